@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/call.h"
+
+#include <errno.h>
+
+static int cannot(const struct tare_backend *backend, const char *what, struct tare_error *error)
+{
+	return tare_fail(error, ENOSYS, "%s cannot %s", backend->title, what);
+}
+
+int tare_engines(struct tare_device *device, struct tare_engine *engines, uint32_t capacity,
+                 struct tare_error *error)
+{
+	const struct tare_backend *backend = device->backend;
+	if (!backend->engines)
+		return cannot(backend, "read the engines", error);
+	return backend->engines(device, engines, capacity, error);
+}
+
+int tare_clock_rate(struct tare_device *device, enum tare_clock clock,
+                    struct tare_clock_rate *rate, struct tare_error *error)
+{
+	const struct tare_backend *backend = device->backend;
+	if (!backend->clock_rate)
+		return cannot(backend, "read a device clock's rate", error);
+	return backend->clock_rate(device, clock, rate, error);
+}
+
+int tare_clock_pair(struct tare_device *device, struct tare_clock_pair *pair,
+                    struct tare_error *error)
+{
+	const struct tare_backend *backend = device->backend;
+	if (!backend->clock_pair)
+		return cannot(backend, "read device and host clock together", error);
+	return backend->clock_pair(device, pair, error);
+}
+
+int tare_memory_create(struct tare_device *device, enum tare_memory_kind kind, uint64_t bytes,
+                       struct tare_memory **memory, struct tare_error *error)
+{
+	const struct tare_backend *backend = device->backend;
+	if (!backend->memory_create)
+		return cannot(backend, "allocate memory", error);
+	return backend->memory_create(device, kind, bytes, memory, error);
+}
+
+int tare_memory_import(struct tare_device *device, void *host, uint64_t bytes,
+                       struct tare_memory **memory, struct tare_error *error)
+{
+	const struct tare_backend *backend = device->backend;
+	if (!backend->memory_import)
+		return cannot(backend, "import memory", error);
+	return backend->memory_import(device, host, bytes, memory, error);
+}
+
+int tare_memory_advise(struct tare_span span, enum tare_advice advice, struct tare_error *error)
+{
+	const struct tare_backend *backend = span.memory->device->backend;
+	if (!backend->memory_advise)
+		return cannot(backend, "advise on memory", error);
+	return backend->memory_advise(span, advice, error);
+}
+
+int tare_peer_enable(struct tare_device *device, struct tare_device *peer,
+                     struct tare_error *error)
+{
+	const struct tare_backend *backend = device->backend;
+	if (!backend->peer_enable)
+		return cannot(backend, "enable peers", error);
+	return backend->peer_enable(device, peer, error);
+}
+
+int tare_queue_create(struct tare_device *device, const struct tare_queue_options *options,
+                      struct tare_queue **queue, struct tare_error *error)
+{
+	const struct tare_backend *backend = device->backend;
+	if (!backend->queue_create)
+		return cannot(backend, "create queues", error);
+	return backend->queue_create(device, options, queue, error);
+}
+
+int tare_queue_adopt(struct tare_device *device, void *native, struct tare_queue **queue,
+                     struct tare_error *error)
+{
+	const struct tare_backend *backend = device->backend;
+	if (!backend->queue_adopt)
+		return cannot(backend, "adopt queues", error);
+	return backend->queue_adopt(device, native, queue, error);
+}
+
+int tare_append(struct tare_queue *queue, const struct tare_operation *operation,
+                struct tare_event **event, struct tare_error *error)
+{
+	const struct tare_backend *backend = queue->device->backend;
+	if (!backend->append)
+		return cannot(backend, "append operations", error);
+	return backend->append(queue, operation, event, error);
+}
+
+int tare_submit(struct tare_queue *queue, struct tare_error *error)
+{
+	const struct tare_backend *backend = queue->device->backend;
+	if (!backend->submit)
+		return cannot(backend, "submit", error);
+	return backend->submit(queue, error);
+}
+
+int tare_finish(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error)
+{
+	const struct tare_backend *backend = queue->device->backend;
+	if (!backend->finish)
+		return cannot(backend, "finish", error);
+	return backend->finish(queue, limit_ns, error);
+}
+
+int tare_event_wait(struct tare_event *event, int64_t limit_ns, struct tare_error *error)
+{
+	const struct tare_backend *backend = event->device->backend;
+	if (!backend->event_wait)
+		return cannot(backend, "wait for events", error);
+	return backend->event_wait(event, limit_ns, error);
+}
+
+int tare_event_done(struct tare_event *event, struct tare_error *error)
+{
+	const struct tare_backend *backend = event->device->backend;
+	if (!backend->event_done)
+		return cannot(backend, "query events", error);
+	return backend->event_done(event, error);
+}
+
+int tare_event_callback(struct tare_event *event, void (*function)(void *context), void *context,
+                        struct tare_error *error)
+{
+	const struct tare_backend *backend = event->device->backend;
+	if (!backend->event_callback)
+		return cannot(backend, "call back from events", error);
+	return backend->event_callback(event, function, context, error);
+}
+
+int tare_event_stamps(struct tare_event *event, struct tare_stamps *stamps,
+                      struct tare_error *error)
+{
+	const struct tare_backend *backend = event->device->backend;
+	if (!backend->event_stamps)
+		return cannot(backend, "stamp events", error);
+	return backend->event_stamps(event, stamps, error);
+}
+
+int tare_gate_shut(struct tare_queue *queue, struct tare_gate **gate, struct tare_error *error)
+{
+	const struct tare_backend *backend = queue->device->backend;
+	if (!backend->gate_shut)
+		return cannot(backend, "hold a queue", error);
+	return backend->gate_shut(queue, gate, error);
+}
+
+int tare_gate_open(struct tare_gate *gate, struct tare_error *error)
+{
+	const struct tare_backend *backend = gate->device->backend;
+	if (!backend->gate_open)
+		return cannot(backend, "hold a queue", error);
+	return backend->gate_open(gate, error);
+}
+
+int tare_module_create(struct tare_device *device, const struct tare_module_source *source,
+                       struct tare_module **module, char **log, struct tare_error *error)
+{
+	const struct tare_backend *backend = device->backend;
+	if (!backend->module_create)
+		return cannot(backend, "build modules", error);
+	return backend->module_create(device, source, module, log, error);
+}
+
+int tare_kernel_create(struct tare_module *module, const char *name, struct tare_kernel **kernel,
+                       struct tare_error *error)
+{
+	const struct tare_backend *backend = module->device->backend;
+	if (!backend->kernel_create)
+		return cannot(backend, "create kernels", error);
+	return backend->kernel_create(module, name, kernel, error);
+}
+
+int tare_kernel_facts(struct tare_kernel *kernel, struct tare_kernel_facts *facts,
+                      struct tare_error *error)
+{
+	const struct tare_backend *backend = kernel->module->device->backend;
+	if (!backend->kernel_facts)
+		return cannot(backend, "tell about kernels", error);
+	return backend->kernel_facts(kernel, facts, error);
+}
+
+int tare_graph_begin(struct tare_queue *queue, struct tare_error *error)
+{
+	const struct tare_backend *backend = queue->device->backend;
+	if (!backend->graph_begin)
+		return cannot(backend, "record graphs", error);
+	return backend->graph_begin(queue, error);
+}
+
+int tare_graph_end(struct tare_queue *queue, struct tare_graph **graph,
+                   struct tare_error *error)
+{
+	const struct tare_backend *backend = queue->device->backend;
+	if (!backend->graph_end)
+		return cannot(backend, "record graphs", error);
+	return backend->graph_end(queue, graph, error);
+}
+
+int tare_graph_launch(struct tare_graph *graph, struct tare_queue *queue,
+                      struct tare_event **event, struct tare_error *error)
+{
+	const struct tare_backend *backend = queue->device->backend;
+	if (!backend->graph_launch)
+		return cannot(backend, "launch graphs", error);
+	return backend->graph_launch(graph, queue, event, error);
+}
+
+int tare_graph_stamps(struct tare_graph *graph, uint32_t node, struct tare_stamps *stamps,
+                      struct tare_error *error)
+{
+	const struct tare_backend *backend = graph->device->backend;
+	if (!backend->graph_stamps)
+		return cannot(backend, "stamp graph nodes", error);
+	return backend->graph_stamps(graph, node, stamps, error);
+}
+
+int tare_telemetry(struct tare_device *device, struct tare_telemetry *telemetry,
+                   struct tare_error *error)
+{
+	const struct tare_backend *backend = device->backend;
+	if (!backend->telemetry)
+		return cannot(backend, "read telemetry", error);
+	return backend->telemetry(device, telemetry, error);
+}
+
+void tare_memory_free(struct tare_memory *memory)
+{
+	if (memory && memory->device->backend->memory_free)
+		memory->device->backend->memory_free(memory);
+}
+
+void tare_queue_free(struct tare_queue *queue)
+{
+	if (queue && queue->device->backend->queue_free)
+		queue->device->backend->queue_free(queue);
+}
+
+void tare_event_free(struct tare_event *event)
+{
+	if (event && event->device->backend->event_free)
+		event->device->backend->event_free(event);
+}
+
+void tare_gate_free(struct tare_gate *gate)
+{
+	if (gate && gate->device->backend->gate_free)
+		gate->device->backend->gate_free(gate);
+}
+
+void tare_module_free(struct tare_module *module)
+{
+	if (module && module->device->backend->module_free)
+		module->device->backend->module_free(module);
+}
+
+void tare_kernel_free(struct tare_kernel *kernel)
+{
+	if (kernel && kernel->module->device->backend->kernel_free)
+		kernel->module->device->backend->kernel_free(kernel);
+}
+
+void tare_graph_free(struct tare_graph *graph)
+{
+	if (graph && graph->device->backend->graph_free)
+		graph->device->backend->graph_free(graph);
+}
+
+void tare_device_close(struct tare_device *device)
+{
+	if (device && device->backend->device_close)
+		device->backend->device_close(device);
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/backend.h"
+
+#include <errno.h>
+
+static int driver_open(const char *option, struct tare_driver **driver, struct tare_error *error)
+{
+	(void)option;
+	(void)driver;
+	return tare_fail(error, ENOENT, "not written yet");
+}
+
+extern const struct tare_backend tare_backend_cuda;
+const struct tare_backend tare_backend_cuda = {
+	.name = "cuda",
+	.title = "CUDA",
+	.driver_open = driver_open,
+};

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of a device. Each fact is a row of one table; a device holds a value for it, or
+// the reason why there is none. Unknown is never zero.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum tare_fact_type {
+	TARE_FACT_TEXT,
+	TARE_FACT_COUNT,  // a plain whole number
+	TARE_FACT_BYTES,
+	TARE_FACT_HZ,
+	TARE_FACT_NS,
+	TARE_FACT_RATE,   // per second, of the unit in the row: B/s, FLOP/s
+	TARE_FACT_BOOL,
+};
+
+// How a value came to be known.
+enum tare_fact_origin {
+	TARE_ORIGIN_DRIVER,    // the driver said so
+	TARE_ORIGIN_SYSTEM,    // the operating system or hwloc said so
+	TARE_ORIGIN_MEASURED,  // tare measured it
+	TARE_ORIGIN_FORMULA,   // computed from other facts by a formula in docs/method.md
+	TARE_ORIGIN_GUESS,     // inferred; may be wrong
+};
+
+#define TARE_FACTS(X) \
+	X(NAME, "name", TEXT, "", "identity", "name") \
+	X(TYPE, "type", TEXT, "", "identity", "type") \
+	X(VENDOR, "vendor", TEXT, "", "identity", "vendor") \
+	X(DRIVER, "driver", TEXT, "", "identity", "driver") \
+	X(API_VERSION, "api_version", TEXT, "", "identity", "API version") \
+	X(LOADER, "loader", TEXT, "", "identity", "library") \
+	X(UUID, "uuid", TEXT, "", "identity", "UUID") \
+	X(PCI, "pci_address", TEXT, "", "identity", "PCI address") \
+	X(ARCHITECTURE, "architecture", TEXT, "", "identity", "architecture") \
+	X(UNITS, "compute_units", COUNT, "", "compute", "compute units") \
+	X(LANES, "fp32_lanes_per_unit", COUNT, "", "compute", "FP32 lanes a unit") \
+	X(WORK_GROUP, "max_work_group_size", COUNT, "", "compute", "largest work-group") \
+	X(SUB_GROUP, "sub_group_size", COUNT, "", "compute", "sub-group size") \
+	X(CLOCK, "max_clock_hz", HZ, "Hz", "compute", "clock, at most") \
+	X(FP64, "fp64", BOOL, "", "compute", "FP64") \
+	X(FP16, "fp16", BOOL, "", "compute", "FP16") \
+	X(PEAK_FP32, "peak_fp32_flops", RATE, "FLOP/s", "peak", "FP32 peak") \
+	X(PEAK_FP64, "peak_fp64_flops", RATE, "FLOP/s", "peak", "FP64 peak") \
+	X(PEAK_TENSOR, "peak_fp16_tensor_flops", RATE, "FLOP/s", "peak", "FP16 tensor peak (dense)") \
+	X(PEAK_MEMORY, "peak_memory_rate", RATE, "B/s", "peak", "memory bandwidth peak") \
+	X(PEAK_LINK, "peak_link_rate", RATE, "B/s", "peak", "link peak, each way") \
+	X(MEMORY, "memory_bytes", BYTES, "B", "memory", "memory") \
+	X(MEMORY_MAX_ALLOCATION, "max_allocation_bytes", BYTES, "B", "memory", "largest allocation") \
+	X(MEMORY_CLOCK, "memory_clock_hz", HZ, "Hz", "memory", "memory clock") \
+	X(MEMORY_BUS, "memory_bus_bits", COUNT, "bit", "memory", "memory bus") \
+	X(CACHE, "last_cache_bytes", BYTES, "B", "memory", "last-level cache") \
+	X(LOCAL_MEMORY, "local_memory_bytes", BYTES, "B", "memory", "local memory a unit") \
+	X(UNIFIED, "host_unified_memory", BOOL, "", "memory", "memory shared with the host") \
+	X(ECC, "ecc", BOOL, "", "memory", "ECC") \
+	X(TIMER_RATE, "timer_hz", HZ, "Hz", "clock", "timer rate") \
+	X(TIMER_RESOLUTION, "timer_resolution_ns", NS, "ns", "clock", "timer resolution") \
+	X(TIMER_BITS, "timer_valid_bits", COUNT, "bit", "clock", "timer valid bits") \
+	X(TIMER_PAIRS, "timer_pairs", TEXT, "", "clock", "device-host clock pairs") \
+	X(PROFILING, "profiling", TEXT, "", "clock", "profiling") \
+	X(COPY_ENGINES, "copy_engines", COUNT, "", "engines", "copy engines") \
+	X(ENGINES, "engines", TEXT, "", "engines", "engines") \
+	X(OUT_OF_ORDER, "out_of_order_queues", BOOL, "", "engines", "out-of-order queues") \
+	X(PACKAGE, "host_package", TEXT, "", "topology", "host package") \
+	X(NUMA, "numa_node", TEXT, "", "topology", "NUMA node") \
+	X(LINK_NOW, "link_now", TEXT, "", "topology", "link now") \
+	X(LINK_MAX, "link_max", TEXT, "", "topology", "link at most") \
+	X(POWER_LIMIT, "power_limit", TEXT, "", "state", "power limit") \
+	X(THROTTLE, "throttle_reasons", TEXT, "", "state", "throttling now")
+
+enum tare_fact_id {
+#define X(id, key, type, unit, group, title) TARE_FACT_##id,
+	TARE_FACTS(X)
+#undef X
+	TARE_FACT_COUNT_OF
+};
+
+struct tare_fact_row {
+	const char *key;    // JSON key; append-only
+	enum tare_fact_type type;
+	const char *unit;
+	const char *group;  // section in the text output
+	const char *title;  // what a person reads
+};
+
+extern const struct tare_fact_row tare_fact_rows[TARE_FACT_COUNT_OF];
+
+struct tare_fact {
+	bool present;
+	enum tare_fact_origin origin;
+	union {
+		uint64_t count;  // COUNT, BYTES, HZ, BOOL
+		double rate;     // RATE, NS (a tick may be 83.3 ns)
+	};
+	char text[256];          // TEXT value when present; the reason when absent
+};
+
+enum tare_engine_class { TARE_ENGINE_COMPUTE, TARE_ENGINE_COPY, TARE_ENGINE_LINK };
+
+// A unit of the device that works by itself: the shaders, a copy engine.
+struct tare_engine {
+	enum tare_engine_class class;
+	uint32_t index;     // within its class
+	bool known;         // the driver said so; false: guessed
+	char title[48];     // "ordinal 1, main copy engine"
+};
+
+// All facts of one device. Zero-initialised: every fact absent, reason "not asked".
+struct tare_facts {
+	struct tare_fact fact[TARE_FACT_COUNT_OF];
+};
+
+void tare_fact_set_text(struct tare_facts *facts, enum tare_fact_id id,
+                        enum tare_fact_origin origin, const char *text);
+void tare_fact_set_count(struct tare_facts *facts, enum tare_fact_id id,
+                         enum tare_fact_origin origin, uint64_t value);
+void tare_fact_set_rate(struct tare_facts *facts, enum tare_fact_id id,
+                        enum tare_fact_origin origin, double per_second);
+// Records why a fact has no value: "CUDA does not tell".
+void tare_fact_absent(struct tare_facts *facts, enum tare_fact_id id, const char *reason_format,
+                      ...) __attribute__((format(printf, 3, 4)));
+// The reason for an absent fact; never NULL.
+const char *tare_fact_reason(const struct tare_facts *facts, enum tare_fact_id id);
+// The value as a person reads it ("141 GB", "1.98 GHz"), or "n/a". Returns text.
+const char *tare_fact_format(const struct tare_facts *facts, enum tare_fact_id id, char *text,
+                             size_t size);
+// "driver", "system", "measured", "formula", "guess".
+const char *tare_origin_name(enum tare_fact_origin origin);

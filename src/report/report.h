@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writers of a result document. All of them only read the document.
+#pragma once
+#include "result/result.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct tare_text_options {
+	unsigned columns;   // width of the terminal; 80 when not a terminal
+	bool colour;        // ANSI colours, only ever as a help
+	int verbosity;      // -1 quiet: nothing but what was asked for; 0; 1 verbose: every fact and cell
+};
+
+// What a person reads: a head line of device and clock, aligned tables, warnings, what to do next.
+int tare_report_text(const struct tare_result *result, const struct tare_text_options *options,
+                     FILE *file, struct tare_error *error);
+
+// One row a cell (RFC 4180, header row, no raw samples): labels as columns, then quantity, unit,
+// n, min, median, p95, ci_low, ci_high, converged, source, verified, rate columns, absent.
+// For `devices`: one row a device and fact: device, backend, key, value, unit, origin, reason.
+int tare_report_csv(const struct tare_result *result, FILE *file, struct tare_error *error);
+
+// One self-contained page. -ENOSYS when tare was built without JSON.
+int tare_report_page(const struct tare_result *result, FILE *file, struct tare_error *error);

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// The result document: what every measuring command yields and every writer reads. Its JSON form
+// is tare.result/1 (result/schema/result.schema.json). Plain data: whoever holds the document may
+// read it; strings belong to the document.
+#pragma once
+#include "base/error.h"
+#include "model/clock_fit.h"
+#include "model/fact.h"
+#include "model/statistics.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TARE_RESULT_SCHEMA "tare.result/1"
+
+// A name with a text or a whole number. Cells, parameters and host facts are lists of these.
+struct tare_label {
+	char *name;
+	char *text;       // NULL when it is a number
+	int64_t number;
+};
+
+struct tare_labels {
+	struct tare_label *at;
+	size_t count;
+};
+
+enum tare_verified {
+	TARE_NOT_VERIFIABLE,  // nothing to verify: a launch of an empty kernel
+	TARE_VERIFIED,
+	TARE_WRONG,           // the destination did not hold what was sent
+};
+
+// The same figure as a rate: `work` per sample over the time.
+struct tare_rate {
+	bool present;
+	double work;        // of one sample: bytes
+	char *unit;         // "GB/s" (10^9)
+	double min, median, p95, ci_low, ci_high;
+};
+
+struct tare_cell {
+	struct tare_labels labels;  // line, bytes, ...: what tells this cell from its neighbours
+	char *quantity;             // "time", "residual", "bandwidth"
+	char *unit;                 // of samples and summary: "ns", "ps"
+	char *source;               // "device", "host" or "model"
+	char *method;               // how it was measured, one sentence; may be NULL
+	int64_t *samples;           // raw, in the order in which they were taken
+	struct tare_summary summary;
+	struct tare_rate rate;
+	bool converged;
+	enum tare_verified verified;
+	char *absent;               // why there is no figure; NULL when there is one
+};
+
+struct tare_axis {
+	char *title;
+	char *unit;
+	bool logarithmic;
+};
+
+struct tare_point {
+	double x, y;
+	double low, high;  // interval; NaN when there is none
+};
+
+struct tare_plot_series {
+	char *name;
+	struct tare_point *points;
+	size_t count;
+};
+
+enum tare_plot_kind { TARE_PLOT_LINE, TARE_PLOT_BAR };
+
+struct tare_plot {
+	char *id;         // "bandwidth-small"
+	char *title;
+	char *note;       // one sentence under the chart; may be NULL
+	enum tare_plot_kind kind;
+	struct tare_axis x, y;
+	struct tare_plot_series *series;
+	size_t count;
+};
+
+struct tare_warning {
+	char *id;         // stable word: "not-converged"
+	char *message;    // what is so
+	char *action;     // what to do about it
+};
+
+// One physical device as one or several backends see it.
+struct tare_device_entry {
+	char *backend;    // "opencl"
+	char *backend_title;
+	uint32_t index;   // within the backend: opencl:0
+	uint32_t number;  // the same physical device has the same number under every backend
+	char *same_by;    // "UUID", "PCI address": why it is one with an earlier entry; NULL if first
+	struct tare_facts facts;
+	struct tare_engine *engines;
+	size_t engine_count;
+};
+
+// A backend that gave no device, and why.
+struct tare_backend_absence {
+	char *backend;
+	char *reason;
+	char *action;     // what to install or set; may be NULL
+};
+
+struct tare_clock_quality {
+	bool present;               // a device clock was used at all
+	struct tare_clock_rate rate;
+	bool fitted;
+	struct tare_clock_fit fit;
+	int64_t floor_ns;           // back-to-back stamps; -1 unknown
+	char *note;                 // "device offers no clock pairs; ..." ; may be NULL
+};
+
+struct tare_result {
+	char *version;              // of tare
+	char *written_at;           // RFC 3339 UTC; "1970-01-01T00:00:00Z" on the simulated device
+	char *command;              // "bandwidth"
+	struct tare_labels host;    // hostname is not among them: results get shared
+	struct tare_labels parameters;
+	struct tare_device_entry *devices;  // all for `devices`, one for the other commands
+	size_t device_count;
+	struct tare_backend_absence *absences;
+	size_t absence_count;
+	struct tare_clock_quality clock;
+	struct tare_cell *cells;
+	size_t cell_count;
+	struct tare_plot *plots;
+	size_t plot_count;
+	struct tare_warning *warnings;
+	size_t warning_count;
+	bool interrupted;           // the user stopped it; what was measured is here
+};
+
+// A new document for `command`. NULL when memory ran out; so do the adding functions below,
+// which return a pointer that is valid until the next addition of the same kind.
+struct tare_result *tare_result_new(const char *command);
+void tare_result_free(struct tare_result *result);
+
+// Sets or replaces; return 0 or -ENOMEM.
+int tare_labels_set_text(struct tare_labels *labels, const char *name, const char *text);
+int tare_labels_set_number(struct tare_labels *labels, const char *name, int64_t number);
+// The label of that name, or NULL.
+const struct tare_label *tare_labels_find(const struct tare_labels *labels, const char *name);
+
+struct tare_cell *tare_result_add_cell(struct tare_result *result, const char *quantity,
+                                       const char *unit, const char *source);
+// Takes over the samples of a finished series and its summary; verdict says converged or not.
+int tare_cell_take_series(struct tare_cell *cell, struct tare_series *series,
+                          enum tare_verdict verdict);
+// Adds the rate view: `work` (bytes) per sample, printed in `unit` = `scale` per second (1e9 for
+// GB/s). Call after tare_cell_take_series. cell->unit must be "ns" or "ps".
+int tare_cell_set_rate(struct tare_cell *cell, double work, const char *unit, double scale);
+// A figure of source "model": a value with an interval and no samples.
+int tare_cell_set_model(struct tare_cell *cell, double value, double low, double high);
+int tare_cell_set_absent(struct tare_cell *cell, const char *reason_format, ...)
+	__attribute__((format(printf, 2, 3)));
+// Cells sorted by their labels in a stable, documented order (line in order of first appearance,
+// then bytes): the order of measuring is random, that of printing is not.
+void tare_result_sort_cells(struct tare_result *result);
+
+struct tare_plot *tare_result_add_plot(struct tare_result *result, const char *id,
+                                       const char *title, enum tare_plot_kind kind);
+int tare_plot_axes(struct tare_plot *plot, const char *x_title, const char *x_unit, bool x_log,
+                   const char *y_title, const char *y_unit, bool y_log);
+struct tare_plot_series *tare_plot_add_series(struct tare_plot *plot, const char *name);
+int tare_plot_series_add(struct tare_plot_series *series, struct tare_point point);
+
+int tare_result_warn(struct tare_result *result, const char *id, const char *action,
+                     const char *message_format, ...) __attribute__((format(printf, 4, 5)));
+
+struct tare_device_entry *tare_result_add_device(struct tare_result *result);
+int tare_result_add_absence(struct tare_result *result, const char *backend, const char *reason,
+                            const char *action);
+
+// Replaces *field (one of the document's strings) by a copy of text (NULL allowed).
+int tare_set_string(char **field, const char *text);
