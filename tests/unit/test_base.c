@@ -93,6 +93,13 @@ static void ticks_keep_the_rational_rate(void **state)
 	assert_int_equal(tare_ticks_to_ns(&rate, 19200000), 1000000000);
 	rate.hz_numerator = 12500000;
 	assert_int_equal(tare_ticks_to_ps(&rate, 1), 80000);
+	// An uptime of 200 days in picoseconds does not fit: it saturates, it does not wrap.
+	rate.hz_numerator = 1000000000;
+	assert_int_equal(tare_ticks_to_ps(&rate, UINT64_C(200) * 86400 * 1000000000), INT64_MAX);
+	assert_int_equal(tare_ticks_to_ns(&rate, UINT64_MAX), INT64_MAX);
+	// The widest products stay exact: 2^64 - 1 ticks of a rational rate.
+	rate = (struct tare_clock_rate){ UINT64_C(1) << 63, UINT64_C(1) << 33, 64, 1 };
+	assert_int_equal(tare_ticks_to_ns(&rate, UINT64_C(1) << 40), UINT64_C(1024) * 1000000000);
 }
 
 static void differences_survive_a_wrap(void **state)
