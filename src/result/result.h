@@ -32,7 +32,9 @@ enum tare_verified {
 	TARE_WRONG,           // the destination did not hold what was sent
 };
 
-// The same figure as a rate: `work` per sample over the time.
+// The same figure as a rate: `work` per sample over the time. What is a bound of the time from
+// above is one of the rate from below: min comes from the longest sample, p95 is the rate that 95 %
+// of the samples reached. NaN where the time is unknown or not above 0.
 struct tare_rate {
 	bool present;
 	double work;        // of one sample: bytes
@@ -95,7 +97,7 @@ struct tare_device_entry {
 	char *backend_title;
 	uint32_t index;   // within the backend: opencl:0
 	uint32_t number;  // the same physical device has the same number under every backend
-	char *same_by;    // "UUID", "PCI address": why it is one with an earlier entry; NULL if first
+	char *same_by;    // "UUID", "PCI address": why it is one with an earlier entry; or NULL
 	struct tare_facts facts;
 	struct tare_engine *engines;
 	size_t engine_count;
@@ -119,7 +121,8 @@ struct tare_clock_quality {
 
 struct tare_result {
 	char *version;              // of tare
-	char *written_at;           // RFC 3339 UTC; "1970-01-01T00:00:00Z" on the simulated device
+	char *written_at;           // RFC 3339 UTC, at first the time of tare_result_new;
+	                            // "1970-01-01T00:00:00Z" on the simulated device
 	char *command;              // "bandwidth"
 	struct tare_labels host;    // hostname is not among them: results get shared
 	struct tare_labels parameters;
@@ -150,7 +153,9 @@ const struct tare_label *tare_labels_find(const struct tare_labels *labels, cons
 
 struct tare_cell *tare_result_add_cell(struct tare_result *result, const char *quantity,
                                        const char *unit, const char *source);
-// Takes over the samples of a finished series and its summary; verdict says converged or not.
+// Takes over the samples of a finished series and its summary, which is made anew when samples came
+// after the last decision; verdict says converged or not. Returns 0 or -ENOMEM (the series keeps
+// its samples).
 int tare_cell_take_series(struct tare_cell *cell, struct tare_series *series,
                           enum tare_verdict verdict);
 // Adds the rate view: `work` (bytes) per sample, printed in `unit` = `scale` per second (1e9 for
@@ -158,10 +163,13 @@ int tare_cell_take_series(struct tare_cell *cell, struct tare_series *series,
 int tare_cell_set_rate(struct tare_cell *cell, double work, const char *unit, double scale);
 // A figure of source "model": a value with an interval and no samples.
 int tare_cell_set_model(struct tare_cell *cell, double value, double low, double high);
+// Drops what figure there is and records why there is none. Returns 0 or -ENOMEM.
 int tare_cell_set_absent(struct tare_cell *cell, const char *reason_format, ...)
 	__attribute__((format(printf, 2, 3)));
-// Cells sorted by their labels in a stable, documented order (line in order of first appearance,
-// then bytes): the order of measuring is random, that of printing is not.
+// Sorts the cells: by the label `line` in order of first appearance, by the number `bytes`, by the
+// other labels in the alphabet of their names (a cell without one comes first, numbers before
+// texts), by quantity, by source (device, host, model); ties keep their order. The order of
+// measuring is random, that of printing is not. Without memory to sort it is left as it is.
 void tare_result_sort_cells(struct tare_result *result);
 
 struct tare_plot *tare_result_add_plot(struct tare_result *result, const char *id,

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/report.h"
+#include "result/number.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// One row being written.
+struct row {
+	FILE *file;
+	bool begun;
+};
+
+static void begin_field(struct row *row)
+{
+	if (row->begun)
+		fputc(',', row->file);
+	row->begun = true;
+}
+
+static void put_text(struct row *row, const char *text)
+{
+	begin_field(row);
+	if (!text)
+		return;
+	if (!strpbrk(text, ",\"\r\n")) {
+		fputs(text, row->file);
+		return;
+	}
+	fputc('"', row->file);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', row->file);
+		fputc(*text, row->file);
+	}
+	fputc('"', row->file);
+}
+
+static void put_integer(struct row *row, int64_t value)
+{
+	begin_field(row);
+	fprintf(row->file, "%" PRId64, value);
+}
+
+// Empty when it is not known.
+static void put_number(struct row *row, double value)
+{
+	char text[TARE_NUMBER_TEXT];
+
+	begin_field(row);
+	if (isfinite(value))
+		fputs(tare_number_text(value, text), row->file);
+}
+
+static void put_flag(struct row *row, bool value)
+{
+	put_text(row, value ? "true" : "false");
+}
+
+static void end_row(struct row *row)
+{
+	fputs("\r\n", row->file);
+	row->begun = false;
+}
+
+// The label names of all cells in order of first appearance; they belong to the cells.
+struct columns {
+	const char **names;
+	size_t count;
+};
+
+static int collect_columns(const struct tare_result *result, struct columns *columns)
+{
+	for (size_t i = 0; i < result->cell_count; i++) {
+		const struct tare_labels *labels = &result->cells[i].labels;
+		for (size_t k = 0; k < labels->count; k++) {
+			const char *name = labels->at[k].name;
+			const char **grown;
+			size_t at = 0;
+			while (at < columns->count && strcmp(columns->names[at], name) != 0)
+				at++;
+			if (at < columns->count)
+				continue;
+			grown = reallocarray(columns->names, at + 1, sizeof *grown);
+			if (!grown)
+				return -ENOMEM;
+			columns->names = grown;
+			columns->names[columns->count++] = name;
+		}
+	}
+	return 0;
+}
+
+static void put_header(struct row *row, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		put_text(row, names[i]);
+}
+
+static void put_labels(struct row *row, const struct tare_cell *cell, const struct columns *columns)
+{
+	for (size_t i = 0; i < columns->count; i++) {
+		const struct tare_label *label = tare_labels_find(&cell->labels, columns->names[i]);
+		if (label && !label->text)
+			put_integer(row, label->number);
+		else
+			put_text(row, label ? label->text : NULL);
+	}
+}
+
+static void put_cell(struct row *row, const struct tare_cell *cell)
+{
+	const struct tare_summary *summary = &cell->summary;
+	const struct tare_rate *rate = &cell->rate;
+
+	put_text(row, cell->quantity);
+	put_text(row, cell->unit);
+	put_integer(row, (int64_t)summary->n);
+	if (summary->n)
+		put_integer(row, summary->min);
+	else
+		put_text(row, NULL);
+	put_number(row, summary->median);
+	put_number(row, summary->p95);
+	put_number(row, summary->ci_low);
+	put_number(row, summary->ci_high);
+	put_flag(row, cell->converged);
+	put_text(row, cell->source);
+	if (cell->verified == TARE_NOT_VERIFIABLE)
+		put_text(row, NULL);
+	else
+		put_flag(row, cell->verified == TARE_VERIFIED);
+	put_text(row, rate->present ? rate->unit : NULL);
+	put_number(row, rate->present ? rate->min : NAN);
+	put_number(row, rate->present ? rate->median : NAN);
+	put_number(row, rate->present ? rate->p95 : NAN);
+	put_number(row, rate->present ? rate->ci_low : NAN);
+	put_number(row, rate->present ? rate->ci_high : NAN);
+	put_text(row, cell->absent);
+}
+
+static int write_cells(const struct tare_result *result, FILE *file)
+{
+	static const char *const fixed[] = {
+		"quantity", "unit",        "n",         "min",         "median",       "p95",
+		"ci_low",   "ci_high",     "converged", "source",      "verified",     "rate_unit",
+		"rate_min", "rate_median", "rate_p95",  "rate_ci_low", "rate_ci_high", "absent",
+	};
+	struct row row = { .file = file };
+	struct columns columns = { 0 };
+	int status = collect_columns(result, &columns);
+
+	if (status == 0) {
+		put_header(&row, columns.names, columns.count);
+		put_header(&row, fixed, sizeof fixed / sizeof *fixed);
+		end_row(&row);
+		for (size_t i = 0; i < result->cell_count; i++) {
+			put_labels(&row, &result->cells[i], &columns);
+			put_cell(&row, &result->cells[i]);
+			end_row(&row);
+		}
+	}
+	free(columns.names);
+	return status;
+}
+
+static void put_fact_value(struct row *row, const struct tare_fact *fact, enum tare_fact_type type)
+{
+	switch (type) {
+	case TARE_FACT_TEXT:
+		put_text(row, fact->text);
+		break;
+	case TARE_FACT_BOOL:
+		put_flag(row, fact->count != 0);
+		break;
+	case TARE_FACT_NS:
+	case TARE_FACT_RATE:
+		put_number(row, fact->rate);
+		break;
+	default:
+		begin_field(row);
+		fprintf(row->file, "%" PRIu64, fact->count);
+	}
+}
+
+static void put_fact(struct row *row, const struct tare_facts *facts, enum tare_fact_id id)
+{
+	const struct tare_fact *fact = &facts->fact[id];
+	const struct tare_fact_row *known = &tare_fact_rows[id];
+
+	put_text(row, known->key);
+	if (fact->present) {
+		put_fact_value(row, fact, known->type);
+		put_text(row, known->unit);
+		put_text(row, tare_origin_name(fact->origin));
+		put_text(row, NULL);
+	} else {
+		put_text(row, NULL);
+		put_text(row, known->unit);
+		put_text(row, NULL);
+		put_text(row, tare_fact_reason(facts, id));
+	}
+}
+
+static void write_devices(const struct tare_result *result, FILE *file)
+{
+	static const char *const names[] = { "device", "backend", "index",  "key",
+		                             "value",  "unit",    "origin", "reason" };
+	struct row row = { .file = file };
+
+	put_header(&row, names, sizeof names / sizeof *names);
+	end_row(&row);
+	for (size_t i = 0; i < result->device_count; i++) {
+		const struct tare_device_entry *device = &result->devices[i];
+		for (int id = 0; id < TARE_FACT_COUNT_OF; id++) {
+			put_integer(&row, device->number);
+			put_text(&row, device->backend);
+			put_integer(&row, device->index);
+			put_fact(&row, &device->facts, (enum tare_fact_id)id);
+			end_row(&row);
+		}
+	}
+	for (size_t i = 0; i < result->absence_count; i++) {
+		put_text(&row, NULL);
+		put_text(&row, result->absences[i].backend);
+		for (int empty = 0; empty < 5; empty++)
+			put_text(&row, NULL);
+		put_text(&row, result->absences[i].reason);
+		end_row(&row);
+	}
+}
+
+int tare_report_csv(const struct tare_result *result, FILE *file, struct tare_error *error)
+{
+	int status = 0;
+
+	errno = 0;
+	if (strcmp(result->command, "devices") == 0)
+		write_devices(result, file);
+	else
+		status = write_cells(result, file);
+	if (status < 0)
+		return tare_fail(error, -status, "out of memory for the table");
+	if (fflush(file) != 0 || ferror(file))
+		return tare_fail(error, EIO, "cannot write the table: %s",
+		                 errno ? strerror(errno) : "the output has failed");
+	return 0;
+}

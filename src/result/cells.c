@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "result/grow.h"
+#include "result/parts.h"
+#include "result/result.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct tare_summary no_figure = {
+	.median = NAN,
+	.p95 = NAN,
+	.ci_low = NAN,
+	.ci_high = NAN,
+	.autocorrelation = NAN,
+	.effective_n = NAN,
+};
+
+void tare_cell_clear(struct tare_cell *cell)
+{
+	tare_labels_clear(&cell->labels);
+	free(cell->quantity);
+	free(cell->unit);
+	free(cell->source);
+	free(cell->method);
+	free(cell->samples);
+	free(cell->rate.unit);
+	free(cell->absent);
+	*cell = (struct tare_cell){ 0 };
+}
+
+struct tare_cell *tare_result_add_cell(struct tare_result *result, const char *quantity,
+                                       const char *unit, const char *source)
+{
+	struct tare_cell cell = { .summary = no_figure };
+	struct tare_cell *grown = NULL;
+
+	if (tare_set_string(&cell.quantity, quantity) == 0 &&
+	    tare_set_string(&cell.unit, unit) == 0 && tare_set_string(&cell.source, source) == 0)
+		grown = tare_grow(result->cells, result->cell_count, sizeof *grown);
+	if (!grown) {
+		tare_cell_clear(&cell);
+		return NULL;
+	}
+	result->cells = grown;
+	grown += result->cell_count++;
+	*grown = cell;
+	return grown;
+}
+
+int tare_cell_take_series(struct tare_cell *cell, struct tare_series *series,
+                          enum tare_verdict verdict)
+{
+	struct tare_summary summary = series->summary;
+	int status;
+
+	// Sampling may have ended between two decisions (budget, interruption).
+	if (summary.n != series->n) {
+		status = tare_summarise(series->samples, series->n, series->rule.quantum, &summary);
+		if (status < 0)
+			return status;
+	}
+	free(cell->samples);
+	cell->samples = series->samples;
+	cell->summary = series->n ? summary : no_figure;
+	cell->converged = verdict == TARE_CONVERGED;
+	series->samples = NULL;
+	tare_series_clear(series);
+	return 0;
+}
+
+// Twelve digits: what is beyond is the noise of the division, and unpleasant to read.
+static double rounded(double value)
+{
+	char text[32];
+
+	if (!isfinite(value))
+		return NAN;
+	snprintf(text, sizeof text, "%.11e", value);
+	return strtod(text, NULL);
+}
+
+// NaN for a time that gives no rate.
+static double per_second(double work, double time, double unit_s, double scale)
+{
+	return time > 0 ? rounded(work / (time * unit_s) / scale) : NAN;
+}
+
+int tare_cell_set_rate(struct tare_cell *cell, double work, const char *unit, double scale)
+{
+	const struct tare_summary *time = &cell->summary;
+	double unit_s = strcmp(cell->unit, "ps") == 0 ? 1e-12 : 1e-9;
+	int status;
+
+	if (cell->absent)
+		return 0;
+	status = tare_set_string(&cell->rate.unit, unit);
+	if (status < 0)
+		return status;
+	cell->rate.present = true;
+	cell->rate.work = work;
+	cell->rate.min = time->n ? per_second(work, (double)time->max, unit_s, scale) : NAN;
+	cell->rate.median = per_second(work, time->median, unit_s, scale);
+	cell->rate.p95 = per_second(work, time->p95, unit_s, scale);
+	cell->rate.ci_low = per_second(work, time->ci_high, unit_s, scale);
+	cell->rate.ci_high = per_second(work, time->ci_low, unit_s, scale);
+	return 0;
+}
+
+static void drop_figure(struct tare_cell *cell)
+{
+	free(cell->samples);
+	cell->samples = NULL;
+	cell->summary = no_figure;
+	free(cell->rate.unit);
+	cell->rate = (struct tare_rate){ 0 };
+	cell->converged = false;
+}
+
+int tare_cell_set_model(struct tare_cell *cell, double value, double low, double high)
+{
+	drop_figure(cell);
+	cell->summary.median = rounded(value);
+	cell->summary.ci_low = rounded(low);
+	cell->summary.ci_high = rounded(high);
+	return 0;
+}
+
+int tare_cell_set_absent(struct tare_cell *cell, const char *reason_format, ...)
+{
+	char *reason = NULL;
+	va_list arguments;
+	int length;
+
+	va_start(arguments, reason_format);
+	length = vasprintf(&reason, reason_format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		return -ENOMEM;
+	drop_figure(cell);
+	cell->verified = TARE_NOT_VERIFIABLE;
+	free(cell->absent);
+	cell->absent = reason;
+	return 0;
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "result/json_layout.h"
+
+#if TARE_HAVE_JSON
+#include "result/number.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Length of the UTF-8 sequence at `text`, 0 when it is none (RFC 3629: no overlong forms, no
+// surrogates, nothing above U+10FFFF).
+static size_t sequence_length(const unsigned char *text)
+{
+	static const struct {
+		unsigned char first, last, low, high;
+		size_t length;
+	} rows[] = {
+		{ 0x01, 0x7f, 0x00, 0xff, 1 }, { 0xc2, 0xdf, 0x80, 0xbf, 2 },
+		{ 0xe0, 0xe0, 0xa0, 0xbf, 3 }, { 0xe1, 0xec, 0x80, 0xbf, 3 },
+		{ 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
+		{ 0xf0, 0xf0, 0x90, 0xbf, 4 }, { 0xf1, 0xf3, 0x80, 0xbf, 4 },
+		{ 0xf4, 0xf4, 0x80, 0x8f, 4 },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		if (text[0] < rows[i].first || text[0] > rows[i].last)
+			continue;
+		if (rows[i].length > 1 && (text[1] < rows[i].low || text[1] > rows[i].high))
+			return 0;
+		for (size_t k = 2; k < rows[i].length; k++)
+			if (text[k] < 0x80 || text[k] > 0xbf)
+				return 0;
+		return rows[i].length;
+	}
+	return 0;
+}
+
+static bool is_control(const char *text)
+{
+	unsigned char first = (unsigned char)text[0];
+	return first < 0x20 || first == 0x7f || (first == 0xc2 && (unsigned char)text[1] < 0xa0);
+}
+
+json_t *tare_json_text(const char *text)
+{
+	static const char replacement[] = "\xef\xbf\xbd";
+	json_t *string;
+	char *clean, *to;
+
+	if (!text)
+		return json_null();
+	to = clean = malloc(strlen(text) * 3 + 1);
+	if (!clean)
+		return NULL;
+	while (*text) {
+		size_t length = sequence_length((const unsigned char *)text);
+		const char *from = length == 0 || is_control(text) ? replacement : text;
+		size_t written = from == replacement ? 3 : length;
+		if (*text == '\n' || *text == '\t') {
+			from = " ";
+			written = 1;
+		}
+		memcpy(to, from, written);
+		to += written;
+		text += length ? length : 1;
+	}
+	string = json_stringn_nocheck(clean, (size_t)(to - clean));
+	free(clean);
+	return string;
+}
+
+static bool is_container(const json_t *value)
+{
+	return json_is_array(value) || json_is_object(value);
+}
+
+static bool holds_container(json_t *value)
+{
+	const char *key;
+	json_t *member;
+	size_t i;
+
+	if (json_is_array(value)) {
+		json_array_foreach(value, i, member)
+			if (is_container(member))
+				return true;
+	} else {
+		json_object_foreach(value, key, member)
+			if (is_container(member))
+				return true;
+	}
+	return false;
+}
+
+static int write_scalar(const json_t *value, FILE *file)
+{
+	char text[TARE_NUMBER_TEXT];
+
+	if (json_is_integer(value))
+		fprintf(file, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	else if (json_is_real(value))
+		fputs(tare_number_text(json_real_value(value), text), file);
+	else if (json_dumpf(value, file, JSON_ENCODE_ANY) < 0 && !ferror(file))
+		return -ENOMEM;
+	return 0;
+}
+
+static void begin_member(FILE *file, bool first, bool spread, unsigned depth)
+{
+	if (!first)
+		fputs(spread ? "," : ", ", file);
+	if (spread)
+		fprintf(file, "\n%*s", (int)depth + 1, "");
+}
+
+static int write_value(json_t *value, FILE *file, unsigned depth)
+{
+	bool is_object = json_is_object(value);
+	bool spread, first = true;
+	int status = 0;
+	const char *key;
+	json_t *member;
+	size_t i;
+
+	if (!is_container(value))
+		return write_scalar(value, file);
+	spread = (is_object && depth < 2 && json_object_size(value)) || holds_container(value);
+	fputc(is_object ? '{' : '[', file);
+	if (is_object) {
+		json_object_foreach(value, key, member) {
+			json_t *name = json_string_nocheck(key);
+			begin_member(file, first, spread, depth);
+			status = name ? write_scalar(name, file) : -ENOMEM;
+			json_decref(name);
+			fputs(": ", file);
+			if (status == 0)
+				status = write_value(member, file, depth + 1);
+			if (status < 0)
+				return status;
+			first = false;
+		}
+	} else {
+		json_array_foreach(value, i, member) {
+			begin_member(file, first, spread, depth);
+			status = write_value(member, file, depth + 1);
+			if (status < 0)
+				return status;
+			first = false;
+		}
+	}
+	if (spread)
+		fprintf(file, "\n%*s", (int)depth, "");
+	fputc(is_object ? '}' : ']', file);
+	return 0;
+}
+
+int tare_json_layout(const json_t *tree, FILE *file)
+{
+	int status = write_value((json_t *)tree, file, 0);
+
+	fputc('\n', file);
+	return status;
+}
+#endif

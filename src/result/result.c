@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "result/result.h"
+
+#include "result/grow.h"
+#include "result/parts.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+struct tare_result *tare_result_new(const char *command)
+{
+	struct tare_result *result = calloc(1, sizeof *result);
+	time_t now = time(NULL);
+	struct tm utc;
+	char written_at[32];
+
+	if (!result)
+		return NULL;
+	if (!gmtime_r(&now, &utc) ||
+	    !strftime(written_at, sizeof written_at, "%Y-%m-%dT%H:%M:%SZ", &utc))
+		snprintf(written_at, sizeof written_at, "1970-01-01T00:00:00Z");
+	result->clock.floor_ns = -1;
+	if (tare_set_string(&result->version, TARE_VERSION) < 0 ||
+	    tare_set_string(&result->written_at, written_at) < 0 ||
+	    tare_set_string(&result->command, command) < 0) {
+		tare_result_free(result);
+		return NULL;
+	}
+	return result;
+}
+
+static void clear_devices(struct tare_result *result)
+{
+	for (size_t i = 0; i < result->device_count; i++) {
+		struct tare_device_entry *device = &result->devices[i];
+		free(device->backend);
+		free(device->backend_title);
+		free(device->same_by);
+		free(device->engines);
+	}
+	free(result->devices);
+	for (size_t i = 0; i < result->absence_count; i++) {
+		struct tare_backend_absence *absence = &result->absences[i];
+		free(absence->backend);
+		free(absence->reason);
+		free(absence->action);
+	}
+	free(result->absences);
+}
+
+void tare_result_free(struct tare_result *result)
+{
+	if (!result)
+		return;
+	free(result->version);
+	free(result->written_at);
+	free(result->command);
+	tare_labels_clear(&result->host);
+	tare_labels_clear(&result->parameters);
+	clear_devices(result);
+	free(result->clock.note);
+	for (size_t i = 0; i < result->cell_count; i++)
+		tare_cell_clear(&result->cells[i]);
+	free(result->cells);
+	for (size_t i = 0; i < result->plot_count; i++)
+		tare_plot_clear(&result->plots[i]);
+	free(result->plots);
+	for (size_t i = 0; i < result->warning_count; i++) {
+		free(result->warnings[i].id);
+		free(result->warnings[i].message);
+		free(result->warnings[i].action);
+	}
+	free(result->warnings);
+	free(result);
+}
+
+int tare_result_warn(struct tare_result *result, const char *id, const char *action,
+                     const char *message_format, ...)
+{
+	struct tare_warning warning = { 0 };
+	struct tare_warning *grown;
+	va_list arguments;
+	int length;
+
+	va_start(arguments, message_format);
+	length = vasprintf(&warning.message, message_format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		return -ENOMEM;
+	if (tare_set_string(&warning.id, id) < 0 || tare_set_string(&warning.action, action) < 0)
+		goto fail;
+	grown = tare_grow(result->warnings, result->warning_count, sizeof *grown);
+	if (!grown)
+		goto fail;
+	result->warnings = grown;
+	grown[result->warning_count++] = warning;
+	return 0;
+fail:
+	free(warning.id);
+	free(warning.message);
+	free(warning.action);
+	return -ENOMEM;
+}
+
+struct tare_device_entry *tare_result_add_device(struct tare_result *result)
+{
+	struct tare_device_entry *grown =
+	        tare_grow(result->devices, result->device_count, sizeof *grown);
+
+	if (!grown)
+		return NULL;
+	result->devices = grown;
+	return &grown[result->device_count++];
+}
+
+int tare_result_add_absence(struct tare_result *result, const char *backend, const char *reason,
+                            const char *action)
+{
+	struct tare_backend_absence absence = { 0 };
+	struct tare_backend_absence *grown;
+
+	if (tare_set_string(&absence.backend, backend) < 0 ||
+	    tare_set_string(&absence.reason, reason) < 0 ||
+	    tare_set_string(&absence.action, action) < 0)
+		goto fail;
+	grown = tare_grow(result->absences, result->absence_count, sizeof *grown);
+	if (!grown)
+		goto fail;
+	result->absences = grown;
+	grown[result->absence_count++] = absence;
+	return 0;
+fail:
+	free(absence.backend);
+	free(absence.reason);
+	free(absence.action);
+	return -ENOMEM;
+}

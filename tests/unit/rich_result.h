@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// A document with every field used, for the tests that write and read documents.
+#pragma once
+#include "result/result.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+static inline int rich_device(struct tare_result *result, uint32_t index)
+{
+	struct tare_device_entry *device = tare_result_add_device(result);
+
+	if (!device)
+		return -ENOMEM;
+	device->index = index;
+	device->number = 7;
+	if (tare_set_string(&device->backend, "opencl") < 0 ||
+	    tare_set_string(&device->backend_title, "OpenCL") < 0 ||
+	    tare_set_string(&device->same_by, index ? "PCI address" : NULL) < 0)
+		return -ENOMEM;
+	tare_fact_set_text(&device->facts, TARE_FACT_NAME, TARE_ORIGIN_DRIVER, "GPU \"one\" \\ µ");
+	tare_fact_set_text(&device->facts, TARE_FACT_TYPE, TARE_ORIGIN_GUESS, "GPU");
+	tare_fact_set_count(&device->facts, TARE_FACT_UNITS, TARE_ORIGIN_SYSTEM, 132);
+	tare_fact_set_count(&device->facts, TARE_FACT_MEMORY, TARE_ORIGIN_DRIVER, UINT64_C(150754820096));
+	tare_fact_set_count(&device->facts, TARE_FACT_CLOCK, TARE_ORIGIN_DRIVER, 1980000000);
+	tare_fact_set_count(&device->facts, TARE_FACT_ECC, TARE_ORIGIN_DRIVER, 1);
+	tare_fact_set_count(&device->facts, TARE_FACT_UNIFIED, TARE_ORIGIN_DRIVER, 0);
+	tare_fact_set_rate(&device->facts, TARE_FACT_TIMER_RESOLUTION, TARE_ORIGIN_MEASURED, 1000.0 / 12);
+	tare_fact_set_rate(&device->facts, TARE_FACT_PEAK_FP32, TARE_ORIGIN_FORMULA, 66.9e12);
+	tare_fact_absent(&device->facts, TARE_FACT_UUID, "%s does not tell", "OpenCL");
+	device->engines = calloc(2, sizeof *device->engines);
+	if (!device->engines)
+		return -ENOMEM;
+	device->engine_count = 2;
+	device->engines[0] = (struct tare_engine){ TARE_ENGINE_COMPUTE, 0, true, "compute" };
+	device->engines[1] = (struct tare_engine){ TARE_ENGINE_COPY, 1, false, "copy, guessed" };
+	return 0;
+}
+
+static inline void rich_clock(struct tare_clock_quality *clock)
+{
+	clock->present = true;
+	clock->rate = (struct tare_clock_rate){ 25000000, 2, 36, 4 };
+	clock->fitted = true;
+	clock->fit = (struct tare_clock_fit){
+		.rate = clock->rate, .origin_host = { -5 }, .origin_ticks = UINT64_MAX,
+		.drift_ppm = 49.75, .drift_error_ppm = 0.1 + 0.2, .residual_ns = 40,
+		.tightest_bracket_ns = 80, .pairs = 64,
+	};
+	clock->floor_ns = 32;
+}
+
+// Samples 1000, 1003, 1006 ... with a summary that fits them.
+static inline int rich_series(struct tare_series *series, size_t n)
+{
+	series->samples = malloc(n * sizeof *series->samples);
+	if (!series->samples)
+		return -ENOMEM;
+	series->n = series->capacity = n;
+	for (size_t i = 0; i < n; i++)
+		series->samples[i] = 1000 + 3 * (int64_t)i;
+	series->summary = (struct tare_summary){
+		.n = n, .min = series->samples[0], .max = series->samples[n - 1],
+		.median = 1000 + 1.5 * (double)(n - 1), .p95 = 1100.125, .ci_low = 1004, .ci_high = 1010,
+		.autocorrelation = -0.25, .effective_n = 7.5, .outliers_mild = 2, .outliers_severe = 1,
+		.drifting = true, .quantised = true,
+	};
+	return 0;
+}
+
+static inline int rich_cells(struct tare_result *result)
+{
+	struct tare_series series = { 0 };
+	struct tare_cell *cell = tare_result_add_cell(result, "time", "ns", "device");
+
+	if (!cell || tare_labels_set_text(&cell->labels, "line", "host-to-device") < 0 ||
+	    tare_labels_set_number(&cell->labels, "bytes", INT64_C(1) << 40) < 0 ||
+	    tare_set_string(&cell->method, "blocking write, own queue") < 0 ||
+	    rich_series(&series, 12) < 0)
+		return -ENOMEM;
+	cell->verified = TARE_VERIFIED;
+	if (tare_cell_take_series(cell, &series, TARE_CONVERGED) < 0 ||
+	    tare_cell_set_rate(cell, 65536, "GB/s", 1e9) < 0)
+		return -ENOMEM;
+	cell = tare_result_add_cell(result, "time", "ps", "host");
+	if (!cell || tare_labels_set_text(&cell->labels, "line", "device, \"quoted\"") < 0 ||
+	    rich_series(&series, 3) < 0)
+		return -ENOMEM;
+	cell->verified = TARE_WRONG;
+	if (tare_cell_take_series(cell, &series, TARE_NOT_CONVERGED) < 0)
+		return -ENOMEM;
+	cell = tare_result_add_cell(result, "half-rate size", "B", "model");
+	if (!cell || tare_cell_set_model(cell, 160.0 / 3, 40, INFINITY) < 0 ||
+	    tare_labels_set_number(&cell->labels, "queues", -1) < 0)
+		return -ENOMEM;
+	cell = tare_result_add_cell(result, "time", "ns", "device");
+	if (!cell || tare_labels_set_text(&cell->labels, "line", "shared") < 0)
+		return -ENOMEM;
+	return tare_cell_set_absent(cell, "this device has no %s memory", "shared");
+}
+
+static inline int rich_plot(struct tare_result *result, enum tare_plot_kind kind)
+{
+	struct tare_plot *plot = tare_result_add_plot(result, "bandwidth-small", "Small sizes", kind);
+	struct tare_plot_series *series;
+
+	if (!plot || tare_plot_axes(plot, "size", "B", true, "rate", "GB/s", false) < 0 ||
+	    tare_set_string(&plot->note, kind == TARE_PLOT_BAR ? "Host time." : NULL) < 0)
+		return -ENOMEM;
+	series = tare_plot_add_series(plot, "pinned");
+	if (!series || tare_plot_series_add(series, (struct tare_point){ 8192, 17.3, 17.25, 17.5 }) < 0 ||
+	    tare_plot_series_add(series, (struct tare_point){ 65536, 1.0 / 3, NAN, NAN }) < 0 ||
+	    !tare_plot_add_series(plot, "without points"))
+		return -ENOMEM;
+	return 0;
+}
+
+// Fills `result` for a command that measures one device, or for `devices` with two.
+static inline int rich_fill(struct tare_result *result, bool list_devices)
+{
+	result->interrupted = true;
+	if (tare_set_string(&result->written_at, "1970-01-01T00:00:00Z") < 0 ||
+	    tare_labels_set_text(&result->host, "cpu", "a CPU") < 0 ||
+	    tare_labels_set_number(&result->host, "cores", 2) < 0 ||
+	    tare_labels_set_text(&result->parameters, "sizes", "8K..1G") < 0 ||
+	    tare_labels_set_number(&result->parameters, "seed", INT64_MAX) < 0 ||
+	    tare_set_string(&result->clock.note, "pairs are bracketed") < 0 ||
+	    rich_device(result, 0) < 0 || (list_devices && rich_device(result, 1) < 0) ||
+	    tare_result_add_absence(result, "cuda", "no libcuda.so.1", "install a driver") < 0 ||
+	    tare_result_add_absence(result, "levelzero", "no loader", NULL) < 0)
+		return -ENOMEM;
+	if (list_devices)
+		return 0;
+	rich_clock(&result->clock);
+	if (rich_cells(result) < 0 || rich_plot(result, TARE_PLOT_LINE) < 0 ||
+	    rich_plot(result, TARE_PLOT_BAR) < 0 ||
+	    tare_result_warn(result, "not-converged", "--budget 60 would do", "%d of %d cells", 3, 46) < 0 ||
+	    tare_result_warn(result, "no-action", NULL, "plain") < 0)
+		return -ENOMEM;
+	return 0;
+}

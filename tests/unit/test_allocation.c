@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lets the first, second, third ... allocation fail while a document is built, written and read:
+// each time the caller is told, and nothing is lost.
+#include "report/report.h"
+#include "result/json.h"
+
+#include "rich_result.h"
+#include "tare_config.h"
+
+#if TARE_HAVE_JSON
+#include <jansson.h>
+#endif
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+// The linker turns tare's calls of malloc into __wrap_malloc, and so on.
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void __real_free(void *pointer);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__wrap_reallocarray(void *old, size_t count, size_t size);
+char *__wrap_strdup(const char *text);
+int __wrap_vasprintf(char **text, const char *format, va_list arguments);
+void __wrap_free(void *pointer);
+
+static long allowed;  // allocations until the one that fails
+static long live;     // blocks that were not freed
+static bool failed;
+static bool reading;
+static bool excused;  // it failed in jansson's parser, which may pass over a failure
+
+static bool refuse(void)
+{
+	if (allowed-- != 0)
+		return false;
+	failed = true;
+	return true;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	void *block = refuse() ? NULL : __real_malloc(size);
+	live += block != NULL;
+	return block;
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	void *block = refuse() ? NULL : __real_calloc(count, size);
+	live += block != NULL;
+	return block;
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	void *block = refuse() ? NULL : __real_realloc(old, size);
+	live += block && !old;
+	return block;
+}
+
+void *__wrap_reallocarray(void *old, size_t count, size_t size)
+{
+	return __wrap_realloc(old, count * size);
+}
+
+char *__wrap_strdup(const char *text)
+{
+	char *copy = __wrap_malloc(strlen(text) + 1);
+	return copy ? strcpy(copy, text) : NULL;
+}
+
+int __wrap_vasprintf(char **text, const char *format, va_list arguments)
+{
+	char line[512];
+	int length = vsnprintf(line, sizeof line, format, arguments);
+	*text = __wrap_strdup(line);
+	return *text ? length : -1;
+}
+
+void __wrap_free(void *pointer)
+{
+	live -= pointer != NULL;
+	__real_free(pointer);
+}
+
+#if TARE_HAVE_JSON
+static void *jansson_malloc(size_t size)
+{
+	void *block = __wrap_malloc(size);
+	excused |= !block && reading;
+	return block;
+}
+#endif
+
+// Builds, sorts, writes and reads. Returns 0 or what the failing function returned.
+static int everything(FILE *sink, FILE *scratch, bool list_devices)
+{
+	struct tare_result *result = tare_result_new(list_devices ? "devices" : "bandwidth");
+	struct tare_result *read = NULL;
+	struct tare_error error = { 0 };
+	char text[32768];
+	size_t length;
+	int status = result ? rich_fill(result, list_devices) : -ENOMEM;
+
+	if (status == 0) {
+		tare_result_sort_cells(result);
+		status = tare_report_csv(result, sink, &error);
+	}
+	if (status == 0 && TARE_HAVE_JSON) {
+		rewind(scratch);
+		status = tare_result_write_json(result, scratch, &error);
+		length = (size_t)ftell(scratch);
+		rewind(scratch);
+		if (status == 0) {
+			assert_true(length < sizeof text);
+			assert_int_equal(fread(text, 1, length, scratch), length);
+			reading = true;
+			status = tare_result_read_json(text, length, &read, &error);
+			reading = false;
+		}
+	}
+	// Where memory runs out within a token, jansson says that the token is wrong.
+	if (status == -EINVAL && strstr(error.message, "not JSON"))
+		status = -ENOMEM;
+	else if (status < 0 && error.code)
+		assert_non_null(strstr(error.message, "out of memory"));
+	tare_result_free(result);
+	tare_result_free(read);
+	return status;
+}
+
+static void any_allocation_may_fail(void **state)
+{
+	FILE *sink = fopen("/dev/null", "w");
+	FILE *scratch = tmpfile();
+	(void)state;
+	assert_true(sink && scratch);
+#if TARE_HAVE_JSON
+	json_set_alloc_funcs(jansson_malloc, __wrap_free);
+#endif
+	for (int list_devices = 0; list_devices < 2; list_devices++) {
+		long n = -1, forgiven = 0;
+		int status;
+		do {
+			allowed = ++n;
+			live = 0;
+			failed = excused = false;
+			status = everything(sink, scratch, list_devices);
+			if (live != 0)
+				fail_msg("allocation %ld fails: %ld blocks are lost", n, live);
+			if (status != (failed ? -ENOMEM : 0) && !(failed && status == 0))
+				fail_msg("allocation %ld fails: status %d", n, status);
+			forgiven += failed && !excused && status == 0;
+		} while (failed);
+		// Sorting may leave the order as it is; nothing else may go on without its memory.
+		assert_int_equal(forgiven, list_devices ? 0 : 1);
+		// Fewer, and the wrapper wraps nothing.
+		assert_true(n > 20);
+	}
+	fclose(scratch);
+	fclose(sink);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(any_allocation_may_fail) };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
