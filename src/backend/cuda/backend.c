@@ -1,18 +1,173 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/backend.h"
+// CUDA through its driver library, opened at run time.
+#include "backend/cuda/internal.h"
 
 #include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+extern const struct tare_backend tare_backend_cuda;
+
+static void driver_close(struct tare_driver *base)
+{
+	if (!base)
+		return;
+	struct cuda_driver *driver = (struct cuda_driver *)base;
+
+	cuda_nvml_close(&driver->nvml);
+	tare_library_close(driver->library);
+	free(driver);
+}
 
 static int driver_open(const char *option, struct tare_driver **driver, struct tare_error *error)
 {
+	struct cuda_driver *opened = calloc(1, sizeof *opened);
+	int status;
+
 	(void)option;
-	(void)driver;
-	return tare_fail(error, ENOENT, "not written yet");
+	if (!opened)
+		return tare_fail(error, ENOMEM, "out of memory");
+	opened->base.backend = &tare_backend_cuda;
+	status = cuda_library_open(opened, error);
+	if (status < 0) {
+		driver_close(&opened->base);
+		return status;
+	}
+	cuda_nvml_open(&opened->nvml);
+	*driver = &opened->base;
+	return 0;
 }
 
-extern const struct tare_backend tare_backend_cuda;
+static uint32_t device_count(const struct tare_driver *driver)
+{
+	return ((const struct cuda_driver *)driver)->count;
+}
+
+static int ask(const struct cuda_device *device, cu_attribute attribute)
+{
+	int value = 0;
+	if (device->driver->call.cuDeviceGetAttribute(&value, attribute, device->handle) != ABI_SUCCESS)
+		return 0;
+	return value;
+}
+
+static void device_close(struct tare_device *base)
+{
+	if (!base)
+		return;
+	struct cuda_device *device = cuda_device_of(base);
+	const struct cuda_functions *call = &device->driver->call;
+
+	if (device->context && cuda_enter(device, NULL) == 0) {
+		cuda_gates_close(device);
+		cuda_epoch_give(device, device->epoch);
+		for (int timed = 0; timed < 2; timed++)
+			while (device->pooled[timed])
+				call->cuEventDestroy_v2(device->pool[timed][--device->pooled[timed]]);
+		for (uint32_t i = 0; i < device->callback_stream_count; i++)
+			call->cuStreamDestroy_v2(device->callback_streams[i]);
+		if (device->clock_stream)
+			call->cuStreamDestroy_v2(device->clock_stream);
+		if (device->gate_words)
+			call->cuMemFreeHost((void *)(uintptr_t)device->gate_words);
+		call->cuCtxSetCurrent(NULL);
+	}
+	cuda_leave();
+	// The primary context is shared with the rest of the process; give back our use of it.
+	if (device->context)
+		call->cuDevicePrimaryCtxRelease_v2(device->handle);
+	free(device);
+}
+
+static int device_open(struct tare_driver *base, uint32_t index, struct tare_device **device,
+                       struct tare_error *error)
+{
+	static atomic_ullong serials;
+	struct cuda_driver *driver = (struct cuda_driver *)base;
+	struct cuda_device *opened;
+	int status;
+
+	if (index >= driver->count)
+		return tare_fail(error, EINVAL, "CUDA has no device %u; it has %u", index, driver->count);
+	opened = calloc(1, sizeof *opened);
+	if (!opened)
+		return tare_fail(error, ENOMEM, "out of memory");
+	opened->base = (struct tare_device){ .backend = &tare_backend_cuda, .index = index };
+	opened->driver = driver;
+	opened->serial = atomic_fetch_add(&serials, 1) + 1;
+	cu_result result = driver->call.cuDeviceGet(&opened->handle, (int)index);
+	if (result == ABI_SUCCESS)
+		result = driver->call.cuDevicePrimaryCtxRetain(&opened->context, opened->handle);
+	if (result != ABI_SUCCESS) {
+		opened->context = NULL;
+		status = cuda_fail(driver, result, "cuDevicePrimaryCtxRetain", error,
+		                   "cannot open CUDA device %u", index);
+		goto fail;
+	}
+	status = cuda_enter(opened, error);
+	if (status < 0)
+		goto fail;
+	result = driver->call.cuStreamCreate(&opened->clock_stream, ABI_STREAM_NON_BLOCKING);
+	if (result != ABI_SUCCESS) {
+		opened->clock_stream = NULL;
+		status = cuda_fail(driver, result, "cuStreamCreate", error, "cannot open CUDA device %u",
+		                   index);
+		goto fail;
+	}
+	opened->warp_size = ask(opened, ABI_ATTRIBUTE_WARP_SIZE);
+	opened->managed = ask(opened, ABI_ATTRIBUTE_MANAGED_MEMORY);
+	opened->concurrent_managed = ask(opened, ABI_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
+	opened->pageable_access = ask(opened, ABI_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS);
+	opened->register_supported = ask(opened, ABI_ATTRIBUTE_HOST_REGISTER_SUPPORTED);
+	*device = &opened->base;
+	return 0;
+fail:
+	device_close(&opened->base);
+	return status;
+}
+
 const struct tare_backend tare_backend_cuda = {
 	.name = "cuda",
 	.title = "CUDA",
 	.driver_open = driver_open,
+	.driver_close = driver_close,
+	.device_count = device_count,
+	.device_facts = cuda_facts,
+	.device_open = device_open,
+	.device_close = device_close,
+	.host_now = cuda_host_now,
+	.host_pause = cuda_host_pause,
+	.clock_rate = cuda_clock_rate,
+	.clock_pair = cuda_clock_pair,
+	.engines = cuda_engines,
+	.memory_create = cuda_memory_create,
+	.memory_free = cuda_memory_free,
+	.memory_import = cuda_memory_import,
+	.memory_advise = cuda_memory_advise,
+	.peer_enable = cuda_peer_enable,
+	.queue_create = cuda_queue_create,
+	.queue_adopt = cuda_queue_adopt,
+	.queue_free = cuda_queue_free,
+	.append = cuda_append,
+	.submit = cuda_submit,
+	.finish = cuda_finish,
+	.event_wait = cuda_event_wait,
+	.event_done = cuda_event_done,
+	.event_callback = cuda_event_callback,
+	.event_stamps = cuda_event_stamps,
+	.event_free = cuda_event_free,
+	.gate_shut = cuda_gate_shut,
+	.gate_open = cuda_gate_open,
+	.gate_free = cuda_gate_free,
+	.module_create = cuda_module_create,
+	.module_free = cuda_module_free,
+	.kernel_create = cuda_kernel_create,
+	.kernel_free = cuda_kernel_free,
+	.kernel_facts = cuda_kernel_facts,
+	.graph_begin = cuda_graph_begin,
+	.graph_end = cuda_graph_end,
+	.graph_launch = cuda_graph_launch,
+	// CUDA stamps no nodes of a graph: no .graph_stamps.
+	.graph_free = cuda_graph_free,
+	.telemetry = cuda_telemetry,
 };

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of the CUDA backend share. Nothing else includes this.
+#pragma once
+#include "backend/backend.h"
+#include "backend/cuda/abi.h"
+#include "backend/cuda/nvml.h"
+#include "base/library.h"
+
+#include <pthread.h>
+
+#define CUDA_MAX_ARGUMENTS 64
+
+struct cuda_driver {
+	struct tare_driver base;
+	struct cuda_functions call;
+	struct tare_library *library;
+	struct cuda_nvml nvml;
+	int version;     // 13000
+	uint32_t count;
+};
+
+// ---- clock.c: one time base out of differences. See the comment at the top of clock.c.
+
+struct cuda_epoch {
+	cu_event event;
+	struct cuda_epoch *previous;        // NULL once its distance is known
+	bool done;                          // known to be recorded
+	double ns;                          // since the first epoch
+	uint32_t number;
+	struct tare_host_time recorded;
+	uint32_t users;
+};
+
+// ---- gate.c
+
+#define CUDA_GATE_SLOTS 64
+#define CUDA_GATE_CAPACITY 256
+
+struct cuda_gate {
+	struct tare_gate base;
+	struct cuda_queue *queue;  // NULL when that was freed first
+	struct cuda_gate *next;    // in the device's list of shut gates
+	bool open;
+	uint32_t slot;             // CUDA_GATE_SLOTS: a host function blocks instead
+	struct cuda_gate_block *block;
+};
+
+#define CUDA_POOL_EVENTS 512
+#define CUDA_CALLBACK_STREAMS 16
+
+struct cuda_device {
+	struct tare_device base;
+	struct cuda_driver *driver;
+	cu_device handle;
+	cu_context context;
+	uint64_t serial;              // of this opening; see cuda_enter
+	int warp_size;
+	bool managed, concurrent_managed, pageable_access, register_supported;
+	cu_stream clock_stream;       // for epochs and clock pairs; nothing else runs there
+	struct cuda_epoch *epoch;
+	uint64_t resolution_ns;       // 0: not measured yet
+	cu_event pool[2][CUDA_POOL_EVENTS];  // free events: [0] without timing, [1] with
+	uint32_t pooled[2];
+	cu_stream callback_streams[CUDA_CALLBACK_STREAMS];
+	uint32_t callback_stream_count;
+	volatile uint32_t *gate_words;  // pinned; one word a slot, a cache line apart
+	cu_pointer gate_words_device;
+	uint64_t gate_slots_used;       // a bit a slot
+	uint32_t gate_generation[CUDA_GATE_SLOTS];
+	struct cuda_gate *gates;        // shut ones
+};
+
+struct cuda_memory {
+	struct tare_memory base;
+	cu_pointer device;   // 0: the device cannot address it
+	void *pages;         // mapped by us: PAGEABLE, REGISTERED
+	bool registered, imported;
+};
+
+struct cuda_queue {
+	struct tare_queue base;
+	cu_stream stream;
+	bool timed, adopted, legacy, capturing;
+	uint32_t gates;      // shut gates at present
+	bool depends;        // on another queue, and a gate of the device was shut then
+	uint32_t held;       // operations appended behind them
+};
+
+struct cuda_event {
+	struct tare_event base;
+	cu_event start;      // NULL: not timed
+	cu_event end;
+	struct cuda_epoch *epoch;
+	bool captured;       // belongs to a graph; can only be waited for inside it
+};
+
+struct cuda_module {
+	struct tare_module base;
+	cu_module handle;
+};
+
+struct cuda_kernel {
+	struct tare_kernel base;
+	cu_function handle;
+};
+
+struct cuda_graph {
+	struct tare_graph base;
+	cu_graph_exec exec;
+};
+
+static inline struct cuda_device *cuda_device_of(struct tare_device *device)
+{
+	return (struct cuda_device *)device;
+}
+
+// ---- library.c
+
+int cuda_library_open(struct cuda_driver *driver, struct tare_error *error);
+// Turns a failed call into errno and a sentence. NULL driver: the name of the code is not known.
+int cuda_fail(const struct cuda_driver *driver, cu_result result, const char *call,
+              struct tare_error *error, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+// Negative errno of a result: the context is lost -> -ENODEV, and so on.
+int cuda_errno(cu_result result);
+// Makes the device's context current in this thread.
+int cuda_enter(struct cuda_device *device, struct tare_error *error);
+void cuda_leave(void);
+
+// ---- facts.c
+
+int cuda_facts(struct tare_driver *driver, uint32_t index, struct tare_facts *facts,
+               struct tare_error *error);
+int cuda_engines(struct tare_device *device, struct tare_engine *engines, uint32_t capacity,
+                 struct tare_error *error);
+int cuda_telemetry(struct tare_device *device, struct tare_telemetry *telemetry,
+                   struct tare_error *error);
+int cuda_pci_address(struct cuda_driver *driver, cu_device device, char text[32]);
+
+// ---- memory.c
+
+int cuda_memory_create(struct tare_device *device, enum tare_memory_kind kind, uint64_t bytes,
+                       struct tare_memory **memory, struct tare_error *error);
+int cuda_memory_import(struct tare_device *device, void *host, uint64_t bytes,
+                       struct tare_memory **memory, struct tare_error *error);
+void cuda_memory_free(struct tare_memory *memory);
+int cuda_memory_advise(struct tare_span span, enum tare_advice advice, struct tare_error *error);
+int cuda_peer_enable(struct tare_device *device, struct tare_device *peer,
+                     struct tare_error *error);
+// The span's start as the host or the device knows it; 0 where that side does not.
+cu_pointer cuda_device_address(const struct tare_span *span);
+void *cuda_host_address(const struct tare_span *span);
+
+// ---- queue.c
+
+int cuda_queue_create(struct tare_device *device, const struct tare_queue_options *options,
+                      struct tare_queue **queue, struct tare_error *error);
+int cuda_queue_adopt(struct tare_device *device, void *native, struct tare_queue **queue,
+                     struct tare_error *error);
+void cuda_queue_free(struct tare_queue *queue);
+int cuda_submit(struct tare_queue *queue, struct tare_error *error);
+int cuda_finish(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error);
+// Calls query(object) until it is not ABI_NOT_READY, for at most limit_ns.
+int cuda_poll(struct cuda_device *device, cu_result (*query)(void *object), void *object,
+              int64_t limit_ns, const char *call, struct tare_error *error);
+
+// ---- operation.c
+
+int cuda_append(struct tare_queue *queue, const struct tare_operation *operation,
+                struct tare_event **event, struct tare_error *error);
+
+// ---- event.c
+
+// An event of the pool, or a new one.
+int cuda_event_take(struct cuda_device *device, bool timed, cu_event *event,
+                    struct tare_error *error);
+void cuda_event_give(struct cuda_device *device, bool timed, cu_event event);
+// What surrounds an operation whose event the caller wants: begin makes the event and records the
+// start on a timed queue, end records the end.
+int cuda_bracket_begin(struct cuda_queue *queue, struct cuda_event **event,
+                       struct tare_error *error);
+int cuda_bracket_end(struct cuda_queue *queue, struct cuda_event *event,
+                     struct tare_error *error);
+int cuda_event_wait(struct tare_event *event, int64_t limit_ns, struct tare_error *error);
+int cuda_event_done(struct tare_event *event, struct tare_error *error);
+int cuda_event_callback(struct tare_event *event, void (*function)(void *context), void *context,
+                        struct tare_error *error);
+int cuda_event_stamps(struct tare_event *event, struct tare_stamps *stamps,
+                      struct tare_error *error);
+void cuda_event_free(struct tare_event *event);
+
+// ---- clock.c
+
+struct tare_host_time cuda_host_now(struct tare_device *device);
+void cuda_host_pause(struct tare_device *device, int64_t ns);
+int cuda_clock_rate(struct tare_device *device, enum tare_clock clock,
+                    struct tare_clock_rate *rate, struct tare_error *error);
+int cuda_clock_pair(struct tare_device *device, struct tare_clock_pair *pair,
+                    struct tare_error *error);
+// The epoch for an event that is recorded now; a new one where the last has aged.
+int cuda_epoch_take(struct cuda_device *device, struct cuda_epoch **epoch,
+                    struct tare_error *error);
+void cuda_epoch_give(struct cuda_device *device, struct cuda_epoch *epoch);
+// The finished event on the device's time base.
+int cuda_epoch_stamp(struct cuda_device *device, struct cuda_epoch *epoch, cu_event event,
+                     struct tare_ticks *ticks, struct tare_error *error);
+// Nanoseconds between two finished events.
+int cuda_elapsed(struct cuda_device *device, cu_event start, cu_event end, double *ns,
+                 struct tare_error *error);
+
+// ---- gate.c
+
+int cuda_gate_shut(struct tare_queue *queue, struct tare_gate **gate, struct tare_error *error);
+int cuda_gate_open(struct tare_gate *gate, struct tare_error *error);
+void cuda_gate_free(struct tare_gate *gate);
+// Opens every gate of the device; before it is closed.
+void cuda_gates_close(struct cuda_device *device);
+
+// ---- module.c, graph.c
+
+int cuda_module_create(struct tare_device *device, const struct tare_module_source *source,
+                       struct tare_module **module, char **log, struct tare_error *error);
+void cuda_module_free(struct tare_module *module);
+int cuda_kernel_create(struct tare_module *module, const char *name, struct tare_kernel **kernel,
+                       struct tare_error *error);
+void cuda_kernel_free(struct tare_kernel *kernel);
+int cuda_kernel_facts(struct tare_kernel *kernel, struct tare_kernel_facts *facts,
+                      struct tare_error *error);
+int cuda_graph_begin(struct tare_queue *queue, struct tare_error *error);
+int cuda_graph_end(struct tare_queue *queue, struct tare_graph **graph, struct tare_error *error);
+int cuda_graph_launch(struct tare_graph *graph, struct tare_queue *queue,
+                      struct tare_event **event, struct tare_error *error);
+void cuda_graph_free(struct tare_graph *graph);

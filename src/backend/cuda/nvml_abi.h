@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of NVML (libnvidia-ml.so.1) that tare uses, in our own words; see abi.h.
+// Everything is optional: without NVML the facts it would give are absent, with the reason.
+#pragma once
+
+#ifndef TARE_CUDA_ABI_CHECK  // the check puts NVIDIA's types here
+typedef int nvml_result;
+typedef int nvml_clock;
+typedef int nvml_sensor;
+typedef struct nvml_device_object *nvml_device;
+#endif
+
+enum {
+	ABI_NVML_SUCCESS = 0,
+	ABI_NVML_CLOCK_SM = 1,
+	ABI_NVML_CLOCK_MEM = 2,
+	ABI_NVML_TEMPERATURE_GPU = 0,
+};
+
+#define NVML_FUNCTIONS(required, optional) \
+	required(nvmlInit_v2, (void)) \
+	required(nvmlShutdown, (void)) \
+	required(nvmlDeviceGetHandleByPciBusId_v2, (const char *address, nvml_device *device)) \
+	optional(nvmlSystemGetDriverVersion, (char *text, unsigned int length)) \
+	optional(nvmlDeviceGetClockInfo, (nvml_device device, nvml_clock clock, unsigned int *mhz)) \
+	optional(nvmlDeviceGetMaxClockInfo, (nvml_device device, nvml_clock clock, unsigned int *mhz)) \
+	optional(nvmlDeviceGetMaxPcieLinkGeneration, (nvml_device device, unsigned int *generation)) \
+	optional(nvmlDeviceGetMaxPcieLinkWidth, (nvml_device device, unsigned int *width)) \
+	optional(nvmlDeviceGetCurrPcieLinkGeneration, (nvml_device device, unsigned int *generation)) \
+	optional(nvmlDeviceGetCurrPcieLinkWidth, (nvml_device device, unsigned int *width)) \
+	optional(nvmlDeviceGetPowerUsage, (nvml_device device, unsigned int *milliwatts)) \
+	optional(nvmlDeviceGetEnforcedPowerLimit, (nvml_device device, unsigned int *milliwatts)) \
+	optional(nvmlDeviceGetTemperature, (nvml_device device, nvml_sensor sensor, \
+	                                    unsigned int *celsius)) \
+	optional(nvmlDeviceGetCurrentClocksEventReasons, (nvml_device device, \
+	                                                  unsigned long long *reasons)) \
+	optional(nvmlDeviceGetCurrentClocksThrottleReasons, (nvml_device device, \
+	                                                     unsigned long long *reasons))
+
+struct nvml_functions {
+#define X(name, parameters) nvml_result (*name) parameters;
+	NVML_FUNCTIONS(X, X)
+#undef X
+};

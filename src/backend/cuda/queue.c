@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// A queue is a CUDA stream. In-order ones are created non-blocking, so that nobody's default
+// stream holds them up; the legacy default stream is there to measure just that.
+#include "backend/cuda/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+// Waiting looks again without a break for so long, then sleeps between looks.
+#define POLL_SPIN_NS 2000000
+#define POLL_SLEEP_NS 50000
+
+int cuda_poll(struct cuda_device *device, cu_result (*query)(void *object), void *object,
+              int64_t limit_ns, const char *call, struct tare_error *error)
+{
+	struct tare_host_time begun = tare_host_now();
+
+	for (;;) {
+		cu_result result = query(object);
+		if (result == ABI_SUCCESS)
+			return 0;
+		if (result != ABI_NOT_READY)
+			return cuda_fail(device->driver, result, call, error, "waiting failed");
+		int64_t waited_ns = tare_host_elapsed_ns(begun, tare_host_now());
+		if (waited_ns >= limit_ns)
+			return tare_fail(error, ETIMEDOUT, "not done after %.3g s",
+			                 (double)limit_ns / 1e9);
+		if (waited_ns > POLL_SPIN_NS)
+			nanosleep(&(struct timespec){ .tv_nsec = POLL_SLEEP_NS }, NULL);
+	}
+}
+
+static int make(struct tare_device *device, cu_stream stream, struct cuda_queue **queue,
+                struct tare_error *error)
+{
+	struct cuda_queue *made = calloc(1, sizeof *made);
+	if (!made)
+		return tare_fail(error, ENOMEM, "out of memory");
+	made->base.device = device;
+	made->stream = stream;
+	*queue = made;
+	return 0;
+}
+
+int cuda_queue_create(struct tare_device *device, const struct tare_queue_options *options,
+                      struct tare_queue **queue, struct tare_error *error)
+{
+	struct cuda_device *self = cuda_device_of(device);
+	struct cuda_queue *made = NULL;
+	int status = cuda_enter(self, error);
+
+	if (status < 0)
+		return status;
+	if (options->order == TARE_QUEUE_OUT_OF_ORDER)
+		return tare_fail(error, ENOTSUP, "a CUDA stream is in order; use several");
+	if (options->order == TARE_QUEUE_DEFERRED)
+		return tare_fail(error, ENOTSUP, "a CUDA stream runs what it gets at once; use a graph");
+	if (options->engine != 0)
+		return tare_fail(error, ENOTSUP, "CUDA chooses the engine itself, by the operation");
+	status = make(device, ABI_STREAM_LEGACY, &made, error);
+	if (status < 0)
+		return status;
+	made->timed = options->timed;
+	made->legacy = options->order == TARE_QUEUE_LEGACY_DEFAULT;
+	if (!made->legacy) {
+		cu_result result = self->driver->call.cuStreamCreate(&made->stream, ABI_STREAM_NON_BLOCKING);
+		if (result != ABI_SUCCESS) {
+			free(made);
+			return cuda_fail(self->driver, result, "cuStreamCreate", error, "cannot create a stream");
+		}
+	}
+	*queue = &made->base;
+	return 0;
+}
+
+int cuda_queue_adopt(struct tare_device *device, void *native, struct tare_queue **queue,
+                     struct tare_error *error)
+{
+	struct cuda_queue *made = NULL;
+	int status = make(device, native ? native : ABI_STREAM_LEGACY, &made, error);
+
+	if (status < 0)
+		return status;
+	made->timed = made->adopted = true;
+	*queue = &made->base;
+	return 0;
+}
+
+void cuda_queue_free(struct tare_queue *base)
+{
+	if (!base)
+		return;
+	struct cuda_queue *queue = (struct cuda_queue *)base;
+	struct cuda_device *device = cuda_device_of(base->device);
+
+	cuda_enter(device, NULL);
+	for (struct cuda_gate *gate = device->gates; gate; gate = gate->next)
+		if (gate->queue == queue)
+			gate->queue = NULL;
+	if (queue->capturing) {
+		cu_graph graph = NULL;
+		if (device->driver->call.cuStreamEndCapture(queue->stream, &graph) == ABI_SUCCESS)
+			device->driver->call.cuGraphDestroy(graph);
+	}
+	// Destroying does not wait: what was appended still runs.
+	if (!queue->adopted && !queue->legacy)
+		device->driver->call.cuStreamDestroy_v2(queue->stream);
+	free(queue);
+}
+
+int cuda_submit(struct tare_queue *base, struct tare_error *error)
+{
+	// A launch is submitted when it is made (on Linux, which has no WDDM to batch it).
+	(void)base;
+	(void)error;
+	return 0;
+}
+
+struct query {
+	const struct cuda_functions *call;
+	cu_stream stream;
+};
+
+static cu_result query_stream(void *object)
+{
+	const struct query *query = object;
+	return query->call->cuStreamQuery(query->stream);
+}
+
+int cuda_finish(struct tare_queue *base, int64_t limit_ns, struct tare_error *error)
+{
+	struct cuda_queue *queue = (struct cuda_queue *)base;
+	struct cuda_device *device = cuda_device_of(base->device);
+	struct query query = { &device->driver->call, queue->stream };
+	int status = cuda_enter(device, error);
+
+	if (status < 0)
+		return status;
+	if (limit_ns != TARE_LIMIT_NATIVE) {
+		status = cuda_poll(device, query_stream, &query, limit_ns, "cuStreamQuery", error);
+		if (status < 0)
+			tare_error_prefix(error, "queue of device %u", base->device->index);
+		return status;
+	}
+	cu_result result = device->driver->call.cuStreamSynchronize(queue->stream);
+	if (result != ABI_SUCCESS)
+		return cuda_fail(device->driver, result, "cuStreamSynchronize", error, "waiting failed");
+	return 0;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/kernels.h"
+
+#include "backend/call.h"
+
+#include <errno.h>
+#include <string.h>
+
+extern const char tare_kernel_empty_ptx[];
+extern const size_t tare_kernel_empty_ptx_bytes;
+
+struct carried_kernel {
+	const char *name;
+	const char *opencl;
+	const size_t *opencl_bytes;
+	const char *ptx;  // empty when tare was built without clang
+	const size_t *ptx_bytes;
+};
+
+#define CARRIED(kernel) \
+	{ #kernel, tare_kernel_##kernel##_opencl, &tare_kernel_##kernel##_opencl_bytes, \
+	  tare_kernel_##kernel##_ptx, &tare_kernel_##kernel##_ptx_bytes }
+
+static const struct carried_kernel carried_kernels[] = {
+	CARRIED(empty),
+};
+
+static const struct carried_kernel *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof carried_kernels / sizeof *carried_kernels; i++)
+		if (strcmp(carried_kernels[i].name, name) == 0)
+			return &carried_kernels[i];
+	return NULL;
+}
+
+int tare_kernel_source(const char *name, enum tare_module_format format,
+                       struct tare_module_source *source, struct tare_error *error)
+{
+	const struct carried_kernel *kernel = find(name);
+
+	if (!kernel)
+		return tare_fail(error, ENOENT, "tare carries no kernel '%.40s'", name);
+	*source = (struct tare_module_source){ .format = format };
+	switch (format) {
+	case TARE_MODULE_OPENCL_C:
+		source->data = kernel->opencl;
+		source->bytes = *kernel->opencl_bytes;
+		return 0;
+	case TARE_MODULE_PTX:
+		source->data = kernel->ptx;
+		source->bytes = *kernel->ptx_bytes;
+		if (source->bytes == 0)
+			return tare_fail(error, ENOTSUP,
+			                 "this tare carries no PTX kernels: it was built without clang");
+		return 0;
+	case TARE_MODULE_NATIVE:
+		source->data = kernel->name;
+		source->bytes = strlen(kernel->name);
+		return 0;
+	case TARE_MODULE_SPIRV:
+	case TARE_MODULE_CUDA_C:
+		break;
+	}
+	return tare_fail(error, ENOTSUP, "tare carries no kernels in this format");
+}
+
+int tare_kernel_build(struct tare_device *device, const char *name, struct tare_module **module,
+                      struct tare_kernel **kernel, char **log, struct tare_error *error)
+{
+	static const enum tare_module_format formats[] = {
+		TARE_MODULE_OPENCL_C, TARE_MODULE_PTX, TARE_MODULE_NATIVE,
+	};
+	struct tare_error missing = { 0 };
+	struct tare_module *built = NULL;
+	int status = -ENOTSUP;
+
+	for (size_t i = 0; i < sizeof formats / sizeof *formats && status == -ENOTSUP; i++) {
+		struct tare_module_source source;
+		status = tare_kernel_source(name, formats[i], &source, &missing);
+		if (status == 0)
+			status = tare_module_create(device, &source, &built, log, error);
+	}
+	// What tare lacks tells more than what the API does not take.
+	if (status == -ENOTSUP && error && missing.message[0])
+		*error = missing;
+	if (status < 0)
+		return status;
+	status = tare_kernel_create(built, name, kernel, error);
+	if (status < 0) {
+		tare_module_free(built);
+		return status;
+	}
+	*module = built;
+	return 0;
+}

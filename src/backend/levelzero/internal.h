@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of the Level Zero backend share. Nothing else includes this.
+#pragma once
+#include "backend/backend.h"
+#include "base/library.h"
+
+#include <level_zero/ze_api.h>
+
+#define LEVELZERO_MAX_DEVICES 64
+
+// required(name), optional(name): the types come from the headers.
+#define LEVELZERO_FUNCTIONS(required, optional) \
+	required(zeInit) \
+	required(zeDriverGet) \
+	required(zeDriverGetApiVersion) \
+	required(zeDriverGetProperties) \
+	required(zeDeviceGet) \
+	required(zeDeviceGetProperties) \
+	required(zeDeviceGetComputeProperties) \
+	required(zeDeviceGetModuleProperties) \
+	required(zeDeviceGetCommandQueueGroupProperties) \
+	required(zeDeviceGetMemoryProperties) \
+	required(zeDeviceGetCacheProperties) \
+	optional(zeDeviceGetGlobalTimestamps) \
+	optional(zeDevicePciGetPropertiesExt)
+
+struct levelzero_functions {
+#define X(name) __typeof__(&name) name;
+	LEVELZERO_FUNCTIONS(X, X)
+#undef X
+};
+
+struct levelzero_place {
+	ze_driver_handle_t driver;
+	ze_device_handle_t device;
+	ze_api_version_t version;
+};
+
+struct levelzero_driver {
+	struct tare_driver base;
+	struct levelzero_functions call;
+	struct tare_library *library;
+	struct levelzero_place places[LEVELZERO_MAX_DEVICES];  // the devices of all drivers
+	uint32_t count;
+};
+
+struct levelzero_device {
+	struct tare_device base;
+	struct levelzero_driver *driver;
+	struct levelzero_place place;
+	struct tare_clock_rate rates[2];  // by enum tare_clock
+};
+
+int levelzero_library_open(struct levelzero_driver *driver, struct tare_error *error);
+// Fills in the error of a call that failed.
+int levelzero_fail(ze_result_t result, const char *call, struct tare_error *error,
+                   const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+// The device's properties with its timer in cycles a second.
+int levelzero_properties(const struct levelzero_driver *driver,
+                         const struct levelzero_place *place, ze_device_properties_t *properties,
+                         struct tare_error *error);
+// Rates of both counters; -EINVAL when the driver tells nothing that a counter could be.
+int levelzero_rates(const struct levelzero_place *place, const ze_device_properties_t *properties,
+                    struct tare_clock_rate rates[2], struct tare_error *error);
+int levelzero_facts(struct tare_driver *driver, uint32_t index, struct tare_facts *facts,
+                    struct tare_error *error);
+int levelzero_engines_of(const struct levelzero_driver *driver,
+                         const struct levelzero_place *place, struct tare_engine *engines,
+                         uint32_t capacity, struct tare_error *error);

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/levelzero/internal.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct tare_symbol symbols[] = {
+#define REQUIRED(name) TARE_SYMBOL(struct levelzero_functions, name),
+#define OPTIONAL(name) TARE_SYMBOL_OPTIONAL(struct levelzero_functions, name),
+	LEVELZERO_FUNCTIONS(REQUIRED, OPTIONAL)
+#undef REQUIRED
+#undef OPTIONAL
+};
+
+static const struct result_row {
+	ze_result_t result;
+	int code;
+	const char *name;
+} results[] = {
+#define ROW(result, code) { result, code, #result }
+	ROW(ZE_RESULT_NOT_READY, EAGAIN),
+	ROW(ZE_RESULT_ERROR_DEVICE_LOST, ENODEV),
+	ROW(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ENOMEM),
+	ROW(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, ENOMEM),
+	ROW(ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS, EACCES),
+	ROW(ZE_RESULT_ERROR_NOT_AVAILABLE, EIO),
+	ROW(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, ENODEV),
+	ROW(ZE_RESULT_ERROR_UNINITIALIZED, ENODEV),
+	ROW(ZE_RESULT_ERROR_UNSUPPORTED_VERSION, ENOTSUP),
+	ROW(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ENOTSUP),
+	ROW(ZE_RESULT_ERROR_INVALID_ARGUMENT, EINVAL),
+	ROW(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, EINVAL),
+	ROW(ZE_RESULT_ERROR_INVALID_NULL_POINTER, EINVAL),
+	ROW(ZE_RESULT_ERROR_UNKNOWN, EIO),
+#undef ROW
+};
+
+int levelzero_fail(ze_result_t result, const char *call, struct tare_error *error,
+                   const char *format, ...)
+{
+	char message[256];
+	const char *name = NULL;
+	int code = EIO;
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(message, sizeof message, format, arguments);
+	va_end(arguments);
+	for (size_t i = 0; i < sizeof results / sizeof *results; i++)
+		if (results[i].result == result) {
+			code = results[i].code;
+			name = results[i].name;
+		}
+	return tare_fail_native(error, code, "levelzero", call, (long)result, name, "%s", message);
+}
+
+static const char no_driver[] =
+	"the Level Zero loader finds no driver; for Intel GPUs install intel-level-zero-gpu or, on "
+	"Debian 12, intel-opencl-icd";
+
+static int add_devices(struct levelzero_driver *driver, ze_driver_handle_t handle,
+                       struct tare_error *error)
+{
+	ze_device_handle_t devices[LEVELZERO_MAX_DEVICES];
+	ze_api_version_t version = ZE_API_VERSION_1_0;
+	uint32_t count = LEVELZERO_MAX_DEVICES - driver->count;
+	ze_result_t result = driver->call.zeDriverGetApiVersion(handle, &version);
+
+	if (result != ZE_RESULT_SUCCESS)
+		return levelzero_fail(result, "zeDriverGetApiVersion", error, "cannot ask a driver");
+	// With a count of 0 it would tell the number and no devices.
+	if (count == 0)
+		return 0;
+	result = driver->call.zeDeviceGet(handle, &count, devices);
+	if (result != ZE_RESULT_SUCCESS)
+		return levelzero_fail(result, "zeDeviceGet", error, "cannot list the devices");
+	for (uint32_t i = 0; i < count; i++)
+		driver->places[driver->count++] =
+			(struct levelzero_place){ handle, devices[i], version };
+	return 0;
+}
+
+int levelzero_library_open(struct levelzero_driver *driver, struct tare_error *error)
+{
+	const char *chosen = getenv("TARE_LEVELZERO_LIBRARY");
+	const char *names[] = { chosen && *chosen ? chosen : "libze_loader.so.1", NULL };
+	ze_driver_handle_t handles[16];
+	uint32_t count = sizeof handles / sizeof *handles;
+	int status = tare_library_open(names, symbols, sizeof symbols / sizeof *symbols,
+	                               &driver->call, &driver->library, error);
+
+	if (status == -ENOENT)
+		return chosen && *chosen
+			? tare_fail(error, ENOENT,
+			            "TARE_LEVELZERO_LIBRARY names '%.200s', which cannot be opened", chosen)
+			: tare_fail(error, ENOENT,
+			            "no Level Zero loader (libze_loader.so.1); install libze1");
+	if (status < 0)
+		return status;
+	// Drivers leave threads and exit handlers behind: once open it stays mapped.
+	dlopen(names[0], RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+	ze_result_t result = driver->call.zeInit(0);
+	if (result == ZE_RESULT_ERROR_UNINITIALIZED)
+		return tare_fail_native(error, ENODEV, "levelzero", "zeInit", (long)result,
+		                        "ZE_RESULT_ERROR_UNINITIALIZED", "%s", no_driver);
+	if (result != ZE_RESULT_SUCCESS) {
+		levelzero_fail(result, "zeInit", error, "the Level Zero driver does not start");
+		if (error)
+			error->code = -ENODEV;
+		return -ENODEV;
+	}
+	result = driver->call.zeDriverGet(&count, handles);
+	if (result != ZE_RESULT_SUCCESS)
+		return levelzero_fail(result, "zeDriverGet", error, "cannot list the drivers");
+	for (uint32_t i = 0; i < count && status == 0; i++)
+		status = add_devices(driver, handles[i], error);
+	if (status == 0 && count == 0)
+		return tare_fail(error, ENODEV, "%s", no_driver);
+	if (status == 0 && driver->count == 0)
+		return tare_fail(error, ENODEV, "the Level Zero driver finds no device; may you open /dev/dri/render*?");
+	return status;
+}

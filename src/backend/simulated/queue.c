@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/simulated/simulated.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static struct simulated_device *device_of(const struct tare_queue *queue)
+{
+	return (struct simulated_device *)queue->device;
+}
+
+static int check_options(const struct simulated_device *device,
+                         const struct tare_queue_options *options, struct tare_error *error)
+{
+	if (options->engine >= device->script->engine_count)
+		return tare_fail(error, EINVAL, "there are %zu engines; number %u is not among them",
+		                 device->script->engine_count, options->engine);
+	if (options->order == TARE_QUEUE_OUT_OF_ORDER)
+		return simulated_lacks(device, TARE_LACK_OUT_OF_ORDER, error);
+	if (options->order == TARE_QUEUE_DEFERRED)
+		return simulated_lacks(device, TARE_LACK_DEFERRED, error);
+	return 0;
+}
+
+static struct simulated_queue *queue_new(struct simulated_device *device)
+{
+	struct simulated_queue *queue = calloc(1, sizeof *queue);
+
+	if (!queue)
+		return NULL;
+	queue->base.device = &device->base;
+	// At the end, so that older queues come first wherever the order could show.
+	struct simulated_queue **end = &device->queues;
+	while (*end)
+		end = &(*end)->next;
+	*end = queue;
+	return queue;
+}
+
+int simulated_queue_create(struct tare_device *base, const struct tare_queue_options *options,
+                           struct tare_queue **result, struct tare_error *error)
+{
+	struct simulated_device *device = (struct simulated_device *)base;
+	const struct tare_script_queue *script = &device->script->queue;
+	int status = simulated_check(device, error);
+
+	if (status == 0)
+		status = check_options(device, options, error);
+	if (status < 0)
+		return status;
+	struct simulated_queue *queue = queue_new(device);
+	if (!queue)
+		return tare_fail(error, ENOMEM, "out of memory");
+	queue->owner = queue;
+	queue->order = options->order;
+	queue->timed = options->timed;
+	queue->deferred = options->order == TARE_QUEUE_DEFERRED || script->flush == TARE_FLUSH_SUBMIT;
+	queue->model = tare_model_queue_new(
+		device->model,
+		options->order == TARE_QUEUE_OUT_OF_ORDER ? TARE_MODEL_OUT_OF_ORDER : TARE_MODEL_IN_ORDER,
+		script->route == TARE_ROUTE_QUEUE ? (int)options->engine : -1);
+	if (!queue->model) {
+		simulated_queue_free(&queue->base);
+		return tare_fail(error, ENOMEM, "out of memory");
+	}
+	*result = &queue->base;
+	return 0;
+}
+
+int simulated_queue_adopt(struct tare_device *base, void *native, struct tare_queue **result,
+                          struct tare_error *error)
+{
+	struct simulated_device *device = (struct simulated_device *)base;
+	int status = simulated_check(device, error);
+
+	if (status < 0)
+		return status;
+	// The simulated device's own handle of a queue is the queue.
+	for (struct simulated_queue *each = device->queues; each; each = each->next)
+		if (each == native) {
+			struct simulated_queue *queue = queue_new(device);
+			if (!queue)
+				return tare_fail(error, ENOMEM, "out of memory");
+			queue->owner = each->owner;
+			queue->adopted = true;
+			*result = &queue->base;
+			return 0;
+		}
+	return tare_fail(error, EINVAL, "this is no queue of the simulated device");
+}
+
+// Lets the model run until the queue is empty, but not beyond the limit; says whether it is.
+static bool run_empty(struct simulated_device *device, struct simulated_queue *queue,
+                      int64_t limit_ps)
+{
+	bool done = true;
+
+	while (done && queue->first) {
+		struct simulated_command *command = simulated_command_keep(queue->first);
+		done = tare_model_run_until(device->model, &command->model, limit_ps);
+		simulated_command_release(command);
+	}
+	return done;
+}
+
+// What is under way ends as on a device that is torn down; what can never end is dropped.
+static void drain(struct simulated_device *device, struct simulated_queue *queue)
+{
+	int64_t limit_ps = tare_model_add_ps(device->host_ps, TARE_LIMIT_DEFAULT_NS * 1000);
+
+	simulated_flush(queue);
+	run_empty(device, queue, limit_ps);
+	simulated_host_goes_on_at(device, tare_model_now_ps(device->model));
+	while (queue->last)
+		simulated_command_cancel(queue->last);
+}
+
+void simulated_queue_free(struct tare_queue *base)
+{
+	struct simulated_queue *queue = (struct simulated_queue *)base;
+	struct simulated_device *device;
+
+	if (!queue)
+		return;
+	device = device_of(base);
+	if (queue->recording) {
+		simulated_graph_free(&queue->recording->base);
+		queue->recording = NULL;
+	}
+	if (!queue->adopted && queue->model) {
+		drain(device, queue);
+		tare_model_queue_free(device->model, queue->model);
+	}
+	struct simulated_queue **link = &device->queues;
+	while (*link != queue)
+		link = &(*link)->next;
+	*link = queue->next;
+	free(queue);
+}
+
+void simulated_flush(struct simulated_queue *queue)
+{
+	struct simulated_device *device = device_of(&queue->base);
+	int64_t seen_ps = tare_model_add_ps(device->host_ps, device->script->queue.submission_ps);
+
+	for (struct simulated_command *each = queue->first; each; each = each->next)
+		tare_model_submit(&each->model, seen_ps);
+}
+
+static int check_gates(struct simulated_queue *queue, struct tare_error *error)
+{
+	uint64_t capacity = device_of(&queue->base)->script->queue.gate_capacity;
+
+	if (!queue->gates)
+		return 0;
+	if (capacity && queue->behind_gate >= capacity)
+		return tare_fail(error, ETIMEDOUT, "%u operations wait behind a shut gate: one more would "
+		                 "block the host for ever", queue->behind_gate);
+	queue->behind_gate++;
+	return 0;
+}
+
+// Gives the command its number, by which the script's faults strike.
+static void number(struct simulated_device *device, struct simulated_command *command)
+{
+	command->number = ++device->commands;
+	if (command->number == device->script->faults.hang_at)
+		command->model.held = true;
+}
+
+static int enqueue(struct simulated_queue *queue, struct simulated_command *command,
+                   const struct tare_operation *operation, struct tare_error *error)
+{
+	struct simulated_device *device = command->device;
+	struct simulated_host_work work;
+	int status = simulated_cost(queue, command, &work, error);
+
+	if (status == 0)
+		status = check_gates(queue, error);
+	if (status < 0)
+		return status;
+	number(device, command);
+	simulated_spend(device, work.before_ps);
+	status = simulated_command_enqueue(
+		queue, command, operation->waits, operation->wait_count,
+		tare_model_add_ps(device->host_ps, device->script->queue.submission_ps), error);
+	if (status < 0)
+		return status;
+	simulated_spend(device, work.during_ps);
+	if (!command->operation.blocking)
+		return 0;
+	if (queue->deferred)
+		simulated_flush(queue);
+	return simulated_wait(device, command, TARE_LIMIT_NATIVE, error);
+}
+
+int simulated_append(struct tare_queue *base, const struct tare_operation *operation,
+                     struct tare_event **event, struct tare_error *error)
+{
+	struct simulated_queue *queue = ((struct simulated_queue *)base)->owner;
+	struct simulated_device *device = device_of(base);
+	int status = simulated_check(device, error);
+
+	if (status < 0)
+		return status;
+	if (queue->recording)
+		return simulated_graph_record(queue, operation, event, error);
+	struct simulated_command *command = simulated_command_new(device);
+	if (!command)
+		return tare_fail(error, ENOMEM, "out of memory");
+	struct tare_event *made = NULL;
+	command->queued_ps = device->host_ps;
+	command->timed = queue->timed;
+	status = simulated_command_fill(command, operation, error);
+	if (status == 0 && event) {
+		made = simulated_event_new(device, command);
+		if (!made)
+			status = tare_fail(error, ENOMEM, "out of memory");
+		simulated_spend(device, device->script->host.event_ps);
+	}
+	if (status == 0) {
+		simulated_spend(device, device->script->host.append_ps);
+		status = enqueue(queue, command, operation, error);
+	}
+	simulated_command_release(command);
+	if (status < 0) {
+		simulated_event_free(made);
+		return status;
+	}
+	if (event)
+		*event = made;
+	return 0;
+}
+
+int simulated_submit(struct tare_queue *base, struct tare_error *error)
+{
+	struct simulated_queue *queue = ((struct simulated_queue *)base)->owner;
+	struct simulated_device *device = device_of(base);
+	int status = simulated_check(device, error);
+
+	if (status < 0)
+		return status;
+	simulated_spend(device, device->script->host.submit_ps);
+	simulated_flush(queue);
+	return 0;
+}
+
+int simulated_finish(struct tare_queue *base, int64_t limit_ns, struct tare_error *error)
+{
+	struct simulated_queue *queue = ((struct simulated_queue *)base)->owner;
+	struct simulated_device *device = device_of(base);
+	const struct tare_script_host *host = &device->script->host;
+	int status = simulated_check(device, error);
+
+	if (status < 0)
+		return status;
+	if (queue->recording)
+		return tare_fail(error, EINVAL, "the queue records a graph; nothing in it runs");
+	simulated_flush(queue);
+	int64_t began_ps = device->host_ps;
+	int64_t limit_ps = limit_ns < 0 || limit_ns > TARE_PS_MAX / 1000
+	                           ? TARE_PS_MAX
+	                           : tare_model_add_ps(began_ps, limit_ns * 1000);
+	bool waited = queue->first != NULL;
+	bool empty = run_empty(device, queue, limit_ps);
+	if (!empty && limit_ns < 0)
+		return tare_fail(error, ETIMEDOUT, "this wait would never end: the queue is held by a gate, "
+		                 "or an operation in it hangs");
+	if (!empty) {
+		simulated_host_goes_on_at(device, limit_ps);
+		return tare_fail(error, ETIMEDOUT, "the queue is not done after %lld ns",
+		                 (long long)limit_ns);
+	}
+	int64_t idle_ps = tare_model_add_ps(began_ps, host->finish_ps);
+	int64_t awake_ps = tare_model_add_ps(tare_model_now_ps(device->model), host->wake_ps);
+	simulated_host_goes_on_at(device, waited && awake_ps > idle_ps ? awake_ps : idle_ps);
+	uint64_t failed = queue->failed;
+	queue->failed = 0;
+	status = simulated_check(device, error);
+	if (status == 0 && failed)
+		return tare_fail(error, EIO, "operation %llu failed on the device (fault failure of the "
+		                 "script)", (unsigned long long)failed);
+	return status;
+}

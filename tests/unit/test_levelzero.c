@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Level Zero backend against a stand-in for its loader (tests/fakes/fake_levelzero.c).
+#include "backend/call.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct tare_backend *levelzero;
+static struct tare_driver *driver;
+static struct tare_device *device;
+static struct tare_error error;
+
+#define must(call) \
+	do { \
+		if ((call) < 0) { \
+			print_error("%s\n", error.message); \
+			fail_msg("%s", #call); \
+		} \
+	} while (0)
+
+static void assert_says(const char *words)
+{
+	if (!strstr(error.message, words))
+		fail_msg("'%s' does not say '%s'", error.message, words);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	tare_device_close(device);
+	device = NULL;
+	levelzero->driver_close(driver);
+	driver = NULL;
+	return 0;
+}
+
+static void open_driver(const char *script)
+{
+	teardown(NULL);
+	setenv("TARE_FAKE_LEVELZERO", script, 1);
+	must(levelzero->driver_open(NULL, &driver, &error));
+}
+
+static void an_integrated_gpu_is_told_as_it_is(void **state)
+{
+	static const struct { enum tare_fact_id id; const char *text; } rows[] = {
+		{ TARE_FACT_NAME, "Intel(R) UHD Graphics [fake]" },
+		{ TARE_FACT_TYPE, "GPU" },
+		{ TARE_FACT_VENDOR, "Intel" },
+		{ TARE_FACT_DRIVER, "1.3.24931" },
+		{ TARE_FACT_API_VERSION, "Level Zero 1.3" },
+		{ TARE_FACT_UUID, "00010203-0405-0607-0809-0a0b0c0d0e0f" },
+		{ TARE_FACT_PCI, "0000:00:02.0" },
+		{ TARE_FACT_UNITS, "24" },
+		{ TARE_FACT_LANES, "8" },
+		{ TARE_FACT_CLOCK, "1.15 GHz" },
+		{ TARE_FACT_PEAK_FP32, "442 GFLOP/s" },  // Intel's figure for the UHD 630 at 1.15 GHz
+		{ TARE_FACT_SUB_GROUP, "32" },
+		{ TARE_FACT_MEMORY, "8 GB" },
+		{ TARE_FACT_UNIFIED, "yes" },
+		{ TARE_FACT_TIMER_BITS, "32 bit" },
+		{ TARE_FACT_ENGINES, "1 compute, 2 copy" },
+		{ TARE_FACT_LINK_MAX, "n/a" },
+		{ TARE_FACT_PEAK_LINK, "n/a" },
+		{ TARE_FACT_PEAK_FP64, "n/a" },
+		{ TARE_FACT_MEMORY_BUS, "n/a" },
+	};
+	struct tare_facts facts = { 0 };
+	struct tare_engine engines[8];
+	char text[256];
+
+	(void)state;
+	open_driver("");
+	assert_int_equal(levelzero->device_count(driver), 1);
+	must(levelzero->device_facts(driver, 0, &facts, &error));
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		assert_string_equal(tare_fact_format(&facts, rows[i].id, text, sizeof text), rows[i].text);
+	for (int id = 0; id < TARE_FACT_COUNT_OF; id++)
+		if (!facts.fact[id].present && !facts.fact[id].text[0])
+			fail_msg("%s is absent without a reason", tare_fact_rows[id].key);
+	// Not 83 whole nanoseconds a tick, which would be 12,048,192 Hz.
+	assert_int_equal(facts.fact[TARE_FACT_TIMER_RATE].count, 12000048);
+	must(levelzero->device_open(driver, 0, &device, &error));
+	assert_int_equal(tare_engines(device, engines, 8, &error), 3);
+	assert_string_equal(engines[2].title, "ordinal 1, copy 1");
+	assert_int_equal(engines[2].index, 1);
+	assert_true(engines[2].known);
+	assert_int_equal(tare_engines(device, engines, 1, &error), 3);
+}
+
+static void both_counters_have_their_own_width(void **state)
+{
+	struct tare_clock_rate rate;
+	(void)state;
+	open_driver("");
+	must(levelzero->device_open(driver, 0, &device, &error));
+	must(tare_clock_rate(device, TARE_CLOCK_STAMPS, &rate, &error));
+	assert_int_equal(rate.valid_bits, 32);
+	assert_int_equal(rate.hz_numerator, 12000048);
+	must(tare_clock_rate(device, TARE_CLOCK_PAIRS, &rate, &error));
+	assert_int_equal(rate.valid_bits, 36);
+	assert_int_equal(tare_ticks_to_ns(&rate, 12000048), 1000000000);
+}
+
+static void an_old_driver_tells_nanoseconds_a_tick(void **state)
+{
+	struct tare_clock_rate rate;
+	(void)state;
+	open_driver("old");
+	must(levelzero->device_open(driver, 0, &device, &error));
+	must(tare_clock_rate(device, TARE_CLOCK_STAMPS, &rate, &error));
+	assert_int_equal(tare_ticks_to_ns(&rate, 1000), 83000);
+}
+
+static void pairs_bracket_the_devices_clock(void **state)
+{
+	struct tare_clock_rate rate;
+	struct tare_clock_pair first, last;
+	(void)state;
+	open_driver("");
+	must(levelzero->device_open(driver, 0, &device, &error));
+	must(tare_clock_rate(device, TARE_CLOCK_PAIRS, &rate, &error));
+	must(tare_clock_pair(device, &first, &error));
+	tare_device_pause(device, 20000000);
+	must(tare_clock_pair(device, &last, &error));
+	int64_t elapsed = tare_ticks_to_ns(&rate, tare_ticks_elapsed(&rate, first.device, last.device));
+	assert_true(elapsed >= tare_host_elapsed_ns(first.after, last.before) - 100);
+	assert_true(elapsed <= tare_host_elapsed_ns(first.before, last.after) + 100);
+}
+
+static void what_is_missing_is_said(void **state)
+{
+	static const struct { const char *script; int code; const char *words; } rows[] = {
+		{ "init=0x78000001", -ENODEV, "install" },
+		{ "init=0x70000001", -ENODEV, "does not start" },
+		{ "no_driver", -ENODEV, "install" },
+		{ "no_device", -ENODEV, "/dev/dri" },
+	};
+	char *real = strdup(getenv("TARE_LEVELZERO_LIBRARY"));
+	struct tare_facts facts = { 0 };
+	struct tare_clock_pair pair;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		setenv("TARE_FAKE_LEVELZERO", rows[i].script, 1);
+		assert_int_equal(levelzero->driver_open(NULL, &driver, &error), rows[i].code);
+		assert_int_equal(error.code, rows[i].code);
+		assert_says(rows[i].words);
+		assert_null(driver);
+	}
+	setenv("TARE_LEVELZERO_LIBRARY", "/nonexistent.so", 1);
+	assert_int_equal(levelzero->driver_open(NULL, &driver, &error), -ENOENT);
+	assert_says("/nonexistent.so");
+	setenv("TARE_LEVELZERO_LIBRARY", real, 1);
+	free(real);
+	open_driver("no_pci bits=0");
+	must(levelzero->device_facts(driver, 0, &facts, &error));
+	assert_non_null(strstr(tare_fact_reason(&facts, TARE_FACT_PCI), "extension"));
+	assert_non_null(strstr(tare_fact_reason(&facts, TARE_FACT_TIMER_RATE), "0 valid bits"));
+	assert_int_equal(levelzero->device_open(driver, 0, &device, &error), -EINVAL);
+	open_driver("lost");
+	must(levelzero->device_open(driver, 0, &device, &error));
+	assert_int_equal(tare_clock_pair(device, &pair, &error), -ENODEV);
+}
+
+static void what_is_not_written_yet_is_refused_by_name(void **state)
+{
+	struct tare_queue *queue = NULL;
+	(void)state;
+	open_driver("");
+	must(levelzero->device_open(driver, 0, &device, &error));
+	assert_int_equal(tare_queue_create(device, &(struct tare_queue_options){ 0 }, &queue, &error),
+	                 -ENOSYS);
+	assert_says("Level Zero cannot create queues");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(an_integrated_gpu_is_told_as_it_is, teardown),
+		cmocka_unit_test_teardown(both_counters_have_their_own_width, teardown),
+		cmocka_unit_test_teardown(an_old_driver_tells_nanoseconds_a_tick, teardown),
+		cmocka_unit_test_teardown(pairs_bracket_the_devices_clock, teardown),
+		cmocka_unit_test_teardown(what_is_missing_is_said, teardown),
+		cmocka_unit_test_teardown(what_is_not_written_yet_is_refused_by_name, teardown),
+	};
+	levelzero = tare_backend_find("levelzero");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
