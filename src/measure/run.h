@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every measuring command shares: a device, a budget, a seed, progress, interruption.
+// What every measuring command shares: a device, a budget, a seed, progress, interruption, and the
+// one loop that samples cells.
 #pragma once
 #include "backend/backend.h"
 #include "base/random.h"
@@ -7,43 +8,112 @@
 
 #include <signal.h>
 
-struct tare_run;
-
-// Called now and then while measuring; `cells` counts the cells finished of `total`. remaining_ns
-// is an estimate, -1 while unknown.
+// Called now and then while measuring; `cells` counts the measurements finished of `total`.
+// remaining_ns is an estimate, -1 while unknown.
 typedef void tare_progress_function(void *context, const char *what, size_t cells, size_t total,
                                     int64_t remaining_ns);
 
+// The caller fills in everything down to `interrupted`; the rest belongs to tare_run_begin.
 struct tare_run {
-	struct tare_device *device;
-	const struct tare_facts *facts;
+	struct tare_device *device;         // open
+	const struct tare_facts *facts;     // of that device
 	struct tare_result *result;         // gathers what is measured
-	int64_t budget_ns;                  // for the whole command
+	int64_t budget_ns;                  // for the whole command; 0: the command's default
 	uint64_t seed;
-	struct tare_random random;
-	struct tare_host_time started;      // on the device's host clock
 	tare_progress_function *progress;   // NULL: none
 	void *progress_context;
 	const volatile sig_atomic_t *interrupted;  // set by the signal handler of the CLI; may be NULL
+
+	struct tare_random random;
+	struct tare_host_time started;      // on the device's host clock
 	size_t cells_done, cells_total;
+	double needed_ns;                   // a budget in which everything would have converged
+	size_t open_figures;                // did not converge for lack of samples
+	size_t limited_figures;             // did not and would not: the timer's step, the clock's mapping
+	void (*between)(void *context);     // called between measurements; NULL: none
+	void *between_context;
+	bool simulated;                     // virtual time: no figure of this machine may enter
 };
 
-// True when the user asked to stop: finish the cell's document entry and return -EINTR.
+// Starts the budget and writes what is common into the document: host, device (unless the caller
+// has added it already), seed and budget. Every tare_measure_* function calls it first.
+// Returns 0 or -ENOMEM.
+int tare_run_begin(struct tare_run *run, int64_t default_budget_ns, struct tare_error *error);
+
+// Starts the budget anew: allocating and filling buffers is not part of it.
+void tare_run_restart(struct tare_run *run);
+
+// True when the user asked to stop.
 bool tare_run_interrupted(const struct tare_run *run);
 // Nanoseconds of the budget that are left, on the device's host clock; never below 0.
 int64_t tare_run_remaining_ns(const struct tare_run *run);
+// Now, on the device's host clock.
+struct tare_host_time tare_run_now(const struct tare_run *run);
 
-// One sample: measures once and writes the figure in the cell's unit into *sample.
-// 0, or a negative errno with *error.
-typedef int tare_sample_function(void *context, int64_t *sample, struct tare_error *error);
+// ---- sampling
 
-// A cell to be sampled. Several are sampled in turn by tare_run_cells.
-struct tare_cell_plan {
-	const char *title;               // for progress: "host to device, 64 KB"
-	tare_sample_function *sample;
-	void *context;
-	int64_t *secondary;              // if not NULL: sample() also leaves the host's time here, which
-	                                 // becomes a second cell with source "host"
-	double quantum;                  // timer step in the cell's unit, already divided by the batch
-	bool discard_first;              // the first call is a warm-up, not a sample
+#define TARE_FIGURES 4
+// A sample function writes this where it has no figure this time; the figure's `absent` says why.
+#define TARE_NO_SAMPLE INT64_MIN
+
+// One figure of a measurement. Each becomes a cell of the document.
+struct tare_figure {
+	const char *quantity;      // "time"
+	const char *unit;          // "ns", or "ps" for what is divided by a batch
+	const char *source;        // "device" or "host"
+	const char *rate_unit;     // "GB/s" to show the figure as a rate of `work` too; NULL: no
+	double work;               // bytes moved in one sample's time
+	double quantum;            // the timer's step in `unit`, already divided by the batch
+	double systematic;         // error in `unit` that no repetition removes (a clock mapping's
+	                           // residual); the interval is widened by it
+	int64_t floor;             // a median below it is not reported ("below the timer's floor"); 0: none
+	struct tare_labels labels; // owned; moves into the cell
+	char *method;              // owned; moves into the cell
+	char absent[320];          // why there is no figure; "" when there is one
+	size_t cell;               // index of its cell in the document (tare_run_measure fills it in)
 };
+
+// One thing that is measured in turn: begin, a warm-up, samples, end.
+struct tare_measurement {
+	char title[96];            // for progress: "host to device, 64 KB"
+	struct tare_figure figures[TARE_FIGURES];
+	size_t figure_count;
+	// Prepares what the samples need; may fill in `absent`, `quantum`, labels of figures. NULL: none.
+	int (*begin)(struct tare_measurement *measurement, struct tare_error *error);
+	// Measures once; writes each figure, in its unit, or TARE_NO_SAMPLE. 0 or a negative errno.
+	int (*sample)(struct tare_measurement *measurement, int64_t values[TARE_FIGURES],
+	              struct tare_error *error);
+	// Releases what begin made, and verifies, outside the timed window. Called whenever begin was,
+	// even if begin failed. NULL: none.
+	int (*end)(struct tare_measurement *measurement, enum tare_verified *verified,
+	           struct tare_error *error);
+	void *context;             // the command's
+	bool no_warm_up;           // every call is a sample: there is no second first touch
+};
+
+// Samples all of them in random order, each until its figures converge or its share of the budget
+// (what is left / the measurements that are left) is used, and fills in their cells. Samples are
+// kept at most every half millisecond: spread over the same time they tell more than in a row. Cells are in
+// the order of `measurements`. A measurement that the device cannot do (-ENOSYS, -ENOTSUP,
+// -ENODATA, -ENOMEM, -EINVAL, -EIO) becomes absent cells with the reason.
+// Returns 0; -EINTR when the user stopped it; -ENODEV, -ETIMEDOUT when the device is gone. The
+// document holds what was measured in every case. May be called several times in one run:
+// *total counts the measurements of later calls too (run->cells_total is set by the caller, or 0).
+int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements, size_t count,
+                     struct tare_error *error);
+
+// Adds the warning that counts cells that did not converge and names a budget that would do.
+int tare_run_warn_convergence(struct tare_run *run);
+
+// The next unused figure of a measurement, with a copy of `method` (printf). NULL: out of memory
+// or figures.
+struct tare_figure *tare_measurement_add(struct tare_measurement *measurement, const char *quantity,
+                                         const char *unit, const char *source,
+                                         const char *method_format, ...)
+	__attribute__((format(printf, 5, 6)));
+void tare_figure_clear(struct tare_figure *figure);
+void tare_measurement_clear(struct tare_measurement *measurement);
+
+// How often to repeat something that lasts `duration` so that one sample lasts at least 100 steps
+// of a timer whose step is `step` (same unit); at least 1, at most `limit`.
+uint32_t tare_batch(double duration, double step, uint32_t limit);

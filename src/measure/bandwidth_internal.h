@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by the files of `bandwidth`; nobody else's business.
+#pragma once
+#include "measure/bandwidth.h"
+#include "measure/bench.h"
+
+// Bytes that a host buffer has beyond the largest size, for copies at an offset.
+#define BANDWIDTH_SLACK UINT64_C(8192)
+#define BANDWIDTH_ROW_BYTES UINT64_C(4096)  // of a rectangle
+
+// Buffers that all lines and sizes share. A source holds the pattern and is never written again.
+enum buffer {
+	HEAP_SOURCE,   // the pattern itself, also what is compared with
+	HEAP_SINK,     // also where device memory is read back to
+	HOST_SOURCE,
+	HOST_SINK,
+	DEVICE_SOURCE,
+	DEVICE_SINK,
+	SHARED_SOURCE,
+	SHARED_SINK,
+	BUFFER_COUNT
+};
+
+struct bandwidth {
+	struct tare_run *run;
+	struct tare_bench bench;
+	uint64_t from_bytes, to_bytes;  // as bounded
+	uint32_t lines;
+	struct tare_memory *buffers[BUFFER_COUNT];
+	char no_buffer[BUFFER_COUNT][320];  // why there is none
+	bool map_is_zero_copy;
+};
+
+// One measurement: a line at a size.
+struct transfer {
+	struct bandwidth *bandwidth;
+	enum tare_line line;
+	uint64_t bytes;
+	struct tare_operation operation;  // TARE_OPERATION_COPY or _RECTANGLE
+	enum buffer source, sink;
+	uint64_t offset;                  // of the host pointer
+	uint32_t batch;                   // copies in a device figure's sample
+	bool apart;                       // host and device figure come from copies of their own
+	struct tare_memory *fresh;        // first touch: the newest destination
+	uint32_t copies[2];               // both ways: in a sample, to the device and to the host
+	double busy;                      // share of time in which both ran, in the worst sample
+	size_t samples, alone;            // samples taken; both ways: those in which they did not run at once
+};
+
+// ---- buffers.c
+// Lowers bandwidth->to_bytes to what device and host can hold (a warning says so) and allocates
+// and fills every buffer that the lines need. -ENOMEM when not even the smallest size fits.
+int bandwidth_open_buffers(struct bandwidth *bandwidth, struct tare_error *error);
+void bandwidth_close_buffers(struct bandwidth *bandwidth);
+enum tare_memory_kind bandwidth_kind(enum buffer buffer);
+bool bandwidth_is_pageable(enum buffer buffer);
+
+// ---- verify.c
+// Fills a destination with what the pattern never holds.
+int bandwidth_poison(struct bandwidth *bandwidth, struct tare_span span, struct tare_error *error);
+// Compares a destination with the pattern from `offset` on, whole. *verified: what came out.
+int bandwidth_verify(struct bandwidth *bandwidth, struct tare_span span, uint64_t offset,
+                     enum tare_verified *verified, struct tare_error *error);
+bool bandwidth_equal(const struct bandwidth *bandwidth, const void *host, uint64_t offset,
+                     uint64_t bytes);
+
+// ---- transfers: each adds a measurement's figures and functions
+int transfer_plan_copy(struct transfer *transfer, struct tare_measurement *measurement);
+int transfer_plan_rectangle(struct transfer *transfer, struct tare_measurement *measurement);
+int transfer_plan_first_touch(struct transfer *transfer, struct tare_measurement *measurement);
+int transfer_plan_both(struct transfer *transfer, struct tare_measurement *measurement);
+int transfer_plan_map(struct transfer *transfer, struct tare_measurement *measurement);
+// Adds a figure labelled with `line` and the size. work: bytes of one sample's time.
+struct tare_figure *transfer_figure(struct transfer *transfer, struct tare_measurement *measurement,
+                                    enum tare_line line, const char *source, double work,
+                                    const char *method);
+// -ENOTSUP with the reason when a buffer is missing.
+int transfer_need(const struct transfer *transfer, enum buffer buffer, struct tare_error *error);
+
+// ---- after measuring
+// The figure of a line at a size (the first such cell that is not absent), or NULL.
+const struct tare_cell *bandwidth_main_cell(const struct tare_result *result, enum tare_line line,
+                                            uint64_t bytes);
+const struct tare_cell *bandwidth_cell(const struct tare_result *result, enum tare_line line,
+                                       uint64_t bytes, const char *source);
+double bandwidth_cell_ns(const struct tare_cell *cell, double value);
+// Decides whether mapping moves bytes; gives map cells their rates only if it does.
+int bandwidth_judge_maps(struct bandwidth *bandwidth);
+int bandwidth_add_fits(struct bandwidth *bandwidth);
+int bandwidth_add_plots(struct bandwidth *bandwidth);
+int bandwidth_add_advice(struct bandwidth *bandwidth);

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/bench.h"
+
+#include "backend/call.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+int tare_bench_run(struct tare_queue *queue, const struct tare_operation *operation,
+                   struct tare_error *error)
+{
+	int status = tare_append(queue, operation, NULL, error);
+
+	return status < 0 ? status : tare_finish(queue, TARE_LIMIT_DEFAULT_NS, error);
+}
+
+int tare_bench_span_ps(const struct tare_bench *bench, struct tare_event *first,
+                       struct tare_event *last, int64_t *ps, struct tare_error *error)
+{
+	struct tare_stamps begin, end;
+	int status = tare_event_stamps(first, &begin, error);
+	int64_t ticks;
+
+	if (status == 0)
+		status = tare_event_stamps(last, &end, error);
+	if (status < 0)
+		return status;
+	if (!tare_stamps_have(&begin, TARE_STAMP_START) || !tare_stamps_have(&end, TARE_STAMP_END))
+		return tare_fail(error, ENODATA, "the driver gives no start or no end of the operation");
+	if (begin.epoch != end.epoch)
+		return tare_fail(error, ENODATA, "its stamps are not comparable");
+	ticks = tare_ticks_elapsed_signed(&bench->rate, begin.at[TARE_STAMP_START],
+	                                  end.at[TARE_STAMP_END]);
+	if (ticks < 0)
+		return tare_fail(error, EIO, "the device's end stamp lies %lld ticks before its start",
+		                 (long long)-ticks);
+	*ps = tare_ticks_to_ps(&bench->rate, (uint64_t)ticks);
+	return 0;
+}
+
+int tare_bench_duration_ps(const struct tare_bench *bench, struct tare_event *event, int64_t *ps,
+                           struct tare_error *error)
+{
+	return tare_bench_span_ps(bench, event, event, ps, error);
+}
+
+int tare_bench_batch_ps(const struct tare_bench *bench, const struct tare_operation *copy,
+                        uint32_t batch, int64_t *ps, struct tare_error *error)
+{
+	struct tare_operation one = *copy;
+	struct tare_event *first = NULL, *last = NULL;
+	struct tare_gate *gate = NULL;
+	int64_t span;
+	int status = 0;
+
+	if (batch > 1)
+		status = tare_gate_shut(bench->timed, &gate, error);
+	one.blocking = one.blocking && batch == 1;
+	for (uint32_t i = 0; status == 0 && i < batch; i++) {
+		struct tare_event **event = i == 0 ? &first : i + 1 == batch ? &last : NULL;
+		status = tare_append(bench->timed, &one, event, error);
+	}
+	if (status == 0 && gate)
+		status = tare_gate_open(gate, error);
+	if (status == 0)
+		status = tare_finish(bench->timed, gate ? TARE_LIMIT_DEFAULT_NS : TARE_LIMIT_NATIVE, error);
+	if (status == 0)
+		status = tare_bench_span_ps(bench, first, last ? last : first, &span, error);
+	if (status == 0)
+		*ps = span / batch;
+	tare_event_free(first);
+	tare_event_free(last);
+	tare_gate_free(gate);
+	return status;
+}
+
+uint32_t tare_bench_batch(const struct tare_bench *bench, const struct tare_operation *copy,
+                          int64_t ps)
+{
+	uint32_t limit = 512;
+
+	if (!bench->gated || copy->source.memory->kind == TARE_MEMORY_PAGEABLE ||
+	    copy->destination.memory->kind == TARE_MEMORY_PAGEABLE)
+		return 1;
+	if (bench->gate_capacity > 8 && limit > bench->gate_capacity - 4)
+		limit = bench->gate_capacity - 4;
+	return tare_batch((double)ps, bench->step_ps, limit);
+}
+
+// Whether a marker on the timed queue yields stamps.
+static int try_stamps(struct tare_bench *bench, struct tare_error *error)
+{
+	static const struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	struct tare_event *event = NULL;
+	int64_t ps;
+	int status = tare_clock_rate(bench->device, TARE_CLOCK_STAMPS, &bench->rate, error);
+
+	if (status == 0)
+		status = tare_append(bench->timed, &marker, &event, error);
+	if (status == 0)
+		status = tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
+	if (status == 0)
+		status = tare_bench_duration_ps(bench, event, &ps, error);
+	tare_event_free(event);
+	return status;
+}
+
+static int try_gate(struct tare_bench *bench, struct tare_error *error)
+{
+	static const struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	struct tare_gate *gate = NULL;
+	int status = tare_gate_shut(bench->timed, &gate, error);
+
+	if (status == 0)
+		status = tare_append(bench->timed, &marker, NULL, error);
+	if (status == 0)
+		status = tare_gate_open(gate, error);
+	if (status == 0) {
+		bench->gate_capacity = gate->capacity;
+		status = tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
+	}
+	tare_gate_free(gate);
+	return status;
+}
+
+static bool fatal(int status)
+{
+	return status == -ENODEV || status == -ETIMEDOUT;
+}
+
+static int open_queues(struct tare_bench *bench, struct tare_error *error)
+{
+	struct tare_queue_options options = { .order = TARE_QUEUE_IN_ORDER };
+	struct tare_error why = { 0 };
+	int status = tare_queue_create(bench->device, &options, &bench->plain, error);
+
+	if (status < 0)
+		return status;
+	options.timed = true;
+	status = tare_queue_create(bench->device, &options, &bench->timed, &why);
+	if (status == 0)
+		status = try_stamps(bench, &why);
+	if (fatal(status)) {
+		*error = why;
+		return status;
+	}
+	bench->stamped = status == 0;
+	if (!bench->stamped) {
+		snprintf(bench->unstamped, sizeof bench->unstamped, "no device times: %.290s", why.message);
+		tare_queue_free(bench->timed);
+		bench->timed = bench->plain;
+		bench->rate = (struct tare_clock_rate){ 0 };
+	}
+	options.timed = bench->stamped;
+	if (tare_queue_create(bench->device, &options, &bench->second, NULL) < 0)
+		bench->second = NULL;
+	return 0;
+}
+
+static void keep_clock(void *context)
+{
+	struct tare_bench *bench = context;
+	tare_clock_track_update(&bench->track);
+}
+
+// The simulated device and good drivers say it; a resolution of 0 would be no resolution.
+static double step_of(const struct tare_clock_rate *rate)
+{
+	uint64_t ticks = rate->resolution_ticks ? rate->resolution_ticks : 1;
+	return 1000 * tare_tick_ns(rate) * (double)ticks;
+}
+
+int tare_bench_open(struct tare_run *run, int64_t fit_ns, struct tare_bench *bench,
+                    struct tare_error *error)
+{
+	struct tare_error why = { 0 };
+	struct tare_error *said = error ? error : &why;
+	int status;
+
+	*bench = (struct tare_bench){ .run = run, .device = run->device };
+	status = open_queues(bench, said);
+	if (status < 0)
+		return status;
+	if (!bench->stamped)
+		return tare_result_warn(run->result, "no-device-times", "figures are the host's, where there "
+		                        "are any", "%s", bench->unstamped) < 0 ?
+		       tare_fail(error, ENOMEM, "out of memory") : 0;
+	bench->step_ps = step_of(&bench->rate);
+	run->result->clock.present = true;
+	run->result->clock.rate = bench->rate;
+	status = try_gate(bench, &why);
+	if (fatal(status)) {
+		*said = why;
+		return status;
+	}
+	bench->gated = status == 0;
+	if (!bench->gated)
+		snprintf(bench->ungated, sizeof bench->ungated, "%.300s", why.message);
+	status = tare_clock_track_begin(run, &bench->rate, fit_ns, &bench->track, error);
+	run->between = keep_clock;
+	run->between_context = bench;
+	return status;
+}
+
+void tare_bench_close(struct tare_bench *bench)
+{
+	if (!bench->run)
+		return;
+	bench->run->between = NULL;
+	if (bench->stamped)
+		tare_clock_track_end(bench->run, &bench->track);
+	tare_clock_track_clear(&bench->track);
+	tare_queue_free(bench->second);
+	if (bench->timed != bench->plain)
+		tare_queue_free(bench->timed);
+	tare_queue_free(bench->plain);
+	*bench = (struct tare_bench){ 0 };
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What devices there are, which of them are one and the same, and where they sit.
+#pragma once
+#include "backend/backend.h"
+#include "result/result.h"
+
+struct tare_devices_options {
+	const char *backend;  // only this one ("opencl"); NULL: all
+	const char *option;   // for its driver_open (a script of `simulated`); NULL: none
+};
+
+// Adds every device of every backend to result->devices (with one `number` for one physical
+// device), and every backend without one to result->absences with the reason and what to do.
+// Returns 0 (also when there is no device at all), -EINVAL for an unknown backend, -ENOMEM.
+int tare_measure_devices(const struct tare_devices_options *options, struct tare_result *result,
+                         struct tare_error *error);
+
+// Fills in an entry for device `index` of an open driver: facts, host topology, and what takes an
+// open device: engines and the timer's own word. `device` may be NULL: it is opened and closed.
+// A device that cannot be opened still has its facts; its engines say why not.
+int tare_device_describe(struct tare_driver *driver, uint32_t index, struct tare_device *device,
+                         struct tare_device_entry *entry, struct tare_error *error);
+
+// Gives entries that are one physical device one number: the same UUID, else the same PCI
+// address. Numbers count from 0 in the order of first appearance (identity.c).
+int tare_merge_identities(struct tare_device_entry *entries, size_t count);
+
+// Adds what the host knows of a device: package and NUMA node, link of its PCI address; and the
+// host itself to result->host (topology.c). Absent facts carry the reason.
+void tare_topology_of_device(struct tare_facts *facts);
+int tare_topology_of_host(struct tare_labels *host);

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/latency.h"
+
+#include "backend/call.h"
+#include "backend/kernels.h"
+#include "measure/latency_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH_DEFAULT 256
+#define FIT_NS INT64_C(200000000)
+
+#define ROW(name) .plan = latency_plan_##name, .begin = latency_begin_##name, \
+	.sample = latency_sample_##name
+
+static const struct latency_row rows[] = {
+	{ "clock", "host clock", ROW(host_clock) },
+	{ "clock", "device clock", ROW(device_clock), .needs_stamps = true },
+	{ "clock", "clock pairs", ROW(pair) },
+	{ "launch", "launch, isolated", ROW(isolated), .needs_kernel = true },
+	{ "launch", "launch, batched", ROW(batched), .needs_kernel = true },
+	{ "launch", "launch, gated", ROW(gated), .needs_kernel = true, .needs_stamps = true,
+	  .needs_gate = true },
+	{ "launch", "launch to start", ROW(to_start), .needs_kernel = true, .needs_stamps = true },
+	{ "graph", "graph of one", ROW(graph), .needs_kernel = true, .nodes = 1 },
+	{ "graph", "graph of many", ROW(graph), .needs_kernel = true },
+	{ "synchronise", "finish", ROW(finish) },
+	{ "synchronise", "wait for an event", ROW(wait) },
+	{ "copy", "1 byte, pinned to device", ROW(copy), .kind = TARE_MEMORY_PINNED, .to_device = true },
+	{ "copy", "1 byte, device to pinned", ROW(copy), .kind = TARE_MEMORY_PINNED },
+	{ "copy", "1 byte, pageable to device", ROW(copy), .kind = TARE_MEMORY_PAGEABLE,
+	  .to_device = true },
+	{ "copy", "1 byte, device to pageable", ROW(copy), .kind = TARE_MEMORY_PAGEABLE },
+	{ "event", "event record", ROW(record) },
+	{ "event", "event query", ROW(query) },
+	{ "event", "wait across queues", ROW(across), .needs_stamps = true, .needs_second = true },
+	{ "event", "callback", ROW(callback) },
+};
+#define ROWS (sizeof rows / sizeof *rows)
+
+struct tare_figure *latency_figure(struct latency_task *task, struct tare_measurement *measurement,
+                                   const char *what, const char *source, uint32_t batch,
+                                   const char *method)
+{
+	bool device = strcmp(source, "device") == 0;
+	struct tare_figure *figure =
+		tare_measurement_add(measurement, "time", "ps", source, "%s", method);
+
+	if (!figure || tare_labels_set_text(&figure->labels, "group", task->row->group) < 0 ||
+	    tare_labels_set_text(&figure->labels, "what", what) < 0 ||
+	    (batch > 1 && tare_labels_set_number(&figure->labels, "batch", batch) < 0))
+		return NULL;
+	// The host clock steps by 1 ns; a figure below a tenth of a step is none.
+	figure->quantum = (device ? task->latency->bench.step_ps : 1000) / batch;
+	figure->floor = 1;
+	return figure;
+}
+
+struct tare_operation latency_launch(const struct latency *latency)
+{
+	return (struct tare_operation){
+		.type = TARE_OPERATION_LAUNCH,
+		.launch = { .kernel = latency->kernel, .groups = { 1, 1, 1 }, .group_size = { 1, 1, 1 } },
+	};
+}
+
+int64_t latency_ps(struct tare_host_time a, struct tare_host_time b, uint32_t batch)
+{
+	return tare_host_elapsed_ns(a, b) * 1000 / batch;
+}
+
+// Refuses what the device lacks with the reason found at the start, then hands on.
+static int begin_row(struct tare_measurement *measurement, struct tare_error *error)
+{
+	struct latency_task *task = measurement->context;
+	const struct latency *latency = task->latency;
+	const struct tare_bench *bench = &latency->bench;
+
+	if (task->row->needs_kernel && !latency->kernel)
+		return tare_fail(error, ENOTSUP, "%s", latency->no_kernel);
+	if (task->row->needs_stamps && !bench->stamped)
+		return tare_fail(error, ENOTSUP, "%s", bench->unstamped);
+	if (task->row->needs_gate && !bench->gated)
+		return tare_fail(error, ENOTSUP, "%s", bench->ungated);
+	if (task->row->needs_second && !bench->second)
+		return tare_fail(error, ENOTSUP, "the device gives no second queue");
+	return task->row->begin(measurement, error);
+}
+
+static int end_row(struct tare_measurement *measurement, enum tare_verified *verified,
+                   struct tare_error *error)
+{
+	struct latency_task *task = measurement->context;
+
+	(void)verified;
+	(void)error;
+	tare_graph_free(task->graph);
+	tare_event_free(task->event);
+	tare_memory_free(task->host);
+	tare_memory_free(task->device);
+	task->graph = NULL;
+	task->event = NULL;
+	task->host = task->device = NULL;
+	return 0;
+}
+
+static int plan(struct latency *latency, struct latency_task *tasks,
+                struct tare_measurement *measurements)
+{
+	for (size_t i = 0; i < ROWS; i++) {
+		struct tare_measurement *measurement = &measurements[i];
+		tasks[i] = (struct latency_task){ .latency = latency, .row = &rows[i], .batch = 1 };
+		snprintf(measurement->title, sizeof measurement->title, "%s", rows[i].title);
+		measurement->begin = begin_row;
+		measurement->sample = rows[i].sample;
+		measurement->end = end_row;
+		measurement->context = &tasks[i];
+		if (rows[i].plan(&tasks[i], measurement) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int open_kernel(struct latency *latency, struct tare_error *error)
+{
+	struct tare_error why = { 0 };
+	char *log = NULL;
+	int status = tare_kernel_build(latency->run->device, "empty", &latency->module,
+	                               &latency->kernel, &log, &why);
+
+	free(log);
+	if (status == -ENODEV || status == -ETIMEDOUT) {
+		if (error)
+			*error = why;
+		return status;
+	}
+	if (status < 0) {
+		latency->kernel = NULL;
+		snprintf(latency->no_kernel, sizeof latency->no_kernel, "no empty kernel: %.290s",
+		         why.message);
+	}
+	return 0;
+}
+
+static uint32_t choose_batch(const struct latency *latency,
+                             const struct tare_latency_options *options)
+{
+	uint32_t batch = options && options->batch ? options->batch : BATCH_DEFAULT;
+	uint32_t capacity = latency->bench.gate_capacity;
+
+	return capacity > 8 && batch > capacity - 4 ? capacity - 4 : batch;
+}
+
+static int measure(struct latency *latency, struct tare_error *error)
+{
+	struct tare_measurement *measurements = calloc(ROWS, sizeof *measurements);
+	struct latency_task *tasks = calloc(ROWS, sizeof *tasks);
+	size_t mapping = 0;
+	int status = -ENOMEM;
+
+	if (measurements && tasks)
+		status = latency_add_mapping(latency, &mapping);
+	if (status == 0)
+		status = plan(latency, tasks, measurements);
+	if (status < 0)
+		tare_fail(error, -status, "out of memory");
+	else
+		status = tare_run_measure(latency->run, measurements, ROWS, error);
+	if (latency->floor_ps > 0)
+		latency->run->result->clock.floor_ns = (int64_t)(latency->floor_ps / 1000 + 0.999);
+	if (status != -ENOMEM)
+		latency_fill_mapping(latency, mapping);
+	for (size_t i = 0; measurements && i < ROWS; i++)
+		tare_measurement_clear(&measurements[i]);
+	free(measurements);
+	free(tasks);
+	return status;
+}
+
+int tare_measure_latency(struct tare_run *run, const struct tare_latency_options *options,
+                         struct tare_error *error)
+{
+	struct latency latency = { .run = run };
+	int status = tare_run_begin(run, TARE_LATENCY_BUDGET_NS, error);
+
+	if (status == 0)
+		status = tare_bench_open(run, FIT_NS, &latency.bench, error);
+	if (status == 0)
+		status = open_kernel(&latency, error);
+	if (status == 0) {
+		latency.batch = choose_batch(&latency, options);
+		status = tare_labels_set_number(&run->result->parameters, "batch", latency.batch);
+	}
+	if (status == 0)
+		status = measure(&latency, error);
+	tare_kernel_free(latency.kernel);
+	tare_module_free(latency.module);
+	tare_bench_close(&latency.bench);
+	if (status == 0 || status == -EINTR) {
+		int added = latency_add_plots(run->result);
+		if (added == 0)
+			added = tare_run_warn_convergence(run);
+		if (added < 0)
+			status = tare_fail(error, -added, "out of memory");
+	}
+	return status;
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a copy of one byte costs: a transfer's fixed part.
+#include "backend/call.h"
+#include "measure/latency_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BYTES 4096
+
+int latency_plan_copy(struct latency_task *task, struct tare_measurement *measurement)
+{
+	bool pinned = task->row->kind == TARE_MEMORY_PINNED;
+	const char *what = task->row->to_device ?
+		(pinned ? "copy 1 byte, pinned to device" : "copy 1 byte, pageable to device") :
+		(pinned ? "copy 1 byte, device to pinned" : "copy 1 byte, device to pageable");
+
+	return latency_figure(task, measurement, what, "host", 1,
+	                      "one blocking copy of 1 byte; a queue without profiling") &&
+	       latency_figure(task, measurement, what, "device", 1,
+	                      "start to end of the same copy on a queue with profiling; shorter than "
+	                      "100 ticks: many in a row behind a gate, divided") ? 0 : -ENOMEM;
+}
+
+static struct tare_operation copy_of(const struct latency_task *task)
+{
+	struct tare_span host = { task->host, 0, 1 }, device = { task->device, 0, 1 };
+
+	return (struct tare_operation){
+		.type = TARE_OPERATION_COPY,
+		.source = task->row->to_device ? host : device,
+		.destination = task->row->to_device ? device : host,
+		.blocking = true,
+	};
+}
+
+static int calibrate(struct latency_task *task, struct tare_measurement *measurement,
+                     struct tare_error *error)
+{
+	struct tare_bench *bench = &task->latency->bench;
+	struct tare_figure *figure = &measurement->figures[1];
+	struct tare_operation copy = copy_of(task);
+	int64_t ps;
+	int status;
+
+	copy.blocking = false;
+	status = tare_bench_run(bench->timed, &copy, error);
+	if (status == 0)
+		status = tare_bench_batch_ps(bench, &copy, 1, &ps, error);
+	if (status < 0)
+		return status;
+	task->batch = tare_bench_batch(bench, &copy, ps);
+	figure->quantum = bench->step_ps / task->batch;
+	if (task->batch > 1 &&
+	    tare_labels_set_number(&figure->labels, "batch", task->batch) < 0)
+		return tare_fail(error, ENOMEM, "out of memory");
+	return 0;
+}
+
+int latency_begin_copy(struct tare_measurement *measurement, struct tare_error *error)
+{
+	struct latency_task *task = measurement->context;
+	struct tare_bench *bench = &task->latency->bench;
+	struct tare_operation copy;
+	int status = tare_memory_create(bench->device, task->row->kind, BYTES, &task->host, error);
+
+	if (status == 0)
+		status = tare_memory_create(bench->device, TARE_MEMORY_DEVICE, BYTES, &task->device, error);
+	if (status < 0)
+		return status;
+	if (task->host->host)
+		memset(task->host->host, 0x5a, BYTES);
+	if (!bench->stamped)
+		snprintf(measurement->figures[1].absent, sizeof measurement->figures[1].absent, "%s",
+		         bench->unstamped);
+	copy = copy_of(task);
+	copy.blocking = false;
+	status = tare_bench_run(bench->plain, &copy, error);
+	return status < 0 || !bench->stamped ? status : calibrate(task, measurement, error);
+}
+
+int latency_sample_copy(struct tare_measurement *measurement, int64_t *values,
+                        struct tare_error *error)
+{
+	struct latency_task *task = measurement->context;
+	struct tare_bench *bench = &task->latency->bench;
+	struct tare_operation copy = copy_of(task);
+	struct tare_host_time begin = tare_device_now(bench->device);
+	int status = tare_append(bench->plain, &copy, NULL, error);
+
+	values[0] = latency_ps(begin, tare_device_now(bench->device), 1);
+	if (status < 0 || !bench->stamped)
+		return status;
+	return tare_bench_batch_ps(bench, &copy, task->batch, &values[1], error);
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lines of `bandwidth`, one row each.
+#include "measure/bandwidth.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct tare_line_row tare_lines[TARE_LINE_COUNT] = {
+	[TARE_LINE_SHARED_TO_SHARED] = { "shared-to-shared", "copy", "shared → shared",
+		"both resident; counted once", false },
+	[TARE_LINE_HEAP_TO_DEVICE] = { "heap-to-device", "copy", "heap → device", "pageable", true },
+	[TARE_LINE_DEVICE_TO_HEAP] = { "device-to-heap", "copy", "device → heap", "pageable", true },
+	[TARE_LINE_DEVICE_TO_DEVICE] = { "device-to-device", "copy", "device → device",
+		"counted once: bytes copied, not read and written", false },
+	[TARE_LINE_HOST_TO_DEVICE] = { "host-to-device", "copy", "host → device", "pinned", false },
+	[TARE_LINE_DEVICE_TO_HOST] = { "device-to-host", "copy", "device → host", "pinned", false },
+	[TARE_LINE_BOTH_TO_DEVICE] = { "both-to-device", "both", "both ways, host → device",
+		"this direction alone, while the other runs", false },
+	[TARE_LINE_BOTH_TO_HOST] = { "both-to-host", "both", "both ways, device → host",
+		"this direction alone, while the other runs", false },
+	[TARE_LINE_BOTH_TOTAL] = { "both-total", "both", "both ways, together",
+		"the bytes of both directions", false },
+	[TARE_LINE_MAP_READ] = { "map-read", "map", "map for reading", NULL, true },
+	[TARE_LINE_UNMAP_WRITTEN] = { "unmap-written", "map", "unmap after writing", NULL, true },
+	[TARE_LINE_RECTANGLE_TO_DEVICE] = { "rectangle-to-device", "rectangle",
+		"rectangle, host → device", "rows of 4 KB, every other one of the host's", false },
+	[TARE_LINE_RECTANGLE_TO_HOST] = { "rectangle-to-host", "rectangle",
+		"rectangle, device → host", "rows of 4 KB, every other one of the host's", false },
+	[TARE_LINE_UNALIGNED_1] = { "heap-to-device+1", "unaligned", "heap → device, 1 B off a page",
+		NULL, true },
+	[TARE_LINE_UNALIGNED_64] = { "heap-to-device+64", "unaligned", "heap → device, 64 B off a page",
+		NULL, true },
+	[TARE_LINE_UNALIGNED_4096] = { "heap-to-device+4096", "unaligned",
+		"heap → device, one page on", "control: aligned, elsewhere", true },
+	[TARE_LINE_FIRST_TOUCH_HEAP] = { "device-to-heap-first", "first-touch",
+		"device → heap, first touch", "pages appear during the copy", true },
+	[TARE_LINE_FIRST_TOUCH_SHARED] = { "shared-to-shared-first", "first-touch",
+		"shared → shared, first touch", "pages appear during the copy", true },
+};
+
+// Bits of the lines whose name or group is `word`; 0 when there is none.
+static uint32_t find(const char *word, size_t length)
+{
+	uint32_t found = 0;
+
+	for (int i = 0; i < TARE_LINE_COUNT; i++) {
+		const struct tare_line_row *row = &tare_lines[i];
+		if ((strlen(row->name) == length && strncmp(row->name, word, length) == 0) ||
+		    (strlen(row->group) == length && strncmp(row->group, word, length) == 0) ||
+		    (length == 3 && strncmp(word, "all", 3) == 0))
+			found |= UINT32_C(1) << i;
+	}
+	return found;
+}
+
+static int refuse(const char *word, size_t length, struct tare_error *error)
+{
+	char names[420] = "all";
+	size_t used = strlen(names);
+	const char *group = "";
+
+	for (int i = 0; i < TARE_LINE_COUNT; i++) {
+		if (strcmp(group, tare_lines[i].group) == 0)
+			continue;
+		group = tare_lines[i].group;
+		used += (size_t)snprintf(names + used, sizeof names - used, ", %s", group);
+	}
+	for (int i = 0; i < TARE_LINE_COUNT && used < sizeof names; i++)
+		used += (size_t)snprintf(names + used, sizeof names - used, ", %s", tare_lines[i].name);
+	return tare_fail(error, EINVAL, "no line '%.*s'; there are %s",
+	                 (int)(length < 40 ? length : 40), word, names);
+}
+
+int tare_parse_lines(const char *text, uint32_t *lines, struct tare_error *error)
+{
+	uint32_t parsed = 0;
+
+	for (const char *word = text;;) {
+		size_t length = strcspn(word, ",");
+		uint32_t found;
+		while (length && *word == ' ') {
+			word++;
+			length--;
+		}
+		size_t end = length;
+		while (end && word[end - 1] == ' ')
+			end--;
+		found = find(word, end);
+		if (!found)
+			return refuse(word, end, error);
+		parsed |= found;
+		if (!word[length])
+			break;
+		word += length + 1;
+	}
+	*lines = parsed;
+	return 0;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/run.h"
+
+#include "backend/call.h"
+#include "measure/devices.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool tare_run_interrupted(const struct tare_run *run)
+{
+	return run->interrupted && *run->interrupted;
+}
+
+struct tare_host_time tare_run_now(const struct tare_run *run)
+{
+	return tare_device_now(run->device);
+}
+
+int64_t tare_run_remaining_ns(const struct tare_run *run)
+{
+	int64_t left = run->budget_ns - tare_host_elapsed_ns(run->started, tare_run_now(run));
+	return left > 0 ? left : 0;
+}
+
+void tare_run_restart(struct tare_run *run)
+{
+	run->started = tare_run_now(run);
+	run->cells_done = 0;
+	run->cells_total = 0;
+	run->needed_ns = 0;
+	run->open_figures = 0;
+	run->limited_figures = 0;
+}
+
+// The device as its driver tells of it, where the caller has not put it into the document.
+static int add_device(struct tare_run *run)
+{
+	const struct tare_backend *backend = run->device->backend;
+	struct tare_device_entry *entry = tare_result_add_device(run->result);
+	struct tare_engine engines[16];
+	int count;
+
+	if (!entry || tare_set_string(&entry->backend, backend->name) < 0 ||
+	    tare_set_string(&entry->backend_title, backend->title) < 0)
+		return -ENOMEM;
+	entry->index = run->device->index;
+	if (run->facts)
+		entry->facts = *run->facts;
+	count = tare_engines(run->device, engines, 16, NULL);
+	if (count > 16)
+		count = 16;
+	if (count <= 0)
+		return 0;
+	entry->engines = malloc((size_t)count * sizeof *engines);
+	if (!entry->engines)
+		return -ENOMEM;
+	memcpy(entry->engines, engines, (size_t)count * sizeof *engines);
+	entry->engine_count = (size_t)count;
+	return 0;
+}
+
+int tare_run_begin(struct tare_run *run, int64_t default_budget_ns, struct tare_error *error)
+{
+	int status = 0;
+
+	run->simulated = strcmp(run->device->backend->name, "simulated") == 0;
+	if (run->budget_ns <= 0)
+		run->budget_ns = default_budget_ns;
+	run->random = (struct tare_random){ .state = run->seed };
+	tare_run_restart(run);
+	if (run->result->device_count == 0)
+		status = add_device(run);
+	// A simulated result is the same on every machine and day.
+	if (status == 0 && run->simulated)
+		status = tare_set_string(&run->result->written_at, "1970-01-01T00:00:00Z");
+	else if (status == 0)
+		status = tare_topology_of_host(&run->result->host);
+	if (status == 0)
+		status = tare_labels_set_number(&run->result->parameters, "seed", (int64_t)run->seed);
+	if (status == 0)
+		status = tare_labels_set_number(&run->result->parameters, "budget_ns", run->budget_ns);
+	return status < 0 ? tare_fail(error, -status, "out of memory") : 0;
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both directions at once: each copies several times in a row on a queue of its own. By the stamps
+// of every copy, the time in which both directions still had work is found; the copies that lie in
+// it are timed, if the other direction was in fact busy meanwhile and not merely waiting its turn.
+#include "measure/bandwidth_internal.h"
+
+#include "backend/call.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COPIES_LEAST 5
+#define COPIES_MOST 128
+// Copies in a row leave gaps; directions that take turns overlap by nothing at all.
+#define BUSY_LEAST 0.75
+
+struct direction {
+	struct tare_queue *queue;
+	struct tare_operation copy;
+	uint32_t copies;
+	struct tare_gate *gate;
+	struct tare_event *event[COPIES_MOST];
+	int64_t start[COPIES_MOST], end[COPIES_MOST];  // in ticks since the first start of the first
+	uint32_t from, count;                          // copies while both had work
+};
+
+static struct tare_operation copy_of(struct transfer *transfer, enum buffer source,
+                                     enum buffer sink)
+{
+	struct bandwidth *bandwidth = transfer->bandwidth;
+
+	return (struct tare_operation){
+		.type = TARE_OPERATION_COPY,
+		.source = { bandwidth->buffers[source], 0, transfer->bytes },
+		.destination = { bandwidth->buffers[sink], 0, transfer->bytes },
+	};
+}
+
+static void directions_of(struct transfer *transfer, struct direction directions[2])
+{
+	struct tare_bench *bench = &transfer->bandwidth->bench;
+
+	directions[0] = (struct direction){ .queue = bench->timed, .copies = transfer->copies[0],
+	                                    .copy = copy_of(transfer, HOST_SOURCE, DEVICE_SINK) };
+	directions[1] = (struct direction){ .queue = bench->second, .copies = transfer->copies[1],
+	                                    .copy = copy_of(transfer, DEVICE_SOURCE, HOST_SINK) };
+}
+
+static int check_needs(struct transfer *transfer, struct tare_error *error)
+{
+	static const enum buffer buffers[] = { HOST_SOURCE, DEVICE_SINK, DEVICE_SOURCE, HOST_SINK };
+	struct tare_bench *bench = &transfer->bandwidth->bench;
+
+	for (size_t i = 0; i < 4; i++)
+		if (transfer_need(transfer, buffers[i], error) < 0)
+			return -ENOTSUP;
+	if (!bench->stamped)
+		return tare_fail(error, ENOTSUP, "%s", bench->unstamped);
+	if (!bench->second)
+		return tare_fail(error, ENOTSUP, "the device gives no second queue");
+	return 0;
+}
+
+// Device time of one copy alone.
+static int time_alone(struct transfer *transfer, const struct direction *direction, int64_t *ps,
+                      struct tare_error *error)
+{
+	struct tare_event *event = NULL;
+	int status = tare_append(direction->queue, &direction->copy, &event, error);
+
+	if (status == 0)
+		status = tare_finish(direction->queue, TARE_LIMIT_DEFAULT_NS, error);
+	if (status == 0)
+		status = tare_bench_duration_ps(&transfer->bandwidth->bench, event, ps, error);
+	tare_event_free(event);
+	return status;
+}
+
+// As many copies as last 100 ticks, and more of the quicker direction, so that both end together.
+static void choose_copies(struct transfer *transfer, const int64_t alone_ps[2])
+{
+	struct tare_bench *bench = &transfer->bandwidth->bench;
+	uint32_t most = COPIES_MOST;
+	int64_t slower = alone_ps[0] > alone_ps[1] ? alone_ps[0] : alone_ps[1];
+	uint32_t least = tare_batch((double)slower, bench->step_ps, COPIES_MOST / 2) + 2;
+
+	if (bench->gate_capacity > 8 && most > bench->gate_capacity - 4)
+		most = bench->gate_capacity - 4;
+	if (least < COPIES_LEAST)
+		least = COPIES_LEAST;
+	for (int d = 0; d < 2; d++) {
+		double copies = alone_ps[d] > 0 ? (double)least * (double)slower / (double)alone_ps[d] : most;
+		transfer->copies[d] = copies < most ? (uint32_t)(copies + 0.5) : most;
+	}
+}
+
+static int begin_both(struct tare_measurement *measurement, struct tare_error *error)
+{
+	struct transfer *transfer = measurement->context;
+	struct tare_bench *bench = &transfer->bandwidth->bench;
+	struct direction directions[2];
+	int64_t alone_ps[2] = { 0, 0 };
+	int status = check_needs(transfer, error);
+
+	if (status < 0)
+		return status;
+	transfer->busy = 1;
+	directions_of(transfer, directions);
+	for (int d = 0; status == 0 && d < 2; d++) {
+		status = time_alone(transfer, &directions[d], &alone_ps[d], error);
+		if (status == 0)
+			status = bandwidth_poison(transfer->bandwidth, directions[d].copy.destination, error);
+	}
+	choose_copies(transfer, alone_ps);
+	// The steps of the clock at both ends of at least this many copies.
+	for (size_t i = 0; i < 2; i++)
+		measurement->figures[i].quantum = bench->step_ps / (transfer->copies[i] > 4 ?
+		                                                    transfer->copies[i] - 4 : 1);
+	return status;
+}
+
+static int issue(struct direction *direction, struct tare_error *error)
+{
+	int status = 0;
+
+	for (uint32_t i = 0; status == 0 && i < direction->copies; i++)
+		status = tare_append(direction->queue, &direction->copy, &direction->event[i], error);
+	return status < 0 ? status : tare_submit(direction->queue, error);
+}
+
+static int run_both(struct tare_bench *bench, struct direction directions[2],
+                    struct tare_host_time *begin, struct tare_host_time *end,
+                    struct tare_error *error)
+{
+	int status = 0;
+
+	for (int d = 0; status == 0 && bench->gated && d < 2; d++)
+		status = tare_gate_shut(directions[d].queue, &directions[d].gate, error);
+	*begin = tare_device_now(bench->device);
+	for (int d = 0; status == 0 && d < 2; d++)
+		status = issue(&directions[d], error);
+	if (bench->gated)
+		*begin = tare_device_now(bench->device);
+	for (int d = 0; status == 0 && bench->gated && d < 2; d++)
+		status = tare_gate_open(directions[d].gate, error);
+	for (int d = 0; status == 0 && d < 2; d++)
+		status = tare_finish(directions[d].queue, TARE_LIMIT_DEFAULT_NS, error);
+	*end = tare_device_now(bench->device);
+	for (int d = 0; d < 2; d++) {
+		tare_gate_free(directions[d].gate);
+		directions[d].gate = NULL;
+	}
+	return status;
+}
+
+static int read_stamps(struct tare_bench *bench, struct direction directions[2],
+                       struct tare_error *error)
+{
+	struct tare_stamps stamps, origin = { 0 };
+
+	for (int d = 0; d < 2; d++)
+		for (uint32_t i = 0; i < directions[d].copies; i++) {
+			int status = tare_event_stamps(directions[d].event[i], &stamps, error);
+			if (status < 0)
+				return status;
+			if (d == 0 && i == 0)
+				origin = stamps;
+			if (!tare_stamps_have(&stamps, TARE_STAMP_START) ||
+			    !tare_stamps_have(&stamps, TARE_STAMP_END) || stamps.epoch != origin.epoch)
+				return tare_fail(error, ENODATA, "stamps of two queues are not comparable");
+			directions[d].start[i] = tare_ticks_elapsed_signed(&bench->rate,
+				origin.at[TARE_STAMP_START], stamps.at[TARE_STAMP_START]);
+			directions[d].end[i] = tare_ticks_elapsed_signed(&bench->rate,
+				origin.at[TARE_STAMP_START], stamps.at[TARE_STAMP_END]);
+		}
+	return 0;
+}
+
+static int64_t latest(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t earliest(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t last_end(const struct direction *direction)
+{
+	return direction->end[direction->copies - 1];
+}
+
+// Which copies lie in the time in which both directions had work.
+static void find_common(struct direction directions[2])
+{
+	int64_t from = latest(directions[0].start[0], directions[1].start[0]);
+	int64_t to = earliest(last_end(&directions[0]), last_end(&directions[1]));
+
+	for (int d = 0; d < 2; d++)
+		for (uint32_t i = 0; i < directions[d].copies; i++)
+			if (directions[d].start[i] >= from && directions[d].end[i] <= to &&
+			    directions[d].count++ == 0)
+				directions[d].from = i;
+}
+
+// Share of the time of `mine`'s common copies in which `other` was copying.
+static double busy_share(const struct direction *mine, const struct direction *other)
+{
+	int64_t from, to, busy = 0;
+
+	if (mine->count == 0)
+		return 0;
+	from = mine->start[mine->from];
+	to = mine->end[mine->from + mine->count - 1];
+	for (uint32_t i = 0; i < other->copies; i++) {
+		int64_t low = latest(from, other->start[i]), high = earliest(to, other->end[i]);
+		busy += high > low ? high - low : 0;
+	}
+	return to > from ? (double)busy / (double)(to - from) : 0;
+}
+
+static void judge(struct transfer *transfer, struct tare_measurement *measurement,
+                  struct direction directions[2], int64_t *values)
+{
+	struct tare_bench *bench = &transfer->bandwidth->bench;
+	double least;
+
+	find_common(directions);
+	least = busy_share(&directions[0], &directions[1]);
+	if (busy_share(&directions[1], &directions[0]) < least)
+		least = busy_share(&directions[1], &directions[0]);
+	transfer->samples++;
+	if (least < transfer->busy)
+		transfer->busy = least;
+	if (least < BUSY_LEAST) {
+		transfer->alone++;
+		for (int d = 0; d < 2; d++)
+			snprintf(measurement->figures[d].absent, sizeof measurement->figures[d].absent,
+			         "the directions did not run at once in %zu of %zu samples (in the worst, for "
+			         "%.0f %% of the time)", transfer->alone, transfer->samples,
+			         100 * (1 - transfer->busy));
+		return;
+	}
+	for (int d = 0; d < 2; d++) {
+		const struct direction *mine = &directions[d];
+		int64_t ticks = mine->end[mine->from + mine->count - 1] - mine->start[mine->from];
+		values[d] = tare_ticks_to_ps(&bench->rate, (uint64_t)ticks) / mine->count;
+	}
+}
+
+static int sample_both(struct tare_measurement *measurement, int64_t *values,
+                       struct tare_error *error)
+{
+	struct transfer *transfer = measurement->context;
+	struct tare_bench *bench = &transfer->bandwidth->bench;
+	struct direction directions[2];
+	struct tare_host_time begin, end;
+	int status;
+
+	directions_of(transfer, directions);
+	status = run_both(bench, directions, &begin, &end, error);
+	if (status == 0)
+		status = read_stamps(bench, directions, error);
+	if (status == 0) {
+		int64_t first = earliest(directions[0].start[0], directions[1].start[0]);
+		int64_t last = latest(last_end(&directions[0]), last_end(&directions[1]));
+		// Two copies, one each way, on average.
+		int64_t pairs = (directions[0].copies + directions[1].copies) / 2;
+		judge(transfer, measurement, directions, values);
+		values[2] = tare_ticks_to_ps(&bench->rate, (uint64_t)(last - first)) / pairs;
+		values[3] = tare_host_elapsed_ns(begin, end) * 1000 / pairs;
+	}
+	for (int d = 0; d < 2; d++)
+		for (uint32_t i = 0; i < directions[d].copies; i++)
+			tare_event_free(directions[d].event[i]);
+	return status;
+}
+
+static int end_both(struct tare_measurement *measurement, enum tare_verified *verified,
+                    struct tare_error *error)
+{
+	struct transfer *transfer = measurement->context;
+	enum tare_verified each[2] = { TARE_NOT_VERIFIABLE, TARE_NOT_VERIFIABLE };
+	struct direction directions[2];
+	int status = 0;
+
+	if (transfer->samples == 0)
+		return 0;
+	directions_of(transfer, directions);
+	for (int d = 0; status == 0 && d < 2; d++)
+		status = bandwidth_verify(transfer->bandwidth, directions[d].copy.destination, 0, &each[d],
+		                          error);
+	*verified = each[0] == TARE_WRONG ? TARE_WRONG : each[1];
+	return status;
+}
+
+int transfer_plan_both(struct transfer *transfer, struct tare_measurement *measurement)
+{
+	double bytes = (double)transfer->bytes;
+
+	measurement->begin = begin_both;
+	measurement->sample = sample_both;
+	measurement->end = end_both;
+	return transfer_figure(transfer, measurement, TARE_LINE_BOTH_TO_DEVICE, "device", bytes,
+	                       "pinned copies in a row on two queues: those of this direction while the "
+	                       "other was busy too, with the gaps between them, per copy") &&
+	       transfer_figure(transfer, measurement, TARE_LINE_BOTH_TO_HOST, "device", bytes,
+	                       "the same, the other direction") &&
+	       transfer_figure(transfer, measurement, TARE_LINE_BOTH_TOTAL, "device", 2 * bytes,
+	                       "first start to last end of both directions, per two copies") &&
+	       transfer_figure(transfer, measurement, TARE_LINE_BOTH_TOTAL, "host", 2 * bytes,
+	                       "from letting both queues go to both finished, per two copies") ? 0 : -ENOMEM;
+}

@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: Apache-2.0
+// `bandwidth` on a simulated device: rates follow from the script, and wrong data is found.
+#include "measure/bandwidth.h"
+
+#include "base/units.h"
+
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "simulated_run.h"
+
+#define BUDGET INT64_C(20000000000)
+#define KB UINT64_C(1024)
+#define MB (KB * 1024)
+#define SHARED \
+	"copy shared shared fixed 1 us rate 50 GB/s\n" \
+	"copy pageable shared fixed 1 us rate 10 GB/s\n" \
+	"copy shared pageable fixed 1 us rate 10 GB/s\n" \
+	"migrate page 64 KiB fault 2 us fixed 5 us rate 10 GB/s\n"
+#define MAPS "map fixed 4 us rate 10 GB/s\nunmap fixed 3 us rate 8 GB/s\n"
+#define ZERO_COPY_MAPS "map fixed 4 us\nunmap fixed 3 us\n"
+
+static int run(struct simulated_run *simulated, const char *script, const char *lines,
+               uint64_t from, uint64_t to, struct tare_error *error)
+{
+	struct tare_bandwidth_options options = { .from_bytes = from, .to_bytes = to };
+	assert_int_equal(tare_parse_lines(lines, &options.lines, NULL), 0);
+	simulated_open(simulated, script, "bandwidth", BUDGET);
+	return tare_measure_bandwidth(&simulated->run, &options, error);
+}
+
+static void run_well(struct simulated_run *simulated, const char *script, const char *lines,
+                     uint64_t from, uint64_t to)
+{
+	struct tare_error error = { 0 };
+	if (run(simulated, script, lines, from, to, &error) < 0)
+		fail_msg("%s", error.message);
+}
+
+static const struct tare_cell *find(const struct tare_result *result, const char *line,
+                                    uint64_t bytes, const char *source)
+{
+	for (size_t i = 0; i < result->cell_count; i++) {
+		const struct tare_cell *cell = &result->cells[i];
+		if (strcmp(label_text(cell, "line"), line) == 0 &&
+		    label_number(cell, "bytes") == (int64_t)bytes && strcmp(cell->source, source) == 0)
+			return cell;
+	}
+	fail_msg("no cell %s, %llu bytes (%s)", line, (unsigned long long)bytes, source);
+	return NULL;
+}
+
+static const struct tare_cell *find_fit(const struct tare_result *result, const char *line,
+                                        const char *fit)
+{
+	for (size_t i = 0; i < result->cell_count; i++)
+		if (strcmp(label_text(&result->cells[i], "line"), line) == 0 &&
+		    strcmp(label_text(&result->cells[i], "fit"), fit) == 0)
+			return &result->cells[i];
+	fail_msg("no fit %s of %s", fit, line);
+	return NULL;
+}
+
+static double time_us(const struct tare_cell *cell)
+{
+	if (cell->absent)
+		fail_msg("%s: %s", label_text(cell, "line"), cell->absent);
+	return cell->summary.median / 1e6;
+}
+
+static void close_to(const char *what, double got, double expected, double tolerance)
+{
+	if (!(fabs(got - expected) <= tolerance))
+		fail_msg("%s: %.6f, not %.6f (within %.6f)", what, got, expected, tolerance);
+}
+
+// Device time of one copy: fixed + bytes / rate, to a tick.
+static void device_times_equal_closed_forms(void **state)
+{
+	static const struct { const char *line; uint64_t bytes; double us; } rows[] = {
+		{ "host-to-device", 64 * KB, 2 + 65536 / 10e3 },
+		{ "host-to-device", MB, 2 + 1048576 / 10e3 },
+		{ "host-to-device", 100000, 2 + 100000 / 10e3 },
+		{ "device-to-host", 64 * KB, 1 + 65536 / 8e3 },
+		{ "device-to-host", MB, 1 + 1048576 / 8e3 },
+		{ "device-to-device", MB, 1 + 1048576 / 100e3 },
+		// Rows of 4 KB cost 10 ns each on top.
+		{ "rectangle-to-device", 64 * KB, 2 + 65536 / 10e3 + 16 * 0.01 },
+		{ "rectangle-to-host", 64 * KB, 1 + 65536 / 8e3 + 16 * 0.01 },
+	};
+	struct simulated_run simulated;
+	(void)state;
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS,
+	         "host-to-device,device-to-host,device-to-device,rectangle", 64 * KB, MB);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct tare_cell *cell =
+			find(simulated.run.result, rows[i].line, rows[i].bytes, "device");
+		close_to(rows[i].line, time_us(cell), rows[i].us, 0.002);
+		close_to("rate", cell->rate.median, (double)rows[i].bytes / rows[i].us / 1e3, 0.01);
+		assert_int_equal(cell->verified, TARE_VERIFIED);
+		assert_true(cell->converged);
+	}
+	simulated_close(&simulated);
+}
+
+// The host waits for the device and then some: launch, submission, wake-up.
+static void host_times_enclose_device_times(void **state)
+{
+	struct simulated_run simulated;
+	const struct tare_result *result;
+	(void)state;
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS, "copy,unaligned", 64 * KB, MB);
+	result = simulated.run.result;
+	for (size_t i = 0; i < result->cell_count; i++) {
+		const struct tare_cell *host = &result->cells[i];
+		if (host->absent || strcmp(host->source, "host") != 0)
+			continue;
+		const struct tare_cell *device =
+			find(result, label_text(host, "line"), label_number(host, "bytes"), "device");
+		assert_true(time_us(host) > time_us(device));
+	}
+	simulated_close(&simulated);
+}
+
+static void the_first_cell_of_a_line_is_its_figure(void **state)
+{
+	struct simulated_run simulated;
+	(void)state;
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS, "copy", MB, MB);
+	for (size_t l = 0; l < TARE_LINE_COUNT; l++) {
+		if (strcmp(tare_lines[l].group, "copy") != 0)
+			continue;
+		for (size_t i = 0; i < simulated.run.result->cell_count; i++) {
+			const struct tare_cell *cell = &simulated.run.result->cells[i];
+			if (strcmp(label_text(cell, "line"), tare_lines[l].name) != 0)
+				continue;
+			assert_string_equal(cell->source, tare_lines[l].host_is_main ? "host" : "device");
+			break;
+		}
+	}
+	simulated_close(&simulated);
+}
+
+static void unaligned_pointers_cost_what_the_script_says(void **state)
+{
+	struct simulated_run simulated;
+	const struct tare_result *result;
+	(void)state;
+	// Staging at 5 GB/s hides the engine's half speed; without it the engine's own shows.
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS "lacks shared reason \"none\"\n",
+	         "heap-to-device,unaligned", MB, MB);
+	result = simulated.run.result;
+	close_to("64 is aligned here", time_us(find(result, "heap-to-device+64", MB, "host")),
+	         time_us(find(result, "heap-to-device", MB, "host")), 0.05);
+	close_to("4096 is aligned", time_us(find(result, "heap-to-device+4096", MB, "host")),
+	         time_us(find(result, "heap-to-device", MB, "host")), 0.05);
+	assert_true(time_us(find(result, "heap-to-device+1", MB, "device")) >=
+	            time_us(find(result, "heap-to-device", MB, "device")));
+	assert_int_equal(find(result, "heap-to-device+1", MB, "host")->verified, TARE_VERIFIED);
+	simulated_close(&simulated);
+}
+
+static void fits_recover_the_script(void **state)
+{
+	struct simulated_run simulated;
+	const struct tare_result *result;
+	(void)state;
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS, "host-to-device,device-to-host", 8 * KB, 4 * MB);
+	result = simulated.run.result;
+	close_to("latency", find_fit(result, "host-to-device", "latency")->summary.median, 2000, 20);
+	close_to("rate", find_fit(result, "host-to-device", "rate")->summary.median, 10, 0.05);
+	close_to("half", find_fit(result, "host-to-device", "half-rate")->summary.median, 20000, 300);
+	close_to("latency", find_fit(result, "device-to-host", "latency")->summary.median, 1000, 20);
+	close_to("rate", find_fit(result, "device-to-host", "rate")->summary.median, 8, 0.05);
+	assert_string_equal(find_fit(result, "device-to-host", "rate")->source, "model");
+	simulated_close(&simulated);
+}
+
+static void a_fit_needs_three_sizes(void **state)
+{
+	struct simulated_run simulated;
+	(void)state;
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS, "host-to-device", MB, MB);
+	assert_non_null(find_fit(simulated.run.result, "host-to-device", "rate")->absent);
+	simulated_close(&simulated);
+}
+
+// Both ways, each at its share of its speed: 9 and 6.4 GB/s, with 0.2 us between copies.
+static void both_ways_each_direction_is_slowed_by_the_other(void **state)
+{
+	struct simulated_run simulated;
+	const struct tare_result *result;
+	const struct tare_warning *warning;
+	double up, down;
+	(void)state;
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS, "host-to-device,device-to-host,both", 4 * MB,
+	         4 * MB);
+	result = simulated.run.result;
+	up = 4194304 / 9e3 + 2.2;
+	down = 4194304 / 6.4e3 + 1.2;
+	close_to("up", time_us(find(result, "both-to-device", 4 * MB, "device")), up, 0.01 * up);
+	close_to("down", time_us(find(result, "both-to-host", 4 * MB, "device")), down, 0.01 * down);
+	assert_int_equal(find(result, "both-total", 4 * MB, "device")->verified, TARE_VERIFIED);
+	// Both end about together, so the rates add up.
+	close_to("total", find(result, "both-total", 4 * MB, "device")->rate.median,
+	         4194304 / up / 1e3 + 4194304 / down / 1e3, 1.0);
+	warning = find_warning(result, "both-ways-shared");
+	assert_non_null(warning);
+	assert_non_null(strstr(warning->message, "90 %"));
+	assert_non_null(strstr(warning->message, "80 %"));
+	simulated_close(&simulated);
+}
+
+// One engine for both directions: there is no 'both at once', and no figure for it.
+static void directions_that_take_turns_have_no_figure(void **state)
+{
+	char script[4096];
+	struct simulated_run simulated;
+	const struct tare_cell *cell;
+	(void)state;
+	snprintf(script, sizeof script, "%s%s", SIMPLE_DEVICE, SIMPLE_PAIRS);
+	replace(script, "engine copy runs to-device,local\nengine copy runs to-host\n",
+	        "engine copy runs to-device,local,to-host\n");
+	run_well(&simulated, script, "both", 4 * MB, 4 * MB);
+	cell = find(simulated.run.result, "both-to-device", 4 * MB, "device");
+	assert_non_null(cell->absent);
+	assert_non_null(strstr(cell->absent, "did not run at once"));
+	assert_null(find(simulated.run.result, "both-total", 4 * MB, "device")->absent);
+	simulated_close(&simulated);
+}
+
+static void first_touch_costs_its_faults(void **state)
+{
+	struct simulated_run simulated;
+	const struct tare_result *result;
+	double resident, first;
+	(void)state;
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS SHARED, "device-to-heap,first-touch", MB, MB);
+	result = simulated.run.result;
+	resident = time_us(find(result, "device-to-heap", MB, "host"));
+	first = time_us(find(result, "device-to-heap-first", MB, "host"));
+	close_to("256 faults of 0.5 us", first - resident, 128, 3);
+	assert_int_equal(find(result, "device-to-heap-first", MB, "host")->verified, TARE_VERIFIED);
+	assert_int_equal(find(result, "shared-to-shared-first", MB, "host")->verified, TARE_VERIFIED);
+	assert_non_null(find_warning(result, "first-touch-slow"));
+	simulated_close(&simulated);
+}
+
+static void maps_that_move_bytes_have_rates(void **state)
+{
+	struct simulated_run simulated;
+	const struct tare_cell *cell;
+	(void)state;
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS MAPS, "map", 8 * KB, 4 * MB);
+	cell = find(simulated.run.result, "map-read", 4 * MB, "device");
+	assert_true(cell->rate.present);
+	close_to("map", time_us(cell), 4 + 4194304 / 10e3, 0.01);
+	close_to("unmap", time_us(find(simulated.run.result, "unmap-written", 4 * MB, "device")),
+	         3 + 4194304 / 8e3, 0.01);
+	assert_int_equal(cell->verified, TARE_VERIFIED);
+	assert_null(find_warning(simulated.run.result, "map-zero-copy"));
+	simulated_close(&simulated);
+}
+
+static void zero_copy_maps_have_none(void **state)
+{
+	struct simulated_run simulated;
+	const struct tare_result *result;
+	(void)state;
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS ZERO_COPY_MAPS, "map", 8 * KB, 4 * MB);
+	result = simulated.run.result;
+	for (size_t i = 0; i < result->cell_count; i++)
+		assert_false(result->cells[i].rate.present);
+	assert_non_null(strstr(find(result, "map-read", 4 * MB, "host")->method, "zero copy"));
+	assert_non_null(find_warning(result, "map-zero-copy"));
+	for (size_t i = 0; i < result->plot_count; i++)
+		assert_int_equal(result->plots[i].count, 0);
+	simulated_close(&simulated);
+}
+
+static void pageable_memory_is_advised_against(void **state)
+{
+	struct simulated_run simulated;
+	const struct tare_warning *warning;
+	const struct tare_cell *heap, *host;
+	char expected[32];
+	(void)state;
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS, "heap-to-device,host-to-device", 4 * MB, 4 * MB);
+	heap = find(simulated.run.result, "heap-to-device", 4 * MB, "host");
+	host = find(simulated.run.result, "host-to-device", 4 * MB, "host");
+	warning = find_warning(simulated.run.result, "pageable-slow");
+	assert_non_null(warning);
+	snprintf(expected, sizeof expected, "%.0f %% of pinned",
+	         100 * heap->rate.median / host->rate.median);
+	assert_non_null(strstr(warning->message, expected));
+	simulated_close(&simulated);
+}
+
+// A timer of 1 us: one copy of 8 KB is 3 ticks, 512 of them in a row are many.
+static void short_copies_are_batched(void **state)
+{
+	char script[4096];
+	struct simulated_run simulated;
+	const struct tare_cell *cell;
+	(void)state;
+	snprintf(script, sizeof script, "%s%s", SIMPLE_DEVICE, SIMPLE_PAIRS);
+	replace(script, "timer rate 1 GHz", "timer rate 1 MHz");
+	run_well(&simulated, script, "host-to-device", 8 * KB, 8 * KB);
+	cell = find(simulated.run.result, "host-to-device", 8 * KB, "device");
+	assert_true(label_number(cell, "batch") >= 30);
+	// fixed + bytes / rate + the gap in the queue.
+	close_to("time", time_us(cell), 2 + 0.8192 + 0.2, 0.04);
+	assert_true(cell->summary.ci_low <= 3.0192e6 && cell->summary.ci_high >= 3.0e6);
+	assert_int_equal(cell->verified, TARE_VERIFIED);
+	simulated_close(&simulated);
+}
+
+// Whichever copy of the run goes wrong, either nothing was left of it in the end or it is found.
+static void wrong_data_is_found(void **state)
+{
+	static const char *const lines[] = { "device-to-host", "host-to-device", "heap-to-device",
+		"device-to-heap", "device-to-device", "rectangle-to-host", "rectangle-to-device" };
+	(void)state;
+	for (size_t l = 0; l < sizeof lines / sizeof *lines; l++) {
+		size_t found = 0;
+		for (int number = 1; number < 75; number++) {
+			char script[4096];
+			struct simulated_run simulated;
+			struct tare_error error = { 0 };
+			int status;
+			snprintf(script, sizeof script, "%s%sfault wrong-data %d\n", SIMPLE_DEVICE, SIMPLE_PAIRS,
+			         number);
+			// Few long copies.
+			replace(script, " GB/s", " MB/s");
+			status = run(&simulated, script, lines[l], 64 * KB, 64 * KB, &error);
+			if (status == -EBADMSG) {
+				const struct tare_result *result = simulated.run.result;
+				found++;
+				assert_int_equal(result->cells[0].verified, TARE_WRONG);
+				assert_non_null(find_warning(result, "wrong-data"));
+				assert_non_null(strstr(error.message, "did not hold what was sent"));
+			} else if (status < 0) {
+				fail_msg("%s", error.message);
+			} else {
+				assert_int_equal(simulated.run.result->cells[0].verified, TARE_VERIFIED);
+			}
+			simulated_close(&simulated);
+		}
+		if (found == 0)
+			fail_msg("%s: no wrong copy was found", lines[l]);
+	}
+}
+
+static void sizes_beyond_memory_are_bounded_and_it_is_said(void **state)
+{
+	struct simulated_run simulated;
+	const struct tare_result *result;
+	int64_t largest = 0;
+	(void)state;
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS, "device-to-device", 8 * MB, 1024 * MB);
+	result = simulated.run.result;
+	for (size_t i = 0; i < result->cell_count; i++)
+		if (label_number(&result->cells[i], "bytes") > largest)
+			largest = label_number(&result->cells[i], "bytes");
+	assert_int_equal(largest, 16 * MB);  // two buffers in three quarters of 64 MB
+	assert_non_null(find_warning(result, "sizes-bounded"));
+	simulated_close(&simulated);
+}
+
+static void out_of_memory_goes_smaller_and_then_gives_up(void **state)
+{
+	struct simulated_run simulated;
+	struct tare_error error = { 0 };
+	(void)state;
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS "fault out-of-memory-above 1 MiB\n",
+	         "device-to-device", 64 * KB, 16 * MB);
+	assert_non_null(find_warning(simulated.run.result, "sizes-bounded"));
+	simulated_close(&simulated);
+	assert_int_equal(run(&simulated, SIMPLE_DEVICE "fault out-of-memory-above 16 KiB\n",
+	                     "device-to-device", 64 * KB, 16 * MB, &error), -ENOMEM);
+	assert_non_null(strstr(error.message, "no room for copies of 64 KB"));
+	simulated_close(&simulated);
+}
+
+static void what_a_device_lacks_is_a_row_that_says_why(void **state)
+{
+	static const struct { const char *script, *lines, *line, *reason; } rows[] = {
+		{ SIMPLE_DEVICE "lacks pinned reason \"no pinning here\"\n", "copy", "host-to-device",
+		  "no pinning here" },
+		{ SIMPLE_DEVICE "lacks shared reason \"no sharing here\"\n", "copy", "shared-to-shared",
+		  "no sharing here" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct simulated_run simulated;
+		const struct tare_cell *cell;
+		run_well(&simulated, rows[i].script, rows[i].lines, 64 * KB, 64 * KB);
+		cell = find(simulated.run.result, rows[i].line, 64 * KB, "device");
+		assert_non_null(cell->absent);
+		if (!strstr(cell->absent, rows[i].reason))
+			fail_msg("%s", cell->absent);
+		assert_true(isnan(cell->summary.median));
+		assert_null(find(simulated.run.result, "heap-to-device", 64 * KB, "host")->absent);
+		simulated_close(&simulated);
+	}
+}
+
+static void without_stamps_the_host_still_measures(void **state)
+{
+	char script[4096];
+	struct simulated_run simulated;
+	(void)state;
+	snprintf(script, sizeof script, "%s%s", SIMPLE_DEVICE, SIMPLE_PAIRS);
+	replace(script, "stamps queued,submitted,start,end", "stamps none");
+	run_well(&simulated, script, "host-to-device", 64 * KB, MB);
+	assert_null(find(simulated.run.result, "host-to-device", MB, "host")->absent);
+	assert_non_null(find(simulated.run.result, "host-to-device", MB, "device")->absent);
+	assert_non_null(find_fit(simulated.run.result, "host-to-device", "rate"));
+	simulated_close(&simulated);
+}
+
+static void a_device_lost_in_the_middle_is_an_error(void **state)
+{
+	struct simulated_run simulated;
+	struct tare_error error = { 0 };
+	(void)state;
+	assert_int_equal(run(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS "fault device-lost 200\n", "copy",
+	                     64 * KB, MB, &error), -ENODEV);
+	assert_non_null(strstr(error.message, "lost"));
+	simulated_close(&simulated);
+}
+
+static void an_interruption_keeps_what_was_measured(void **state)
+{
+	static const volatile sig_atomic_t yes = 1;
+	struct tare_bandwidth_options options = { .from_bytes = 64 * KB, .to_bytes = MB };
+	struct simulated_run simulated;
+	(void)state;
+	simulated_open(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS, "bandwidth", BUDGET);
+	simulated.run.interrupted = &yes;
+	assert_int_equal(tare_measure_bandwidth(&simulated.run, &options, NULL), -EINTR);
+	assert_true(simulated.run.result->interrupted);
+	assert_true(simulated.run.result->cell_count > 0);
+	simulated_close(&simulated);
+}
+
+static void the_seeds_figures_are_charts(void **state)
+{
+	struct simulated_run simulated;
+	const struct tare_result *result;
+	const char *const ids[] = { "bandwidth-small", "bandwidth-large", "bandwidth" };
+	(void)state;
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS, "host-to-device,heap-to-device", 2 * MB, 8 * MB);
+	result = simulated.run.result;
+	assert_int_equal(result->plot_count, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_string_equal(result->plots[i].id, ids[i]);
+	assert_int_equal(result->plots[0].series[0].count, 2);  // 2 and 4 MB
+	assert_int_equal(result->plots[1].series[0].count, 1);  // 8 MB
+	assert_int_equal(result->plots[2].count, 3);            // heap on both clocks, host on one
+	simulated_close(&simulated);
+}
+
+static void lines_are_named_by_line_by_group_or_all(void **state)
+{
+	static const struct { const char *text; uint32_t lines; } rows[] = {
+		{ "shared-to-shared", 1u << TARE_LINE_SHARED_TO_SHARED },
+		{ "host-to-device, device-to-host", 1u << TARE_LINE_HOST_TO_DEVICE | 1u << TARE_LINE_DEVICE_TO_HOST },
+		{ "copy", 63 },
+		{ "map", 1u << TARE_LINE_MAP_READ | 1u << TARE_LINE_UNMAP_WRITTEN },
+		{ "heap-to-device+1", 1u << TARE_LINE_UNALIGNED_1 },
+		{ "all", (1u << TARE_LINE_COUNT) - 1 },
+	};
+	static const char *const bad[] = { "", "host", "copy,", ",copy", "host-to-devic", "copy,,map", "ALL" };
+	struct tare_error error;
+	uint32_t lines;
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		assert_int_equal(tare_parse_lines(rows[i].text, &lines, NULL), 0);
+		assert_int_equal(lines, rows[i].lines);
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		lines = 7;
+		assert_int_equal(tare_parse_lines(bad[i], &lines, &error), -EINVAL);
+		assert_int_equal(lines, 7);
+		assert_non_null(strstr(error.message, "host-to-device"));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(device_times_equal_closed_forms),
+		cmocka_unit_test(host_times_enclose_device_times),
+		cmocka_unit_test(the_first_cell_of_a_line_is_its_figure),
+		cmocka_unit_test(unaligned_pointers_cost_what_the_script_says),
+		cmocka_unit_test(fits_recover_the_script),
+		cmocka_unit_test(a_fit_needs_three_sizes),
+		cmocka_unit_test(both_ways_each_direction_is_slowed_by_the_other),
+		cmocka_unit_test(directions_that_take_turns_have_no_figure),
+		cmocka_unit_test(first_touch_costs_its_faults),
+		cmocka_unit_test(maps_that_move_bytes_have_rates),
+		cmocka_unit_test(zero_copy_maps_have_none),
+		cmocka_unit_test(pageable_memory_is_advised_against),
+		cmocka_unit_test(short_copies_are_batched),
+		cmocka_unit_test(wrong_data_is_found),
+		cmocka_unit_test(sizes_beyond_memory_are_bounded_and_it_is_said),
+		cmocka_unit_test(out_of_memory_goes_smaller_and_then_gives_up),
+		cmocka_unit_test(what_a_device_lacks_is_a_row_that_says_why),
+		cmocka_unit_test(without_stamps_the_host_still_measures),
+		cmocka_unit_test(a_device_lost_in_the_middle_is_an_error),
+		cmocka_unit_test(an_interruption_keeps_what_was_measured),
+		cmocka_unit_test(the_seeds_figures_are_charts),
+		cmocka_unit_test(lines_are_named_by_line_by_group_or_all),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the command line that need no device; the rest is in tests/e2e/test_cli.py.
+#include "cli/option.h"
+#include "cli/progress.h"
+#include "cli/suggest.h"
+#include "report/text_write.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void distance_counts_what_a_hand_does_wrong(void **state)
+{
+	static const struct { const char *a, *b; size_t distance; } rows[] = {
+		{ "", "", 0 }, { "device", "device", 0 }, { "Device", "dEVICE", 0 }, { "a", "", 1 },
+		{ "devcie", "device", 1 }, { "devce", "device", 1 }, { "devicee", "device", 1 },
+		{ "devixe", "device", 1 }, { "lines", "sizes", 2 }, { "budget", "seed", 5 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		assert_int_equal(tare_word_distance(rows[i].a, rows[i].b), rows[i].distance);
+		assert_int_equal(tare_word_distance(rows[i].b, rows[i].a), rows[i].distance);
+	}
+}
+
+static const char *nearest(const char *wanted)
+{
+	static const char *const words[] = { "device", "lines", "sizes", "budget", "seed", "json", "csv" };
+	struct tare_suggestion suggestion = { .wanted = wanted };
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		tare_suggestion_offer(&suggestion, words[i]);
+	return suggestion.nearest ? suggestion.nearest : "";
+}
+
+static void only_a_near_word_is_suggested(void **state)
+{
+	(void)state;
+	assert_string_equal(nearest("devcie"), "device");
+	assert_string_equal(nearest("size"), "sizes");
+	assert_string_equal(nearest("bud"), "budget");
+	assert_string_equal(nearest("cvs"), "csv");
+	assert_string_equal(nearest("colour"), "");
+	assert_string_equal(nearest("x"), "");
+	assert_string_equal(nearest(""), "");
+	assert_string_equal(nearest("a word that is longer than any name of ours could be"), "");
+}
+
+static void progress_says_what_and_how_long_and_fits(void **state)
+{
+	char text[256];
+	(void)state;
+	assert_string_equal(tare_progress_text("latency", "empty launch", 3, 28, 61500000000, 80, text,
+	                                       sizeof text),
+	                    "latency: 3 of 28, 1:02 left: empty launch");
+	assert_string_equal(tare_progress_text("latency", NULL, 0, 28, -1, 80, text, sizeof text),
+	                    "latency: 0 of 28: ");
+	assert_string_equal(tare_progress_text("bandwidth", "host → device", 3, 28, 0, 40, text,
+	                                       sizeof text),
+	                    "bandwidth: 3 of 28, 0:00 left: host → d");
+}
+
+static struct tare_settings parse(int status, struct tare_error *error, int count, ...)
+{
+	char *arguments[8] = { "tare" };
+	struct tare_settings settings;
+	va_list words;
+
+	va_start(words, count);
+	for (int i = 1; i <= count; i++)
+		arguments[i] = va_arg(words, char *);
+	va_end(words);
+	assert_int_equal(tare_settings_parse(count + 1, arguments, &settings, error), status);
+	return settings;
+}
+
+static void options_come_in_any_order_and_form(void **state)
+{
+	struct tare_error error = { 0 };
+	struct tare_settings settings;
+	(void)state;
+	unsetenv("TARE_DEVICE");
+	settings = parse(0, &error, 6, "bandwidth", "-vd0", "--sizes=8K..1M", "--budget", "0.5", "--seed=0x10");
+	assert_string_equal(settings.command->name, "bandwidth");
+	assert_string_equal(settings.device, "0");
+	assert_int_equal(settings.verbosity, 1);
+	assert_int_equal(settings.from_bytes, 8192);
+	assert_int_equal(settings.to_bytes, 1 << 20);
+	assert_int_equal(settings.budget_ns, 500000000);
+	assert_true(settings.seed_given);
+	assert_int_equal(settings.seed, 16);
+	settings = parse(0, &error, 4, "render", "a.json", "--json", "-");
+	assert_int_equal(settings.operand_count, 1);
+	assert_string_equal(settings.operands[0], "a.json");
+	assert_string_equal(settings.json, "-");
+	assert_null(settings.device);
+	settings = parse(0, &error, 3, "render", "--", "--json");
+	assert_string_equal(settings.operands[0], "--json");
+}
+
+static void the_environment_names_the_device_unless_the_option_does(void **state)
+{
+	struct tare_error error = { 0 };
+	(void)state;
+	setenv("TARE_DEVICE", "opencl:1", 1);
+	assert_string_equal(parse(0, &error, 1, "latency").device, "opencl:1");
+	assert_string_equal(parse(0, &error, 3, "latency", "--device", "0").device, "0");
+	setenv("TARE_DEVICE", "", 1);
+	assert_null(parse(0, &error, 1, "latency").device);
+	unsetenv("TARE_DEVICE");
+}
+
+// ---- text
+
+static char *paragraph(unsigned columns, bool ascii, const char *lead, size_t indent, const char *words)
+{
+	struct tare_text_options options = { .columns = columns, .ascii = ascii };
+	char *written = NULL;
+	size_t size;
+	struct tare_text text = { &options, open_memstream(&written, &size) };
+	assert_int_equal(tare_text_paragraph(&text, TARE_STYLE_PLAIN, lead, indent, "%s", words), 0);
+	fclose(text.file);
+	return written;
+}
+
+static void paragraphs_are_wrapped_between_words(void **state)
+{
+	static const struct {
+		unsigned columns;
+		const char *lead, *words, *expected;
+	} rows[] = {
+		{ 20, "", "one two three four five", "one two three four\n  five\n" },
+		{ 18, "", "one two three four five", "one two three four\n  five\n" },
+		{ 17, "", "one two three four five", "one two three\n  four five\n" },
+		{ 20, "n/a  ", "one two three four", "n/a  one two three\n  four\n" },
+		{ 10, "", "µµµµ µµµµµ µ", "µµµµ µµµµµ\n  µ\n" },
+		{ 10, "", "aWordThatIsLongerThanALine b", "aWordThatIsLongerThanALine\n  b\n" },
+		{ 10, "", "", "\n" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		char *written = paragraph(rows[i].columns, false, rows[i].lead, 2, rows[i].words);
+		assert_string_equal(written, rows[i].expected);
+		free(written);
+	}
+}
+
+static void names_cannot_drive_the_terminal(void **state)
+{
+	static const struct { const char *words, *utf8, *ascii; } rows[] = {
+		{ "a\033[31mred", "a?[31mred", "a?[31mred" },
+		{ "a\rb\nc\td", "a?b c d", "a?b c d" },
+		{ "\302\233m", "?m", "?m" },            // CSI as U+009B
+		{ "\377\300\257", "???", "???" },        // no UTF-8
+		{ "\303", "?", "?" },                    // cut short
+		{ "±1 µs → ü", "±1 µs → ü", "~1 us > ?" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct tare_text_options options = { .columns = 80 };
+		struct tare_text text = { .options = &options };
+		char *clean = tare_text_clean(&text, rows[i].words);
+		assert_string_equal(clean, rows[i].utf8);
+		free(clean);
+		options.ascii = true;
+		clean = tare_text_clean(&text, rows[i].words);
+		assert_string_equal(clean, rows[i].ascii);
+		free(clean);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(distance_counts_what_a_hand_does_wrong),
+		cmocka_unit_test(only_a_near_word_is_suggested),
+		cmocka_unit_test(progress_says_what_and_how_long_and_fits),
+		cmocka_unit_test(options_come_in_any_order_and_form),
+		cmocka_unit_test(the_environment_names_the_device_unless_the_option_does),
+		cmocka_unit_test(paragraphs_are_wrapped_between_words),
+		cmocka_unit_test(names_cannot_drive_the_terminal),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// `latency` on a simulated device: every figure is known in advance.
+#include "measure/latency.h"
+
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "simulated_run.h"
+
+#define BUDGET INT64_C(2000000000)
+
+static const struct tare_cell *find(const struct tare_result *result, const char *what,
+                                    const char *source)
+{
+	for (size_t i = 0; i < result->cell_count; i++)
+		if (strcmp(label_text(&result->cells[i], "what"), what) == 0 &&
+		    strcmp(result->cells[i].source, source) == 0)
+			return &result->cells[i];
+	fail_msg("no cell '%s' (%s)", what, source);
+	return NULL;
+}
+
+static double median_ns(const struct tare_cell *cell)
+{
+	if (cell->absent)
+		fail_msg("%s: %s", label_text(cell, "what"), cell->absent);
+	return cell->summary.median / (strcmp(cell->unit, "ps") == 0 ? 1000 : 1);
+}
+
+static void measure(struct simulated_run *simulated, const char *script)
+{
+	struct tare_error error = { 0 };
+	simulated_open(simulated, script, "latency", BUDGET);
+	if (tare_measure_latency(&simulated->run, NULL, &error) < 0)
+		fail_msg("%s", error.message);
+}
+
+static void figures_equal_closed_forms(void **state)
+{
+	static const struct { const char *what, *source; double ns, tolerance_ns; } rows[] = {
+		{ "read the host clock", "host", 20, 0.1 },
+		// 300 ns before, 500 ns after, and the reading of the clock that ends it.
+		{ "clock pair, its bracket", "host", 820, 20 },
+		{ "empty kernel, alone", "device", 2000, 1 },
+		{ "launch, issue only", "host", 1000, 1 },
+		// 256 kernels of 2 us and 255 gaps of 0.2 us.
+		{ "launch, gated", "device", 2000 + 200.0 * 255 / 256, 1 },
+		{ "finish, nothing to wait for", "host", 400, 2 },
+		{ "query an event", "host", 300, 2 },
+		{ "append a marker", "host", 1000, 1 },
+		{ "append a marker with an event", "host", 1500, 1 },
+		{ "copy 1 byte, pinned to device", "device", 2000, 1 },
+		{ "copy 1 byte, device to pinned", "device", 1000, 1 },
+		{ "wait across queues", "device", 1500, 1 },
+	};
+	struct simulated_run simulated;
+	(void)state;
+	measure(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct tare_cell *cell = find(simulated.run.result, rows[i].what, rows[i].source);
+		if (fabs(median_ns(cell) - rows[i].ns) > rows[i].tolerance_ns)
+			fail_msg("%s: %.3f ns, not %.3f", rows[i].what, median_ns(cell), rows[i].ns);
+	}
+	simulated_close(&simulated);
+}
+
+// What the fit cannot know lies within what it says it cannot know.
+static void mapped_figures_hold_the_truth_in_their_interval(void **state)
+{
+	struct simulated_run simulated;
+	const struct tare_result *result;
+	const struct tare_cell *start, *end, *around, *callback, *residual;
+	(void)state;
+	measure(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS);
+	result = simulated.run.result;
+	start = find(result, "launch to start", "device");
+	end = find(result, "end to return", "device");
+	around = find(result, "around the kernel", "host");
+	callback = find(result, "event done to callback", "device");
+	residual = find(result, "device to host clock, largest error", "model");
+	assert_true(median_ns(residual) > 0 && median_ns(residual) <= 820);
+	assert_true(start->summary.ci_high - start->summary.ci_low >= 1000 * median_ns(residual));
+	// The two parts make up the whole, whatever the fit does.
+	assert_true(fabs(median_ns(start) + median_ns(end) - median_ns(around)) < 30);
+	// The callback runs 4 us after the end.
+	assert_true(callback->summary.ci_low <= 4000e3 && callback->summary.ci_high >= 4000e3);
+	assert_false(start->converged);
+	assert_true(result->clock.fitted);
+	simulated_close(&simulated);
+}
+
+static void every_cell_says_what_and_how(void **state)
+{
+	struct simulated_run simulated;
+	(void)state;
+	measure(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS);
+	for (size_t i = 0; i < simulated.run.result->cell_count; i++) {
+		const struct tare_cell *cell = &simulated.run.result->cells[i];
+		assert_true(label_text(cell, "group")[0] && label_text(cell, "what")[0]);
+		assert_non_null(cell->method);
+		if (!cell->absent && strcmp(cell->source, "model") != 0) {
+			assert_true(cell->summary.n > 0);
+			assert_non_null(cell->samples);
+		}
+	}
+	assert_true(simulated.run.result->plot_count >= 5);
+	simulated_close(&simulated);
+}
+
+static void what_is_missing_says_why(void **state)
+{
+	static const struct { const char *script, *what, *source, *reason; } rows[] = {
+		{ SIMPLE_DEVICE "pairs none\n", "launch to start", "device", "around the kernel" },
+		{ SIMPLE_DEVICE "pairs none\n", "clock pair, its bracket", "host", "" },
+		{ SIMPLE_DEVICE SIMPLE_PAIRS "lacks graphs reason \"no graphs here\"\n", "graph of one kernel", "host",
+		  "no graphs here" },
+		{ SIMPLE_DEVICE SIMPLE_PAIRS "lacks gates reason \"no gates here\"\n", "launch, gated", "device",
+		  "no gates here" },
+		{ SIMPLE_DEVICE SIMPLE_PAIRS "lacks callbacks reason \"no callbacks here\"\n",
+		  "event done to callback", "device", "no callbacks here" },
+		{ SIMPLE_DEVICE SIMPLE_PAIRS "lacks pinned reason \"no pinning here\"\n",
+		  "copy 1 byte, pinned to device", "host", "no pinning here" },
+		{ SIMPLE_DEVICE SIMPLE_PAIRS "fault build \"it does not compile\"\n", "launch and wait", "host",
+		  "no empty kernel" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct simulated_run simulated;
+		const struct tare_cell *cell;
+		measure(&simulated, rows[i].script);
+		cell = find(simulated.run.result, rows[i].what, rows[i].source);
+		if (!cell->absent || !strstr(cell->absent, rows[i].reason))
+			fail_msg("%s: absent: %s", rows[i].what, cell->absent ? cell->absent : "(it is there)");
+		assert_true(isnan(cell->summary.median));
+		// All else is measured.
+		assert_null(find(simulated.run.result, "finish, nothing to wait for", "host")->absent);
+		simulated_close(&simulated);
+	}
+}
+
+// A device of which only the host knows anything still yields the host's figures.
+static void without_stamps_the_host_still_measures(void **state)
+{
+	char script[4096];
+	struct simulated_run simulated;
+	(void)state;
+	snprintf(script, sizeof script, "%s", SIMPLE_DEVICE);
+	replace(script, "stamps queued,submitted,start,end", "stamps none");
+	measure(&simulated, script);
+	assert_null(find(simulated.run.result, "launch and wait", "host")->absent);
+	assert_non_null(find(simulated.run.result, "empty kernel, alone", "device")->absent);
+	assert_non_null(find_warning(simulated.run.result, "no-device-times"));
+	assert_false(simulated.run.result->clock.present);
+	simulated_close(&simulated);
+}
+
+static void a_lost_device_is_an_error_not_a_crash(void **state)
+{
+	struct simulated_run simulated;
+	struct tare_error error = { 0 };
+	(void)state;
+	simulated_open(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS "fault device-lost 100\n", "latency", BUDGET);
+	assert_int_equal(tare_measure_latency(&simulated.run, NULL, &error), -ENODEV);
+	assert_non_null(strstr(error.message, "lost"));
+	simulated_close(&simulated);
+}
+
+static void the_same_seed_gives_the_same_document(void **state)
+{
+	struct simulated_run first, second;
+	(void)state;
+	measure(&first, SIMPLE_DEVICE SIMPLE_PAIRS);
+	measure(&second, SIMPLE_DEVICE SIMPLE_PAIRS);
+	assert_int_equal(first.run.result->cell_count, second.run.result->cell_count);
+	for (size_t i = 0; i < first.run.result->cell_count; i++) {
+		const struct tare_cell *a = &first.run.result->cells[i], *b = &second.run.result->cells[i];
+		assert_int_equal(a->summary.n, b->summary.n);
+		if (a->summary.n)
+			assert_memory_equal(a->samples, b->samples, a->summary.n * sizeof *a->samples);
+	}
+	simulated_close(&first);
+	simulated_close(&second);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(figures_equal_closed_forms),
+		cmocka_unit_test(mapped_figures_hold_the_truth_in_their_interval),
+		cmocka_unit_test(every_cell_says_what_and_how),
+		cmocka_unit_test(what_is_missing_says_why),
+		cmocka_unit_test(without_stamps_the_host_still_measures),
+		cmocka_unit_test(a_lost_device_is_an_error_not_a_crash),
+		cmocka_unit_test(the_same_seed_gives_the_same_document),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
