@@ -9,6 +9,7 @@
 struct tare_text_options {
 	unsigned columns;   // width of the terminal; 80 when not a terminal
 	bool colour;        // ANSI colours, only ever as a help
+	bool ascii;         // the locale does not take UTF-8: "us" for "µs", "->" for an arrow
 	int verbosity;      // -1 quiet: nothing but what was asked for; 0; 1 verbose: every fact and cell
 };
 
@@ -18,7 +19,9 @@ int tare_report_text(const struct tare_result *result, const struct tare_text_op
 
 // One row a cell (RFC 4180, header row, no raw samples): labels as columns, then quantity, unit,
 // n, min, median, p95, ci_low, ci_high, converged, source, verified, rate columns, absent.
-// For `devices`: one row a device and fact: device, backend, key, value, unit, origin, reason.
+// For `devices`: one row a device and fact: device (its number), backend, index, key, value, unit,
+// origin, reason; a backend without devices is a row with a reason only. Unknown is empty.
+// Returns 0, -EIO or -ENOMEM.
 int tare_report_csv(const struct tare_result *result, FILE *file, struct tare_error *error);
 
 // One self-contained page. -ENOSYS when tare was built without JSON.

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the text report, one a command. Internal to src/report. All return 0 or -ENOMEM.
+#pragma once
+#include "base/units.h"
+#include "report/text_write.h"
+
+int tare_text_devices(const struct tare_text *text, const struct tare_result *result);
+int tare_text_latency(const struct tare_text *text, const struct tare_result *result);
+int tare_text_bandwidth(const struct tare_text *text, const struct tare_result *result);
+
+// The label's text or number as a person reads it (bytes as "64 KB"). Returns buffer.
+const char *tare_text_label(const struct tare_label *label, char *buffer, size_t size);
+// The label `name` of a cell as text; "" when it has none.
+const char *tare_text_label_of(const struct tare_cell *cell, const char *name);
+// Half the interval of a cell's median: "1.2 %", or where a part of the median means nothing (a
+// figure around zero, a model's) the half-width itself times `scale`. "?" when it is not known, nothing
+// for a model without one; with a "*" when the cell did not converge. Returns buffer.
+const char *tare_text_plus_minus(const struct tare_cell *cell, double scale,
+                                 char buffer[TARE_UNIT_TEXT]);
+
+// Why figures are missing, or how they were measured: one paragraph a reason, with the names of
+// those that share it.
+struct tare_text_reasons;
+struct tare_text_reasons *tare_text_reasons_new(void);
+void tare_text_reasons_free(struct tare_text_reasons *reasons);
+// Both texts must stay valid until printing. A name that is there already is not repeated.
+int tare_text_reasons_add(struct tare_text_reasons *reasons, const char *name, const char *reason);
+// Prints "LEAD NAME, NAME: reason" for each reason, and frees. Returns 0 or -ENOMEM.
+int tare_text_reasons_print(struct tare_text_reasons *reasons, const struct tare_text *text,
+                            enum tare_text_style style, const char *lead);

@@ -1,0 +1,517 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page, opened in headless Chromium: it draws, sorts, prints, asks nothing of the network."""
+import base64
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import pytest
+
+webdriver = pytest.importorskip('selenium.webdriver', reason='python3-selenium is not installed')
+sys.path.insert(0, os.path.dirname(__file__))
+import page_fixtures  # noqa: E402
+import validate  # noqa: E402
+
+RENDER = os.environ.get('TARE_RENDER_FIXTURE')
+CHROMIUM = shutil.which('chromium')
+DRIVER = shutil.which('chromedriver')
+pytestmark = [
+    pytest.mark.skipif(not RENDER, reason='TARE_RENDER_FIXTURE names no program (run through meson)'),
+    pytest.mark.skipif(not CHROMIUM or not DRIVER, reason='chromium or chromium-driver is not installed')]
+ALL = list(page_fixtures.ALL)
+FLAGS = ('--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking '
+         '--disable-component-update --disable-sync --disable-dev-shm-usage').split()
+
+
+@pytest.fixture(scope='session')
+def pages(tmp_path_factory):
+    """Paths of JSON and page of every fixture."""
+    folder = tmp_path_factory.mktemp('pages')
+    paths = {}
+    for name in ALL:
+        source = page_fixtures.write(name, folder)
+        page = folder / f'{name}.html'
+        subprocess.run([RENDER, source, page], check=True)
+        paths[name] = (source, page)
+    return paths
+
+
+@pytest.fixture(scope='session')
+def chromium():
+    """One browser for all tests."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        options = webdriver.ChromeOptions()
+        options.binary_location = CHROMIUM
+        for flag in FLAGS + [f'--user-data-dir={profile}']:
+            options.add_argument(flag)
+        options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
+        browser = webdriver.Chrome(service=webdriver.chrome.service.Service(DRIVER), options=options)
+        yield browser
+        browser.quit()
+
+
+class Page:
+    """A fixture's page, opened."""
+
+    def __init__(self, browser, paths):
+        self.browser = browser
+        self.paths = paths
+        self.requests = []
+
+    def open(self, name, width=1280, scheme='light'):
+        for kind in ('browser', 'performance'):
+            self.browser.get_log(kind)
+        self.cdp('Emulation.setDeviceMetricsOverride', width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
+        self.cdp('Emulation.setEmulatedMedia', media='', features=[{'name': 'prefers-color-scheme', 'value': scheme}])
+        self.browser.get(self.paths[name][1].as_uri())
+        self.document = json.loads(self.paths[name][0].read_text())
+        self.settle()
+        return self
+
+    def settle(self):
+        """Two frames and Chart.js's delay for resizing."""
+        self.browser.execute_async_script(
+            'const done = arguments[0]; setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 250)')
+
+    def cdp(self, command, **arguments):
+        return self.browser.execute_cdp_cmd(command, arguments)
+
+    def js(self, script, *arguments):
+        return self.browser.execute_script(script, *arguments)
+
+    def console(self):
+        return [entry['message'] for entry in self.browser.get_log('browser')]
+
+    def asked(self):
+        """Addresses that were requested."""
+        events = [json.loads(entry['message'])['message'] for entry in self.browser.get_log('performance')]
+        return [event['params']['request']['url'] for event in events if event['method'] == 'Network.requestWillBeSent']
+
+
+@pytest.fixture
+def page(chromium, pages):
+    opened = Page(chromium, pages)
+    yield opened
+    chromium.execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {})
+
+
+# What each chart on the page holds: points per series, and whether anything is drawn inside the axes.
+CHARTS = '''
+return plotViews.map((view) => {
+	const { left, top, width, height } = view.chart.chartArea;
+	const ratio = view.chart.currentDevicePixelRatio;
+	const pixels = view.canvas.getContext('2d').getImageData(left * ratio + 2, top * ratio, width * ratio - 2, height * ratio - 2).data;
+	const grid = themeColour('--grid').match(/../g).length && themeColour('--grid');
+	const wanted = [1, 3, 5].map((at) => parseInt(grid.slice(at, at + 2), 16));
+	let drawn = 0;
+	for (let i = 0; i < pixels.length; i += 4)
+		drawn += pixels[i + 3] > 200 && wanted.some((value, c) => Math.abs(value - pixels[i + c]) > 40);
+	return { title: view.plot.title, counts: view.chart.data.datasets.map((set) => set.data.length), drawn };
+});
+'''
+
+
+def drawable(plot):
+    return any(point[1] is not None for series in plot['series'] for point in series['points'])
+
+
+@pytest.mark.parametrize('name', ALL)
+def test_every_chart_draws_every_point(page, name):
+    page.open(name)
+    plots = [plot for plot in page.document['plots'] if drawable(plot)]
+    charts = page.js(CHARTS)
+    assert [chart['title'] for chart in charts] == [plot['title'] for plot in plots]
+    for plot, chart in zip(plots, charts):
+        assert sum(chart['counts']) == sum(len(series['points']) for series in plot['series']), plot['title']
+        assert chart['drawn'] > 20, plot['title']
+
+
+@pytest.mark.parametrize('name', ALL)
+def test_the_console_is_empty_and_nothing_is_requested(page, name):
+    page.open(name)
+    assert page.console() == []
+    assert [url for url in page.asked() if not url.startswith(('file:', 'data:'))] == []
+    assert page.js('return performance.getEntriesByType("resource").length') == 0
+
+
+@pytest.mark.parametrize('name', ALL)
+def test_fixtures_are_valid_results(name, pages):
+    pytest.importorskip('jsonschema', reason='python3-jsonschema is not installed')
+    assert validate.faults(json.loads(pages[name][0].read_text())) == []
+
+
+def test_the_window_title_is_escaped_in_the_file_itself(pages):
+    assert '<title>fixture &lt;tare&gt; &amp; "co"</title>' in pages['empty'][1].read_text()
+
+
+def test_the_file_carries_the_licence_of_the_charts(pages):
+    text = pages['empty'][1].read_text()
+    assert 'Chart.js v3' in text and 'Released under the MIT License' in text
+
+
+@pytest.mark.skipif(not os.path.exists('/dev/full'), reason='there is no /dev/full')
+def test_a_page_that_cannot_be_written_is_an_error(pages):
+    run = subprocess.run([RENDER, pages['empty'][0], '/dev/full'], capture_output=True, text=True, check=False)
+    assert run.returncode == 1 and 'No space left on device' in run.stderr
+
+
+@pytest.mark.skipif(not os.environ.get('TARE'), reason='TARE names no program (run through meson)')
+@pytest.mark.parametrize('name, title', [('bandwidth', 'bandwidth of NVIDIA H200'), ('latency', 'latency of NVIDIA H200'),
+                                         ('devices', 'devices')])
+def test_tare_render_writes_the_same_page(page, name, title, pages, tmp_path):
+    written = tmp_path / 'page.html'
+    subprocess.run([os.environ['TARE'], 'render', pages[name][0], '--html', written], check=True, capture_output=True)
+    page.open(name)
+    expected = page.js('return document.getElementById("content").innerText')
+    page.browser.get(written.as_uri())
+    page.settle()
+    assert page.js('return document.getElementById("content").innerText') == expected
+    assert f'<title>{title} - tare</title>' in written.read_text()
+
+
+def test_intervals_are_drawn_where_the_data_says(page):
+    page.open('odd_plots')
+    whisker = '''
+		const view = plotViews.find((each) => each.plot.id === "point");
+		const context = view.canvas.getContext("2d");
+		const ratio = view.chart.currentDevicePixelRatio;
+		const at = (value) => context.getImageData(Math.round(view.chart.scales.x.getPixelForValue(8192) * ratio) + 2,
+			Math.round(view.chart.scales.y.getPixelForValue(value) * ratio) - 1, 1, 3).data;
+		const blue = (value) => { const data = at(value); let most = 0;
+			for (let i = 0; i < data.length; i += 4) most = Math.max(most, data[i + 3] > 60 && data[i + 2] > data[i] + 60);
+			return most; };
+		return [blue(2.4), blue(2.6), blue(2.45), blue(2.65)];'''
+    assert page.js(whisker) == [1, 1, 0, 0]
+
+
+@pytest.mark.parametrize('width', [360, 1280])
+@pytest.mark.parametrize('name', ['bandwidth', 'latency', 'odd_plots', 'hostile'])
+def test_axis_labels_never_overlap(page, name, width):
+    page.open(name, width)
+    overlaps = page.js('''
+		const bad = [];
+		for (const view of plotViews)
+			for (const axis of ['x', 'y']) {
+				const scale = view.chart.scales[axis];
+				const context = view.chart.ctx;
+				context.font = `12px ${Chart.defaults.font.family}`;
+				const boxes = scale.ticks.map((tick, i) => {
+					const lines = [tick.label].flat();
+					const size = axis === 'y' ? lines.length * 12 : Math.max(...lines.map((line) => context.measureText(line).width));
+					return { label: String(tick.label), at: scale.getPixelForTick(i), size };
+				}).filter((box) => box.label).sort((a, b) => a.at - b.at);
+				if (axis === 'x' && scale.labelRotation)
+					continue;
+				for (let i = 1; i < boxes.length; i++)
+					if (boxes[i - 1].at + boxes[i - 1].size / 2 > boxes[i].at - boxes[i].size / 2)
+						bad.push([view.plot.id, axis, boxes[i - 1].label, boxes[i].label]);
+				if (boxes.length < 2 && view.plot.id !== 'point')
+					bad.push([view.plot.id, axis, 'too few labels', String(boxes.length)]);
+			}
+		return bad;''')
+    assert overlaps == []
+
+
+def test_sizes_are_labelled_as_people_write_them(page):
+    page.open('bandwidth')
+    labels = page.js('return plotViews[0].chart.scales.x.ticks.map((tick) => tick.label)')
+    assert {'8 KB', '1 MB', '1 GB'} <= set(labels)
+    assert page.js('return plotViews[0].chart.scales.x.type + plotViews[0].chart.scales.y.type') == 'logarithmic' * 2
+
+
+COLUMN = '''
+const table = document.querySelector("#figures table");
+const index = [...table.querySelectorAll("thead th")].findIndex((cell) => cell.textContent.startsWith(arguments[0]));
+return [...table.tBodies[0].rows].map((row) => row.cells[index].textContent);
+'''
+
+
+def test_tables_sort_by_keyboard_and_say_so(page):
+    page.open('bandwidth')
+    button = page.js('''return [...document.querySelectorAll("#figures table button.sort")]
+		.find((each) => each.textContent.startsWith("rate"))''')
+    header = page.js('return arguments[0].closest("th")', button)
+    before = page.js(COLUMN, 'rate')
+    button.send_keys('\n')
+    ascending = page.js(COLUMN, 'rate')
+    assert header.get_attribute('aria-sort') == 'ascending'
+    numbers = [float(text) for text in ascending if text != 'n/a']
+    assert numbers == sorted(numbers) and len(numbers) == len(before) - 1
+    assert ascending[-1] == 'n/a' and before[0] == 'n/a'
+    button.click()
+    descending = page.js(COLUMN, 'rate')
+    assert header.get_attribute('aria-sort') == 'descending'
+    assert [float(text) for text in descending[:-1]] == sorted(numbers, reverse=True)
+    assert descending[-1] == 'n/a', 'what is not known stays last'
+    others = page.js('''return [...arguments[0].parentNode.cells].filter((cell) => cell !== arguments[0])
+		.map((cell) => cell.getAttribute("aria-sort"))''', header)
+    assert set(others) <= {'none', None}
+    assert 'descending' in page.js('return document.getElementById("announce").textContent')
+
+
+def test_sizes_sort_as_numbers(page):
+    page.open('bandwidth')
+    page.js('''[...document.querySelectorAll("#figures table button.sort")].find((each) => each.textContent.startsWith("size")).click()''')
+    sizes = [text for text in page.js(COLUMN, 'size') if text]
+    assert sizes[0] == '8 KB' and sizes[-1] == '1 GB' and sizes.index('512 KB') < sizes.index('2 MB')
+
+
+def test_the_filter_keeps_the_rows_with_all_words(page):
+    page.open('bandwidth')
+    page.browser.find_element('css selector', '#figures .filter input').send_keys('host-to-device 1 GB host')
+    shown = page.js('return [...document.querySelectorAll("#figures tbody tr")].filter((row) => !row.hidden && row.closest("table").tBodies[0].rows.length > 30).map((row) => row.textContent)')
+    assert shown and all('host-to-device' in text and '1 GB' in text for text in shown)
+
+
+# Contrast of every visible text with what lies behind it (WCAG 2).
+CONTRAST = '''
+const parse = (colour) => (colour.match(/[\\d.]+/g) || []).map(Number);
+const light = ([r, g, b]) => [r, g, b].map((value) => value / 255)
+	.map((value) => (value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
+	.reduce((sum, value, i) => sum + value * [0.2126, 0.7152, 0.0722][i], 0);
+const behind = (element) => {
+	for (let at = element; at; at = at.parentElement) {
+		const colour = parse(getComputedStyle(at).backgroundColor);
+		if (colour.length === 3 || colour[3] > 0.99)
+			return colour;
+	}
+	return [255, 255, 255];
+};
+const poor = [];
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (walker.nextNode()) {
+	const element = walker.currentNode.parentElement;
+	if (!walker.currentNode.data.trim() || !element.getClientRects().length || element.closest('script'))
+		continue;
+	const [a, b] = [light(parse(getComputedStyle(element).color)), light(behind(element))];
+	const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+	if (ratio < 4.5)
+		poor.push([walker.currentNode.data.slice(0, 40), ratio.toFixed(2)]);
+}
+return { poor, back: light(behind(document.body)) };
+'''
+
+
+@pytest.mark.parametrize('scheme', ['light', 'dark'])
+@pytest.mark.parametrize('name', ['bandwidth', 'devices', 'latency', 'empty'])
+def test_text_is_readable_in_light_and_dark(page, name, scheme):
+    page.open(name, scheme=scheme)
+    found = page.js(CONTRAST)
+    assert found['poor'] == []
+    assert (found['back'] < 0.1) == (scheme == 'dark')
+
+
+def test_series_stand_out_from_the_background(page):
+    page.open('bandwidth')
+    ratios = page.js('''
+		const light = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255)
+			.map((value) => (value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
+			.reduce((sum, value, i) => sum + value * [0.2126, 0.7152, 0.0722][i], 0);
+		const ratio = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+		return [...PALETTES.light.map((colour) => ratio(light(colour), light('#ffffff'))),
+			...PALETTES.dark.map((colour) => ratio(light(colour), light('#14171b')))];''')
+    assert min(ratios) >= 3
+
+
+def test_the_toggle_changes_the_page_and_its_charts(page):
+    page.open('bandwidth', scheme='light')
+    colour = 'return [getComputedStyle(document.body).backgroundColor, plotViews[0].chart.data.datasets[0].borderColor]'
+    light = page.js(colour)
+    page.browser.find_element('id', 'theme').click()
+    dark = page.js(colour)
+    assert light[0] != dark[0] and light[1] != dark[1]
+    assert page.js(CONTRAST)['poor'] == []
+    page.browser.find_element('id', 'theme').click()
+    assert page.js(colour) == light
+
+
+@pytest.mark.parametrize('width', [360, 768])
+@pytest.mark.parametrize('name', ALL)
+def test_nothing_is_wider_than_the_screen(page, name, width):
+    page.open(name, width)
+    assert page.js('return document.scrollingElement.scrollWidth') <= width
+    outside = page.js('''return [...document.querySelectorAll("canvas, figure, .card, .advice li, h1, h2, h3, dl, button, p")]
+		.filter((each) => each.getClientRects().length && !each.closest(".scroll, .visually-hidden, .skip"))
+		.filter((each) => each.getBoundingClientRect().right > arguments[0] + 0.5 || each.getBoundingClientRect().left < -0.5)
+		.map((each) => each.outerHTML.slice(0, 120))''', width)
+    assert outside == []
+
+
+@pytest.mark.parametrize('scheme', ['light', 'dark'])
+def test_it_prints_light_with_whole_charts_and_comes_back(page, scheme):
+    page.open('bandwidth', scheme=scheme)
+    page.js('''window.addEventListener("beforeprint", () => { window.onPaper = plotViews.map((view) => ({
+		width: view.box.clientWidth, canvas: view.canvas.clientWidth, aspect: view.chart.aspectRatio,
+		drawn: view.canvas.width / view.canvas.height, colour: view.chart.data.datasets[0].borderColor,
+		back: getComputedStyle(document.body).backgroundColor })); });''')
+    before = page.js('return plotViews.map((view) => [view.box.clientWidth, view.chart.data.datasets[0].borderColor])')
+    pdf = base64.b64decode(page.cdp('Page.printToPDF', preferCSSPageSize=True)['data'])
+    assert pdf.startswith(b'%PDF-') and len(pdf) > 20000
+    for chart in page.js('return window.onPaper'):
+        assert chart['canvas'] == chart['width'] < 700
+        assert chart['back'] == 'rgb(255, 255, 255)'
+        assert chart['colour'] in page.js('return PALETTES.light')
+    page.settle()
+    assert page.js('return plotViews.map((view) => [view.box.clientWidth, view.chart.data.datasets[0].borderColor])') == before
+    assert page.console() == []
+
+
+def test_hostile_names_are_shown_as_text(page):
+    page.open('hostile')
+    found = page.js('''return { owned: window.owned, images: document.images.length, title: document.title,
+		scripts: document.scripts.length, h1: document.querySelector("h1").textContent,
+		elements: document.querySelectorAll("[onerror], iframe, object, embed, link[href^=http]").length }''')
+    clean = Page(page.browser, page.paths).open('latency').js('return document.scripts.length')
+    assert found['owned'] is None and found['images'] == 0 and found['elements'] == 0
+    assert found['scripts'] == clean
+    assert page_fixtures.HOSTILE in found['h1']
+    assert '<img src=x' in found['title']
+
+
+def test_long_names_are_there_whole_but_folded(page):
+    page.open('hostile')
+    folded = page.js('''return [...document.querySelectorAll("details.long")].map((each) =>
+		[each.open, each.querySelector(":scope > bdi").textContent.length])''')
+    assert folded and all(not opened and length > 240 for opened, length in folded)
+    assert any(length == len(page_fixtures.LONG) for _, length in folded)
+
+
+CATCH = 'window.caught = null; window.download = (name, type, text) => { window.caught = [name, text]; };'
+
+
+@pytest.mark.parametrize('name', ALL)
+def test_the_json_to_download_is_byte_for_byte_what_was_written(page, name, pages):
+    page.open(name)
+    page.js(CATCH + 'document.getElementById("download-json").click()')
+    file, text = page.js('return window.caught')
+    assert file == f'tare-{page.document["command"]}.json'
+    assert text == pages[name][0].read_text()
+
+
+@pytest.mark.parametrize('name', ['bandwidth', 'latency', 'hostile'])
+def test_the_csv_to_download_holds_every_cell(page, name):
+    page.open(name)
+    page.js(CATCH + 'document.getElementById("download-csv").click()')
+    rows = list(csv.DictReader(io.StringIO(page.js('return window.caught')[1], newline='')))
+    assert len(rows) == len(page.document['cells'])
+    for row, cell in zip(rows, page.document['cells']):
+        for label, value in cell['labels'].items():
+            assert row[label] == str(value)
+        assert row['median'] == '' if cell['median'] is None else float(row['median']) == cell['median']
+        assert row['absent'] == (cell['absent'] or '')
+        assert (float(row['rate_ci_low']) == cell['rate']['ci'][0]) if cell['rate'] else row['rate_unit'] == ''
+
+
+def test_a_window_that_changes_its_width_keeps_the_charts(page):
+    page.open('big')
+    page.browser.find_element('css selector', '#figures td.samples button').send_keys('\n')
+    for width in (700, 360, 1280, 500, 1280):
+        page.cdp('Emulation.setDeviceMetricsOverride', width=width, height=900, deviceScaleFactor=1, mobile=False)
+        page.settle()
+        fits = page.js('return plotViews.every((view) => view.canvas.clientWidth === view.box.clientWidth && view.box.clientWidth > 0)')
+        assert fits, width
+    assert page.console() == []
+
+
+def test_the_legend_switches_series_and_says_so(page):
+    page.open('bandwidth')
+    button = page.browser.find_elements('css selector', 'figure.plot .legend button')[1]
+    assert button.get_attribute('aria-pressed') == 'true'
+    button.send_keys(' ')
+    assert button.get_attribute('aria-pressed') == 'false'
+    assert page.js('return plotViews[0].chart.isDatasetVisible(1)') is False
+    page.browser.find_element('id', 'theme').click()
+    assert page.js('return plotViews[0].chart.isDatasetVisible(1)') is False, 'and another theme keeps it'
+
+
+def test_a_logarithmic_axis_turns_bars_into_dots(page):
+    page.open('bandwidth')
+    figure = page.browser.find_element('css selector', 'figure[data-plot="bandwidth-small"]')
+    assert page.js('return plotViews[1].chart.config.type') == 'bar'
+    figure.find_element('css selector', 'button.axis').click()
+    assert page.js('return plotViews[1].chart.scales.y.type') == 'logarithmic'
+    assert page.js('return plotViews[1].chart.data.datasets.every((set) => set.dot && set.backgroundColor === "transparent")')
+    assert page.js(CHARTS)[1]['drawn'] > 500
+    page.open('bandwidth')
+    assert page.js('return plotViews[1].chart.data.datasets.some((set) => set.dot)') is False
+
+
+def test_what_cannot_be_drawn_or_measured_is_named(page):
+    page.open('odd_plots')
+    text = page.js('return document.body.innerText')
+    assert text.count('This chart has no points') == 2
+    assert '1 point is zero or less' in text
+    assert 'Interrupted' in text
+    page.open('bandwidth')
+    text = page.js('return document.body.innerText')
+    assert 'this device copies no shared memory by an engine' in text
+    assert 'Not in the charts: shared → shared' in text
+    assert '2 not, 1 not available' in text
+
+
+def test_facts_without_a_value_give_the_reason_on_the_page(page):
+    page.open('devices')
+    rows = page.js('return [...document.querySelectorAll("table.facts tr")].map((row) => row.innerText)')
+    assert any('sub-group size' in row and 'n/a: OpenCL does not tell' in row.replace('\n', ' ') for row in rows)
+    assert not any('not asked' in row for row in rows)
+    text = page.js('return document.body.innerText')
+    assert 'One device under 2 APIs, recognised by its UUID' in text
+    assert "Install Debian's libze1" in text
+
+
+def test_no_figure_is_printed_as_nan_undefined_or_infinity(page):
+    for name in ALL:
+        page.open(name)
+        words = page.js('return document.body.innerText')
+        for wrong in ('NaN', 'undefined', 'Infinity', 'null', '[object'):
+            assert wrong not in words, (name, wrong)
+
+
+def test_actions_come_before_what_they_are_for(page):
+    page.open('bandwidth')
+    items = page.js('return [...document.querySelectorAll("#advice li")].map((item) => item.innerText)')
+    assert items[0].startswith('Use --budget 120.') and '3 of 181 cells' in items[0]
+    assert items[-1] == 'Sizes end at 1 GB.'
+    top = page.js('return ["advice", "charts", "figures"].map((id) => document.getElementById(id).getBoundingClientRect().top)')
+    assert top == sorted(top)
+
+
+def test_samples_open_below_their_row(page):
+    page.open('latency')
+    button = page.browser.find_element('css selector', '#figures td.samples button')
+    button.send_keys('\n')
+    page.settle()
+    assert button.get_attribute('aria-expanded') == 'true'
+    counts = page.js('''return [...document.querySelectorAll("tr.opened canvas")].map((canvas) => {
+		const chart = Chart.getChart(canvas);
+		return [chart.config.type, chart.data.datasets[0].data.reduce((sum, point) => sum + (chart.config.type === "bar" ? point.y : 1), 0)]; })''')
+    samples = len(page.document['cells'][0]['samples'])
+    assert counts == [['bar', samples], ['scatter', samples]]
+    button.click()
+    assert page.js('return document.querySelectorAll("tr.opened").length') == 0
+
+
+def test_charts_have_a_text_and_a_table(page):
+    page.open('bandwidth')
+    figures = page.js('''return [...document.querySelectorAll("figure[data-plot]")].map((figure) =>
+		[figure.querySelector("canvas[role=img]").getAttribute("aria-label"), figure.querySelectorAll("details table tbody tr").length])''')
+    assert [rows for _, rows in figures] == [18, 10, 8]
+    assert all('throughput from' in label for label, _ in figures)
+
+
+def test_half_a_million_samples_open_and_sort(page):
+    began = time.monotonic()
+    page.open('big')
+    opened = time.monotonic() - began
+    assert page.js('return document.querySelectorAll("#figures tbody tr").length') == 500
+    took = page.js('''const began = performance.now();
+		document.querySelectorAll("#figures table button.sort")[3].click();
+		document.body.offsetHeight; return performance.now() - began''')
+    print(f'opened in {opened:.2f} s, sorted in {took:.0f} ms')  # for people: pytest -s
+    assert page.console() == []

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The result document as the page uses it. The only place that knows the keys of tare.result/1.
+'use strict';
+
+// The text of an inlined JSON element exactly as tare wrote it: the page's writer spells < > and
+// the two line separators as escapes, so that data cannot end the element.
+function inlinedText(id) {
+	const plain = { u003c: '<', u003e: '>', u2028: '\u2028', u2029: '\u2029' };
+	// Escapes are read from left to right, so that "\\u003c" (a backslash, then text) stays.
+	return document.getElementById(id).textContent
+		.replace(/\\(\\|u003c|u003e|u2028|u2029)/g, (whole, name) => plain[name] || whole);
+}
+
+function readDocument() {
+	const raw = JSON.parse(document.getElementById('tare-result').textContent);
+	const rows = JSON.parse(document.getElementById('tare-facts').textContent);
+	if (typeof raw !== 'object' || raw === null || !String(raw.schema).startsWith('tare.result/'))
+		throw new Error('the data in this page is not a tare result');
+	return {
+		schema: raw.schema,
+		version: raw.tool ? raw.tool.version : null,
+		writtenAt: raw.written_at,
+		command: raw.command,
+		interrupted: raw.interrupted === true,
+		parameters: raw.parameters || {},
+		host: raw.host || {},
+		devices: raw.devices || (raw.device ? [raw.device] : []),
+		listsDevices: Array.isArray(raw.devices),
+		absences: raw.absences || [],
+		clock: raw.clock || null,
+		warnings: raw.warnings || [],
+		plots: raw.plots || [],
+		cells: (raw.cells || []).map(readCell),
+		factRows: rows,
+	};
+}
+
+function readCell(raw, index) {
+	const ci = raw.ci || [null, null];
+	const cell = {
+		index,
+		labels: raw.labels || {},
+		quantity: raw.quantity,
+		unit: raw.unit,
+		source: raw.source,
+		method: raw.method || null,
+		absent: raw.absent || null,
+		converged: raw.converged === true,
+		verified: raw.verified,
+		n: raw.n || 0,
+		min: raw.min,
+		median: raw.median,
+		p95: raw.p95,
+		max: raw.max,
+		low: ci[0],
+		high: ci[1],
+		autocorrelation: raw.autocorrelation,
+		effectiveN: raw.effective_n,
+		outliers: raw.outliers || null,
+		drifting: raw.drifting === true,
+		quantised: raw.quantised === true,
+		rate: raw.rate || null,
+		samples: raw.samples || [],
+	};
+	cell.title = cellTitle(cell);
+	return cell;
+}
+
+function labelText(name, value) {
+	return name === 'bytes' && isKnown(value) ? formatBytes(value) : String(value);
+}
+
+// "host-to-device, 64 KB": what tells this cell from its neighbours.
+function cellTitle(cell) {
+	const named = Object.entries(cell.labels).filter(([name]) => name !== 'group' || !('what' in cell.labels));
+	const parts = named.map(([name, value]) =>
+		typeof value === 'string' || name === 'bytes' ? labelText(name, value) :
+			`${words(name)} ${value}`);
+	return parts.length ? parts.join(', ') : words(cell.quantity);
+}
+
+// Names of the labels of these cells in order of first appearance.
+function labelNames(cells) {
+	return [...new Set(cells.flatMap((cell) => Object.keys(cell.labels)))];
+}
+
+// Nanoseconds in one unit of the cell's figures; null when they are no times.
+function nsPerUnit(unit) {
+	return { ps: 1e-3, ns: 1, us: 1e3, 'µs': 1e3, ms: 1e6, s: 1e9 }[unit] || null;
+}
+
+function cellNs(cell, value) {
+	return isKnown(value) ? value * nsPerUnit(cell.unit) : null;
+}
+
+function fact(device, key) {
+	const entry = device && device.facts ? device.facts[key] : null;
+	return entry && entry.value !== null && entry.value !== undefined ? entry : null;
+}
+
+function factText(device, key) {
+	const entry = fact(device, key);
+	return entry ? formatValue(entry.value, entry.unit, 4).toString() : null;
+}
+
+function deviceName(device) {
+	const name = fact(device, 'name');
+	return name ? String(name.value) : 'unnamed device';
+}
+
+const SOURCES = {
+	device: 'the device\'s own time stamps',
+	host: 'the host\'s clock',
+	model: 'computed from measured figures',
+};

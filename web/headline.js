@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first screen: what was measured, on what, the figures that matter, what to do.
+'use strict';
+
+const MOST_CARDS = 6;
+
+function pageTitle(result) {
+	const command = result.command.charAt(0).toUpperCase() + result.command.slice(1);
+	if (result.listsDevices) {
+		const devices = new Set(result.devices.map((device) => device.number)).size;
+		return devices ? count(devices, 'device') : 'No device found';
+	}
+	return result.devices.length ? `${command} of ${deviceName(result.devices[0])}` : command;
+}
+
+// "CUDA 13.0 · driver 580.159 · PCIe 5.0 x16 · clock: 32 ns ticks, fit ±40 ns"
+function deviceLine(result) {
+	const device = result.devices[0];
+	if (result.listsDevices || !device)
+		return [];
+	const parts = [device.backend_title || device.backend];
+	const version = factText(device, 'api_version');
+	if (version)
+		parts[0] = version.startsWith(parts[0]) ? version : `${parts[0]} ${version}`;
+	for (const [key, before] of [['driver', 'driver '], ['link_now', '']])
+		if (factText(device, key))
+			parts.push(before + factText(device, key).replace(/^driver /i, ''));
+	parts.push(clockLine(result.clock));
+	return parts;
+}
+
+function clockLine(clock) {
+	if (!clock || !clock.rate)
+		return 'no device clock: host time only';
+	const { rate, fit } = clock;
+	const step = 1e9 * rate.resolution_ticks * rate.hz_denominator / rate.hz_numerator;
+	return `clock: ${formatNs(step)} steps, ${fit ? `fit ±${formatNs(fit.residual_ns)}` : 'no fit to the host\'s'}`;
+}
+
+function headSection(result) {
+	return [h('div', { class: 'top' }, h('h1', {}, dataText(pageTitle(result))),
+		h('div', { class: 'actions' }, themeToggle())),
+		h('p', { class: 'device' }, deviceLine(result).map((part, i) => [i ? h('span', { class: 'dot' }, ' · ') : null,
+			dataText(part)])),
+		result.interrupted ? h('p', { class: 'banner' }, h('strong', {}, 'Interrupted: '),
+			'this is what had been measured by then; figures may be missing.') : null];
+}
+
+// "216 figures: 208 converged, 2 not, 6 not available. All 105 transfers verified."
+function completeness(cells) {
+	if (!cells.length)
+		return null;
+	const present = cells.filter((cell) => !cell.absent);
+	const settled = present.filter((cell) => cell.converged || cell.source === 'model').length;
+	const wrong = present.filter((cell) => cell.verified === false).length;
+	const right = present.filter((cell) => cell.verified === true).length;
+	const parts = [`${count(cells.length, 'figure')}: ${settled} converged`];
+	if (settled < present.length)
+		parts.push(`${present.length - settled} not`);
+	if (present.length < cells.length)
+		parts.push(`${cells.length - present.length} not available`);
+	const checks = wrong ? ` ${count(wrong, 'destination')} did not hold what was sent.` :
+		right ? ' Every destination held what was sent.' : '';
+	return h('p', { class: wrong ? 'bad full' : 'muted full' }, `${parts.join(', ')}.${checks}`);
+}
+
+// "host-to-device" as "host → device".
+function lineTitle(line) {
+	return String(line).replace(/-to-/g, ' → ').replaceAll('_', ' ');
+}
+
+// Of the cells of one line and size the first is the line's figure (src/measure/bandwidth.h): the
+// host's time where the device's stamps leave something out.
+function mainCells(cells) {
+	const sizes = new Set();
+	return cells.filter((cell) => {
+		const known = !cell.absent && cell.rate && isKnown(cell.rate.median) && !sizes.has(cell.labels.bytes);
+		if (known)
+			sizes.add(cell.labels.bytes);
+		return known;
+	});
+}
+
+function card(title, figure, notes) {
+	return h('li', { class: 'card' }, h('h3', {}, dataText(title)), h('p', { class: 'big' }, figure),
+		notes.filter(Boolean).map((note) => h('p', { class: 'small' }, typeof note === 'string' ? dataText(note) : note)));
+}
+
+function absentCard(title, reason) {
+	return h('li', { class: 'card none' }, h('h3', {}, dataText(title)), h('p', { class: 'big' }, 'n/a'),
+		h('p', { class: 'small' }, dataText(reason)));
+}
+
+function spreadNote(cell, spread) {
+	return [spread || '±n/a', cell.converged || cell.source === 'model' ? null : 'not converged',
+		cell.verified === false ? 'WRONG DATA' : null].filter(Boolean).join(', ');
+}
+
+function atSize(cell) {
+	return isKnown(cell.labels.bytes) ? ` at ${formatBytes(cell.labels.bytes)}` : '';
+}
+
+// What the fit says, but the rate, which is measured. A latency whose interval includes zero is none.
+function fitNotes(cells) {
+	return cells.filter((cell) => cell.source === 'model' && !cell.absent && (cell.unit === 'ns' || cell.unit === 'B'))
+		.map((cell) => `${words(cell.labels.fit || cell.quantity)} ` +
+			(cell.low <= 0 ? 'lost in the noise' : formatComputed(cell.median, cell.unit)));
+}
+
+// A card a line: its rate at the largest size, then the fit's latency and half-rate size.
+function rateCards(result) {
+	const lines = new Map();
+	for (const cell of result.cells)
+		if (cell.labels.line !== undefined)
+			lines.set(cell.labels.line, [...(lines.get(cell.labels.line) || []), cell]);
+	return [...lines].map(([line, cells]) => {
+		// What lasts is the rate of the largest size; a smaller one may fit a cache.
+		const rated = mainCells(cells).sort((a, b) => (a.labels.bytes || 0) - (b.labels.bytes || 0));
+		const last = rated[rated.length - 1];
+		if (!last) {
+			const absent = cells.find((cell) => cell.absent);
+			return absent ? absentCard(lineTitle(line), absent.absent) : null;
+		}
+		const best = rated.reduce((most, cell) => (most.rate.median >= cell.rate.median ? most : cell));
+		const [low, high] = last.rate.ci || [];
+		return card(lineTitle(line), [significant(last.rate.median), h('span', { class: 'unit' }, ` ${last.rate.unit}`)],
+			[[spreadNote(last, formatSpread(last.rate.median, low, high)), `${last.source} time${atSize(last)}`].join(', '),
+				best.rate.median > 1.05 * last.rate.median ? `at most ${significant(best.rate.median)}${atSize(best)}` : null,
+				fitNotes(cells).join(', ')]);
+	}).filter(Boolean);
+}
+
+// What a person asks first: launches, copies, a wait. Groups are those of `latency`.
+function firstAsked(cells) {
+	const places = { launch: 3, copy: 2, synchronise: 1 };
+	const first = cells.filter((cell) => !cell.absent && (places[cell.labels.group] || 0) > 0 &&
+		places[cell.labels.group]-- > 0);
+	const rest = cells.filter((cell) => !first.includes(cell));
+	return [...first, ...rest.filter((cell) => !cell.absent), ...rest.filter((cell) => cell.absent)];
+}
+
+function timeCards(result) {
+	return firstAsked(result.cells.filter((cell) => cell.source !== 'model' || result.cells.length < MOST_CARDS))
+		.map((cell) => {
+			if (cell.absent)
+				return absentCard(cell.title, cell.absent);
+			const [value, unit] = splitUnit(formatValue(cell.median, cell.unit));
+			return card(cell.title, [value, h('span', { class: 'unit' }, ` ${unit}`)],
+				[`${spreadNote(cell, formatSpread(cell.median, cell.low, cell.high))}${cell.source === 'model' ? '' :
+					`, ${cell.source} time, n ${cell.n}`}`]);
+		});
+}
+
+function splitUnit(text) {
+	const gap = text.indexOf(' ');
+	return gap < 0 ? [text, ''] : [text.slice(0, gap), text.slice(gap + 1)];
+}
+
+function deviceCards(result) {
+	const byNumber = new Map();
+	for (const device of result.devices)
+		byNumber.set(device.number, [...(byNumber.get(device.number) || []), device]);
+	return [...byNumber.values()].map((entries) => {
+		const first = entries[0];
+		const of = (key) => entries.map((entry) => factText(entry, key)).find(Boolean);
+		const seen = entries.map((entry) => `${entry.backend}:${entry.index}`).join(', ');
+		const same = entries.map((entry) => entry.same_by).find(Boolean);
+		return h('li', { class: 'card wide' }, h('h3', {}, dataText(deviceName(first))),
+			h('p', {}, [of('type'), of('memory_bytes'), of('link_now')].filter(Boolean).map((text, i) =>
+				[i ? ', ' : null, dataText(text)])),
+			h('p', { class: 'small' }, [['peak_fp32_flops', 'FP32'], ['peak_memory_rate', 'memory'], ['peak_link_rate', 'link']]
+				.map(([key, name]) => (of(key) ? `${name} ${of(key)}` : null)).filter(Boolean).join(', ') || 'peaks: n/a'),
+			h('p', { class: 'small' }, h('code', {}, dataText(`--device ${first.backend}:${first.index}`)),
+				entries.length > 1 ? dataText(` seen as ${seen}: one device${same ? `, by ${same}` : ''}`) : null));
+	});
+}
+
+function headlineSection(result) {
+	const rated = result.cells.some((cell) => cell.rate);
+	const cards = result.listsDevices ? deviceCards(result) : rated ? rateCards(result) : timeCards(result);
+	const shown = result.listsDevices ? cards : cards.slice(0, MOST_CARDS);
+	const empty = result.listsDevices ? 'No backend found a device: the reasons follow.' : 'Nothing was measured.';
+	return h('section', { id: 'headline', 'aria-label': 'At a glance' },
+		shown.length ? h('ul', { class: 'cards' }, shown) : h('p', { class: 'muted' }, empty),
+		cards.length > shown.length ? h('p', { class: 'muted' }, `and ${cards.length - shown.length} more: `,
+			h('a', { href: '#figures' }, 'all figures'), '.') : null,
+		completeness(result.cells));
+}
