@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Order statistics without sorting everything.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+// The value of rank `k` (0 is the smallest) of values[0..n), k < n. Rearranges: afterwards
+// nothing before k is larger, nothing behind it is smaller. Hoare's quickselect with the median of
+// three random places as the pivot, so that no order of the samples makes it slow.
+int64_t tare_select(int64_t *values, size_t n, size_t k);
+
+// Sample median: the mean of the two middle values when n is even. Rearranges as tare_select at
+// n / 2. n > 0.
+double tare_select_median(int64_t *values, size_t n);
+
+// The quantile at `p` (0 to 1), interpolated between neighbours (type 7 of Hyndman and Fan,
+// "Sample Quantiles in Statistical Packages", Am. Stat. 50, 1996). Rearranges. n > 0.
+double tare_select_quantile(int64_t *values, size_t n, double p);
