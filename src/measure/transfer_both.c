@@ -266,11 +266,10 @@ static int sample_both(struct tare_measurement *measurement, int64_t *values,
 	if (status == 0) {
 		int64_t first = earliest(directions[0].start[0], directions[1].start[0]);
 		int64_t last = latest(last_end(&directions[0]), last_end(&directions[1]));
-		// Two copies, one each way, on average.
-		int64_t pairs = (directions[0].copies + directions[1].copies) / 2;
+		int64_t copies = directions[0].copies + directions[1].copies;
 		judge(transfer, measurement, directions, values);
-		values[2] = tare_ticks_to_ps(&bench->rate, (uint64_t)(last - first)) / pairs;
-		values[3] = tare_host_elapsed_ns(begin, end) * 1000 / pairs;
+		values[2] = 2 * tare_ticks_to_ps(&bench->rate, (uint64_t)(last - first)) / copies;
+		values[3] = 2 * tare_host_elapsed_ns(begin, end) * 1000 / copies;
 	}
 	for (int d = 0; d < 2; d++)
 		for (uint32_t i = 0; i < directions[d].copies; i++)

@@ -111,9 +111,9 @@ static void free_gated(struct gated *gated)
 void a_gate_holds_what_comes_after_it(void **state)
 {
 	struct gated gated;
-	(void)state;
 	if (!shut_a_gate(&gated))
 		skip_test();
+	(void)state;
 	tare_device_pause(device, 20 * MS);
 	assert_int_equal(tare_event_done(gated.event, &error), 0);
 	assert_int_equal(((uint8_t *)gated.to->host)[9], pattern(9, 2));
@@ -127,9 +127,9 @@ void a_gate_holds_what_comes_after_it(void **state)
 void waits_give_up_at_their_limit(void **state)
 {
 	struct gated gated;
-	(void)state;
 	if (!shut_a_gate(&gated))
 		skip_test();
+	(void)state;
 	assert_int_equal(tare_event_wait(gated.event, 30 * MS, &error), -ETIMEDOUT);
 	assert_int_equal(error.code, -ETIMEDOUT);
 	assert_int_equal(tare_finish(gated.queue, 30 * MS, &error), -ETIMEDOUT);
@@ -143,9 +143,9 @@ void waits_give_up_at_their_limit(void **state)
 void freeing_a_shut_gate_opens_it(void **state)
 {
 	struct gated gated;
-	(void)state;
 	if (!shut_a_gate(&gated))
 		skip_test();
+	(void)state;
 	tare_gate_free(gated.gate);
 	gated.gate = NULL;
 	must(tare_event_wait(gated.event, LIMIT, &error));
@@ -155,6 +155,8 @@ void freeing_a_shut_gate_opens_it(void **state)
 void an_operation_waits_for_events_of_other_queues(void **state)
 {
 	struct gated gated;
+	if (!shut_a_gate(&gated))
+		skip_test();
 	struct tare_queue *other = new_queue(false);
 	// Not pageable where it can be helped: CUDA's copy to such memory returns when it is done.
 	struct tare_memory *pinned = new_memory(TARE_MEMORY_PINNED, 4096);
@@ -164,8 +166,6 @@ void an_operation_waits_for_events_of_other_queues(void **state)
 	struct tare_operation write = copy(span(gated.from, 0, 4096), span(middle, 0, 4096));
 	struct tare_operation back = copy(span(middle, 0, 4096), span(result, 0, 4096));
 	(void)state;
-	if (!shut_a_gate(&gated))
-		skip_test();
 	put(other, result, 3);
 	// Behind the gate on one queue; read on the other, which has no gate.
 	must(tare_append(gated.queue, &write, &written, &error));
@@ -190,14 +190,14 @@ void an_operation_waits_for_events_of_other_queues(void **state)
 void a_marker_is_done_when_what_it_waits_for_is(void **state)
 {
 	struct gated gated;
+	if (!shut_a_gate(&gated))
+		skip_test();
 	struct tare_queue *other = new_queue(false);
 	struct tare_event *marker = NULL;
 	struct tare_operation operation = {
 		.type = TARE_OPERATION_MARKER, .waits = &gated.event, .wait_count = 1,
 	};
 	(void)state;
-	if (!shut_a_gate(&gated))
-		skip_test();
 	must(tare_append(other, &operation, &marker, &error));
 	must(tare_submit(other, &error));
 	tare_device_pause(device, 10 * MS);
@@ -214,12 +214,12 @@ void an_operation_may_wait_for_many_events(void **state)
 {
 	enum { MANY = 40 };
 	struct gated gated;
+	if (!shut_a_gate(&gated))
+		skip_test();
 	struct tare_queue *other = new_queue(false);
 	struct tare_event *events[MANY], *marker = NULL;
 	struct tare_operation operation = { .type = TARE_OPERATION_MARKER };
 	(void)state;
-	if (!shut_a_gate(&gated))
-		skip_test();
 	for (int i = 0; i < MANY; i++)
 		must(tare_append(i == MANY - 1 ? gated.queue : other, &operation, &events[i], &error));
 	operation.waits = events;
@@ -243,9 +243,9 @@ void an_operation_may_wait_for_many_events(void **state)
 void events_may_be_freed_at_any_time(void **state)
 {
 	struct gated gated;
-	(void)state;
 	if (!shut_a_gate(&gated))
 		skip_test();
+	(void)state;
 	tare_event_free(gated.event);
 	gated.event = NULL;
 	must(tare_gate_open(gated.gate, &error));
@@ -262,10 +262,10 @@ static void count_up(void *context)
 void a_callback_comes_once(void **state)
 {
 	struct gated gated;
-	atomic_int calls = 0;
-	(void)state;
 	if (!shut_a_gate(&gated))
 		skip_test();
+	atomic_int calls = 0;
+	(void)state;
 	int rc = tare_event_callback(gated.event, count_up, &calls, &error);
 	must(cannot(rc) ? 0 : rc);
 	tare_device_pause(device, 5 * MS);
@@ -285,14 +285,14 @@ void a_callback_comes_once(void **state)
 void a_host_call_takes_its_place_in_the_queue(void **state)
 {
 	struct gated gated;
+	if (!shut_a_gate(&gated))
+		skip_test();
 	atomic_int calls = 0;
 	struct tare_event *event = NULL;
 	struct tare_operation operation = {
 		.type = TARE_OPERATION_HOST_CALL, .call = { count_up, &calls },
 	};
 	(void)state;
-	if (!shut_a_gate(&gated))
-		skip_test();
 	int rc = tare_append(gated.queue, &operation, &event, &error);
 	if (rc == 0) {
 		must(tare_submit(gated.queue, &error));

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands, one file each: cmd_NAME.c. See struct tare_command for what they return.
+#pragma once
+#include "cli/option.h"
+
+int tare_command_devices(const struct tare_settings *settings, struct tare_error *error);
+int tare_command_latency(const struct tare_settings *settings, struct tare_error *error);
+int tare_command_bandwidth(const struct tare_settings *settings, struct tare_error *error);
+int tare_command_render(const struct tare_settings *settings, struct tare_error *error);
+int tare_command_help(const struct tare_settings *settings, struct tare_error *error);
+int tare_command_describe(const struct tare_settings *settings, struct tare_error *error);

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// Completion scripts for bash, zsh and fish, made from the option table.
+#include "cli/command.h"
+#include "measure/bandwidth.h"
+
+#include <errno.h>
+#include <string.h>
+
+// Words that --device takes on every machine.
+static const char device_words[] = "simulated opencl cuda levelzero";
+
+// What follows an option in each shell: files, devices, lines or anything.
+static const char *bash_action(const struct tare_option *option)
+{
+	switch (option->value) {
+	case TARE_VALUE_OUTPUT:
+		return "COMPREPLY=($(compgen -f -- \"$current\")); return";
+	case TARE_VALUE_DEVICE:
+		return "COMPREPLY=($(compgen -W \"$devices\" -- \"$current\")); return";
+	case TARE_VALUE_LINES:
+		return "local head=; [[ $current == *,* ]] && head=${current%,*},\n"
+		       "\t\tCOMPREPLY=($(compgen -P \"$head\" -W \"$lines\" -- \"${current##*,}\"));"
+		       " return";
+	default:
+		return "return";
+	}
+}
+
+// The lines of bandwidth, then their groups, which stand together in the table.
+static void write_lines(const char *separator, FILE *file)
+{
+	for (size_t i = 0; i < TARE_LINE_COUNT; i++)
+		fprintf(file, "%s%s", i ? separator : "", tare_lines[i].name);
+	for (size_t i = 0; i < TARE_LINE_COUNT; i++)
+		if (i == 0 || strcmp(tare_lines[i].group, tare_lines[i - 1].group) != 0)
+			fprintf(file, "%s%s", separator, tare_lines[i].group);
+}
+
+static void write_commands(const char *separator, FILE *file)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < TARE_COMMAND_COUNT; i++) {
+		if (tare_commands[i].hidden)
+			continue;
+		fprintf(file, "%s%s", first ? "" : separator, tare_commands[i].name);
+		first = false;
+	}
+}
+
+static void write_bash(FILE *file)
+{
+	fputs("# bash completion for tare, made from its option table\n"
+	      "_tare()\n{\n"
+	      "\tlocal current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}\n"
+	      "\tlocal command=${COMP_WORDS[1]} options=\n",
+	      file);
+	fprintf(file, "\tlocal devices='%s'\n\tlocal lines='", device_words);
+	write_lines(" ", file);
+	fputs("'\n\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\tCOMPREPLY=($(compgen -W '", file);
+	write_commands(" ", file);
+	fputs(" --help --version' -- \"$current\")); return\n\tfi\n\tcase $previous in\n", file);
+	for (size_t i = 0; i < tare_option_count; i++) {
+		const struct tare_option *option = &tare_options[i];
+		if (option->value == TARE_VALUE_NONE)
+			continue;
+		fprintf(file, "\t--%s", option->name);
+		if (option->letter)
+			fprintf(file, "|-%c", option->letter);
+		fprintf(file, ")\n\t\t%s ;;\n", bash_action(option));
+	}
+	fputs("\tesac\n\tcase $command in\n", file);
+	for (size_t c = 0; c < TARE_COMMAND_COUNT; c++) {
+		if (tare_commands[c].hidden)
+			continue;
+		fprintf(file, "\t%s) options='", tare_commands[c].name);
+		for (size_t i = 0; i < tare_option_count; i++)
+			if (tare_option_applies(&tare_options[i], &tare_commands[c]))
+				fprintf(file, "--%s ", tare_options[i].name);
+		fputs("' ;;\n", file);
+	}
+	fputs("\tesac\n"
+	      "\tif [[ $current == -* ]]; then\n"
+	      "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
+	      "\telif [ \"$command\" = render ]; then\n"
+	      "\t\tCOMPREPLY=($(compgen -f -- \"$current\"))\n"
+	      "\telif [ \"$command\" = help ]; then\n"
+	      "\t\tCOMPREPLY=($(compgen -W '",
+	      file);
+	write_commands(" ", file);
+	fputs("' -- \"$current\"))\n\tfi\n}\ncomplete -F _tare tare\n", file);
+}
+
+// Text inside a zsh specification: brackets and colons have a meaning there.
+static void write_zsh_text(const char *text, FILE *file)
+{
+	for (; *text; text++) {
+		if (strchr("[]:\\", *text))
+			fputc('\\', file);
+		if (*text == '\'')
+			fputs("'\\'", file);
+		fputc(*text, file);
+	}
+}
+
+static void write_zsh_value(const struct tare_option *option, FILE *file)
+{
+	switch (option->value) {
+	case TARE_VALUE_NONE:
+		return;
+	case TARE_VALUE_OUTPUT:
+		fputs(":file:_files", file);
+		return;
+	case TARE_VALUE_DEVICE:
+		fprintf(file, ":device:(%s)", device_words);
+		return;
+	case TARE_VALUE_LINES:
+		fputs(":lines:_values -s , line ", file);
+		write_lines(" ", file);
+		return;
+	default:
+		fputs(":", file);
+		write_zsh_text(option->value_name, file);
+		fputs(": ", file);
+	}
+}
+
+static void write_zsh(FILE *file)
+{
+	fputs("#compdef tare\n# zsh completion for tare, made from its option table\n"
+	      "_tare() {\n\tif (( CURRENT == 2 )); then\n\t\tlocal -a commands=(\n",
+	      file);
+	for (size_t i = 0; i < TARE_COMMAND_COUNT; i++) {
+		if (tare_commands[i].hidden)
+			continue;
+		fprintf(file, "\t\t\t'%s:", tare_commands[i].name);
+		write_zsh_text(tare_commands[i].summary, file);
+		fputs("'\n", file);
+	}
+	fputs("\t\t)\n\t\t_describe command commands\n\t\treturn\n\tfi\n"
+	      "\tlocal command=$words[2]\n\tshift words\n\t(( CURRENT-- ))\n\tcase $command in\n",
+	      file);
+	for (size_t c = 0; c < TARE_COMMAND_COUNT; c++) {
+		if (tare_commands[c].hidden)
+			continue;
+		fprintf(file, "\t%s)\n\t\t_arguments", tare_commands[c].name);
+		for (size_t i = 0; i < tare_option_count; i++) {
+			const struct tare_option *option = &tare_options[i];
+			if (!tare_option_applies(option, &tare_commands[c]))
+				continue;
+			if (option->letter)
+				fprintf(file, " \\\n\t\t\t'(-%c --%s)'{-%c,--%s}'[", option->letter,
+				        option->name, option->letter, option->name);
+			else
+				fprintf(file, " \\\n\t\t\t'--%s[", option->name);
+			write_zsh_text(option->summary, file);
+			fputs("]", file);
+			write_zsh_value(option, file);
+			fputs("'", file);
+		}
+		if (c == TARE_COMMAND_RENDER)
+			fputs(" \\\n\t\t\t'1:result:_files -g \"*.json\"'", file);
+		if (c == TARE_COMMAND_HELP) {
+			fputs(" \\\n\t\t\t'1:command:(", file);
+			write_commands(" ", file);
+			fputs(")'", file);
+		}
+		fputs(" ;;\n", file);
+	}
+	fputs("\tesac\n}\n_tare \"$@\"\n", file);
+}
+
+static void write_fish_quoted(const char *text, FILE *file)
+{
+	fputc('\'', file);
+	for (; *text; text++) {
+		if (*text == '\'' || *text == '\\')
+			fputc('\\', file);
+		fputc(*text, file);
+	}
+	fputc('\'', file);
+}
+
+static void write_fish(FILE *file)
+{
+	fputs("# fish completion for tare, made from its option table\n"
+	      "complete -c tare -f\n"
+	      "complete -c tare -n __fish_use_subcommand -l version -d 'the version'\n",
+	      file);
+	for (size_t i = 0; i < TARE_COMMAND_COUNT; i++) {
+		if (tare_commands[i].hidden)
+			continue;
+		fprintf(file, "complete -c tare -n __fish_use_subcommand -a %s -d ", tare_commands[i].name);
+		write_fish_quoted(tare_commands[i].summary, file);
+		fputc('\n', file);
+	}
+	for (size_t i = 0; i < tare_option_count; i++) {
+		const struct tare_option *option = &tare_options[i];
+		fputs("complete -c tare -n '__fish_seen_subcommand_from", file);
+		for (size_t c = 0; c < TARE_COMMAND_COUNT; c++)
+			if (!tare_commands[c].hidden && tare_option_applies(option, &tare_commands[c]))
+				fprintf(file, " %s", tare_commands[c].name);
+		fprintf(file, "' -l %s", option->name);
+		if (option->letter)
+			fprintf(file, " -s %c", option->letter);
+		if (option->value == TARE_VALUE_OUTPUT)
+			fputs(" -rF", file);
+		else if (option->value != TARE_VALUE_NONE)
+			fputs(" -x", file);
+		if (option->value == TARE_VALUE_DEVICE)
+			fprintf(file, " -a '%s'", device_words);
+		if (option->value == TARE_VALUE_LINES) {
+			fputs(" -a '(__fish_append , ", file);
+			write_lines(" ", file);
+			fputs(")'", file);
+		}
+		fputs(" -d ", file);
+		write_fish_quoted(option->summary, file);
+		fputc('\n', file);
+	}
+	fputs("complete -c tare -n '__fish_seen_subcommand_from render' -F\n"
+	      "complete -c tare -n '__fish_seen_subcommand_from help' -a '",
+	      file);
+	write_commands(" ", file);
+	fputs("'\n", file);
+}
+
+int tare_completion_write(const char *shell, FILE *file)
+{
+	if (strcmp(shell, "bash") == 0)
+		write_bash(file);
+	else if (strcmp(shell, "zsh") == 0)
+		write_zsh(file);
+	else if (strcmp(shell, "fish") == 0)
+		write_fish(file);
+	else
+		return -EINVAL;
+	return 0;
+}
+
+// The lines of bandwidth in scdoc, by group.
+static void write_man_lines(FILE *file)
+{
+	const char *group = "";
+
+	for (size_t i = 0; i < TARE_LINE_COUNT; i++) {
+		if (strcmp(group, tare_lines[i].group) != 0)
+			fprintf(file, "%s*%s*\n\t", i ? "\n\n" : "", tare_lines[i].group);
+		else
+			fputs(", ", file);
+		group = tare_lines[i].group;
+		fprintf(file, "*%s*", tare_lines[i].name);
+	}
+	fputs("\n\n", file);
+}
+
+int tare_command_describe(const struct tare_settings *settings, struct tare_error *error)
+{
+	const char *what = settings->operands[0];
+	const char *name = settings->operand_count > 1 ? settings->operands[1] : NULL;
+	const struct tare_command *command = name ? tare_command_find(name) : NULL;
+
+	if (strcmp(what, "man") == 0 && command) {
+		tare_man_options_write(command, stdout);
+		return TARE_EXIT_OK;
+	}
+	if (strcmp(what, "lines") == 0) {
+		write_man_lines(stdout);
+		return TARE_EXIT_OK;
+	}
+	if (tare_completion_write(what, stdout) == 0)
+		return TARE_EXIT_OK;
+	return tare_usage(error, "cannot describe '%s'; it describes bash, zsh, fish, man COMMAND, lines",
+	                  what);
+}

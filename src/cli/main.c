@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/option.h"
+#include "cli/output.h"
+
+#include <locale.h>
+#include <stdio.h>
+
+// "tare: bandwidth: sentence"
+static void say(const struct tare_command *command, const struct tare_error *error)
+{
+	if (error->message[0])
+		fprintf(stderr, "tare: %s%s%s\n", command ? command->name : "", command ? ": " : "",
+		        error->message);
+}
+
+static int run(const struct tare_settings *settings, struct tare_error *error)
+{
+	int status;
+
+	if (settings->version)
+		puts("tare " TARE_VERSION);
+	else if (settings->help)
+		tare_help_write(settings->command, stdout);
+	else {
+		status = settings->command->run(settings, error);
+		if (status != TARE_EXIT_OK)
+			return status;
+	}
+	return tare_stdout_finish(error);
+}
+
+int main(int argument_count, char **arguments)
+{
+	struct tare_settings settings;
+	struct tare_error error = { 0 };
+	int status;
+
+	// Only the character set: numbers keep their decimal point.
+	setlocale(LC_CTYPE, "");
+	status = tare_settings_parse(argument_count, arguments, &settings, &error);
+	if (status == TARE_EXIT_OK)
+		status = run(&settings, &error);
+	if (status != TARE_EXIT_OK)
+		say(settings.command, &error);
+	return status;
+}

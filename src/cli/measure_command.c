@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/measure_command.h"
+
+#include "backend/call.h"
+#include "cli/progress.h"
+#include "cli/signals.h"
+#include "cli/terminal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+// The device of one command, from finding to closing.
+struct session {
+	struct tare_result *result;
+	struct tare_driver *driver;
+	struct tare_device *device;
+};
+
+static void session_close(struct session *session)
+{
+	if (session->device)
+		tare_device_close(session->device);
+	if (session->driver)
+		session->driver->backend->driver_close(session->driver);
+	tare_result_free(session->result);
+}
+
+static int fail_memory(struct tare_error *error)
+{
+	tare_fail(error, ENOMEM, "out of memory");
+	return TARE_EXIT_FAILED;
+}
+
+// Says which device was taken when the user left it open.
+static void say_choice(const struct tare_settings *settings, const struct tare_result *found,
+                       int best)
+{
+	const struct tare_device_entry *entry = &found->devices[best];
+	const char *name = entry->facts.fact[TARE_FACT_NAME].text;
+	size_t others = 0;
+
+	for (size_t i = 0; i < found->device_count; i++)
+		others += i != (size_t)best && strcmp(found->devices[i].backend, "simulated") != 0;
+	if (settings->verbosity >= 0 && others && !settings->device)
+		fprintf(stderr, "tare: %s: measuring %s (%s:%u); --device picks another\n",
+		        settings->command->name, name, entry->backend, entry->index);
+}
+
+static int open_device(const struct tare_settings *settings, const struct tare_device_entry *entry,
+                       struct session *session, struct tare_error *error)
+{
+	const struct tare_backend *backend = tare_backend_find(entry->backend);
+	int status = backend->driver_open(tare_device_script(settings->device), &session->driver, error);
+
+	if (status == 0)
+		status = backend->device_open(session->driver, entry->index, &session->device, error);
+	return status == 0 ? TARE_EXIT_OK : TARE_EXIT_FAILED;
+}
+
+static int session_open(const struct tare_settings *settings, enum tare_need need,
+                        struct session *session, struct tare_error *error)
+{
+	struct tare_result *found = tare_result_new("devices");
+	bool *chosen = NULL;
+	int best, status;
+
+	session->result = tare_result_new(settings->command->name);
+	status = found && session->result ? tare_devices_find(settings->device, found, error)
+	                                  : fail_memory(error);
+	if (status != TARE_EXIT_OK)
+		goto out;
+	chosen = calloc(found->device_count + 1, sizeof *chosen);
+	status = chosen ? tare_devices_choose(settings->device, found, chosen, error)
+	                : fail_memory(error);
+	if (status != TARE_EXIT_OK)
+		goto out;
+	status = TARE_EXIT_FAILED;
+	best = tare_devices_best(settings->device, need, found, chosen, error);
+	if (best < 0)
+		goto out;
+	say_choice(settings, found, best);
+	status = open_device(settings, &found->devices[best], session, error);
+	if (status == TARE_EXIT_OK && tare_device_move(found, (size_t)best, session->result) < 0)
+		status = fail_memory(error);
+out:
+	free(chosen);
+	tare_result_free(found);
+	return status;
+}
+
+// A seed that nobody chose; the simulated device stays the same each time.
+static uint64_t choose_seed(const struct tare_settings *settings, const struct tare_device *device)
+{
+	uint64_t seed = 1;
+
+	if (settings->seed_given)
+		return settings->seed;
+	if (strcmp(device->backend->name, "simulated") == 0)
+		return 1;
+	if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
+		seed = (uint64_t)tare_host_now().ns;
+	return seed % 1000000;  // short enough to be typed again
+}
+
+int tare_report_all(const struct tare_settings *settings, struct tare_outputs *outputs,
+                    const struct tare_result *result, struct tare_error *error)
+{
+	struct tare_text_options options = tare_terminal_text_options(settings->verbosity);
+	int status = tare_outputs_write(outputs, result, error);
+
+	if (status != TARE_EXIT_OK || tare_outputs_take_stdout(outputs))
+		return status;
+	if (tare_report_text(result, &options, stdout, error) < 0)
+		return TARE_EXIT_FAILED;
+	tare_outputs_print_paths(outputs, stdout);
+	return tare_stdout_finish(error);
+}
+
+// Turns what measuring returned into a document and an exit status.
+static int conclude(const struct tare_settings *settings, int measured, struct session *session,
+                    struct tare_outputs *outputs, struct tare_error *error)
+{
+	struct tare_error why = *error;
+	int status;
+
+	if (measured < 0 && measured != -EINTR && measured != -EBADMSG)
+		return TARE_EXIT_FAILED;
+	session->result->interrupted = measured == -EINTR;
+	*error = (struct tare_error){ 0 };
+	status = tare_report_all(settings, outputs, session->result, error);
+	if (status != TARE_EXIT_OK || measured == 0)
+		return status;
+	*error = why;
+	if (measured == -EBADMSG)
+		return TARE_EXIT_FAILED;
+	tare_fail(error, EINTR, "interrupted; what was measured until then is reported");
+	return TARE_EXIT_INTERRUPTED;
+}
+
+int tare_measure_command(const struct tare_settings *settings, enum tare_need need,
+                         int (*measure)(struct tare_run *run, const void *context,
+                                        struct tare_error *error),
+                         const void *context, struct tare_error *error)
+{
+	struct session session = { 0 };
+	struct tare_outputs outputs;
+	struct tare_progress progress;
+	int measured, status;
+
+	status = tare_outputs_open(settings, &outputs, error);
+	if (status != TARE_EXIT_OK)
+		return status;
+	tare_signals_install();
+	status = session_open(settings, need, &session, error);
+	if (status != TARE_EXIT_OK)
+		goto out;
+	tare_progress_start(&progress, settings->command->name, settings->verbosity >= 0);
+	struct tare_run run = {
+		.device = session.device,
+		.facts = &session.result->devices[0].facts,
+		.result = session.result,
+		.budget_ns = settings->budget_ns,
+		.seed = choose_seed(settings, session.device),
+		.progress = tare_progress_update,
+		.progress_context = &progress,
+		.interrupted = &tare_interrupted,
+	};
+	measured = measure(&run, context, error);
+	tare_progress_clear(&progress);
+	status = conclude(settings, measured, &session, &outputs, error);
+out:
+	session_close(&session);
+	tare_outputs_close(&outputs);
+	return status;
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/option.h"
+
+#include "base/units.h"
+#include "cli/command.h"
+#include "cli/suggest.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BIT(command) (1u << TARE_COMMAND_##command)
+#define MEASURING (BIT(LATENCY) | BIT(BANDWIDTH))
+#define WRITING (MEASURING | BIT(DEVICES) | BIT(RENDER))
+#define EVERY (WRITING | BIT(HELP) | BIT(DESCRIBE))
+#define MEMBER(name) offsetof(struct tare_settings, name)
+
+const struct tare_command tare_commands[TARE_COMMAND_COUNT] = {
+	[TARE_COMMAND_DEVICES] = {
+		"devices", "", 0, 0, false, "what devices there are, their clocks and their ceilings",
+		"Lists every device of every API: what it is, how its clock ticks, what it could do on "
+		"paper. A device seen through two APIs is listed once. APIs that gave no device say why.",
+		tare_command_devices },
+	[TARE_COMMAND_LATENCY] = {
+		"latency", "", 0, 0, false, "what a launch, a wait, a timestamp, a 1-byte copy cost",
+		"Measures the fixed costs of a device: the floor of its timestamps, an empty launch, the "
+		"way from launch to start, waiting, a 1-byte copy each way, events and callbacks.",
+		tare_command_latency },
+	[TARE_COMMAND_BANDWIDTH] = {
+		"bandwidth", "", 0, 0, false, "how fast bytes move, by kind of memory, direction and size",
+		"Measures copies between kinds of memory over a range of sizes, on the device's clock "
+		"and on the host's, and verifies what arrived.",
+		tare_command_bandwidth },
+	[TARE_COMMAND_RENDER] = {
+		"render", "FILE.json", 1, 1, false, "a saved result again, as text, page or CSV",
+		"Reads a result that --json wrote and writes it again: as text, or as what the options "
+		"ask for.",
+		tare_command_render },
+	[TARE_COMMAND_HELP] = {
+		"help", "[COMMAND]", 0, 1, false, "this overview, or the options of a command",
+		"Prints the overview, or the options of one command.",
+		tare_command_help },
+	[TARE_COMMAND_DESCRIBE] = {
+		"describe", "WHAT [COMMAND]", 1, 2, true, "the option table, for completions and man pages",
+		"Writes what the build makes from the option table: the completion script for bash, zsh "
+		"or fish, the OPTIONS of a man page (man COMMAND), or its LINES (lines).",
+		tare_command_describe },
+};
+
+const struct tare_option tare_options[] = {
+	{ "device", 'd', TARE_VALUE_DEVICE, "WHAT", MEASURING | BIT(DEVICES),
+	  "which device: number, opencl:0, simulated, part of a name or PCI address",
+	  "The number is the one that tare devices prints. An API's name alone stands for that API's "
+	  "best device, simulated:SCRIPT for the device that a script describes. The default is "
+	  "$TARE_DEVICE, or else the best device: a GPU before an accelerator before a CPU, seen "
+	  "through CUDA before Level Zero before OpenCL. The simulated device is never chosen "
+	  "unasked.",
+	  MEMBER(device), 0 },
+	{ "lines", 'l', TARE_VALUE_LINES, "A,B,...", BIT(BANDWIDTH),
+	  "which lines to measure (default: all)", NULL, MEMBER(lines), 0 },
+	{ "sizes", 's', TARE_VALUE_SIZES, "FROM..TO", BIT(BANDWIDTH),
+	  "range of sizes, such as 8K..64M (default: 8K..1G)",
+	  "K, M and G are powers of 1024. What does not fit into memory is left out, and said.",
+	  MEMBER(from_bytes), 0 },
+	{ "budget", 'b', TARE_VALUE_SECONDS, "SECONDS", MEASURING,
+	  "about how long to measure",
+	  "Each figure is measured until its median is known to 1 % or its share of the budget is "
+	  "used up; the latter is reported as not converged, with the budget that would do.",
+	  MEMBER(budget_ns), 0 },
+	{ "seed", 0, TARE_VALUE_NUMBER, "N", MEASURING,
+	  "order in which the figures are measured (default: another one each time)",
+	  "The seed is part of the result. On the simulated device the default is 1.",
+	  MEMBER(seed), 0 },
+	{ "json", 0, TARE_VALUE_OUTPUT, "FILE", WRITING, "write the result as JSON, with every sample",
+	  "FILE may be - for standard output; then the text report is left out. A file that is there "
+	  "already is replaced only when the new one is complete. The same goes for --csv and --html.",
+	  MEMBER(json), 0 },
+	{ "csv", 0, TARE_VALUE_OUTPUT, "FILE", WRITING, "write the figures as CSV, one row each", NULL,
+	  MEMBER(csv), 0 },
+	{ "html", 0, TARE_VALUE_OUTPUT, "FILE", WRITING, "write one self-contained page with charts",
+	  NULL, MEMBER(html), 0 },
+	{ "quiet", 'q', TARE_VALUE_NONE, NULL, WRITING, "no progress, no hints, only what was asked for",
+	  NULL, MEMBER(verbosity), -1 },
+	{ "verbose", 'v', TARE_VALUE_NONE, NULL, WRITING,
+	  "every fact with its origin, every figure with its method", NULL, MEMBER(verbosity), 1 },
+	{ "help", 'h', TARE_VALUE_NONE, NULL, EVERY, "print this help", NULL, MEMBER(help), 1 },
+};
+const size_t tare_option_count = sizeof tare_options / sizeof *tare_options;
+
+bool tare_option_applies(const struct tare_option *option, const struct tare_command *command)
+{
+	return option->commands >> (command - tare_commands) & 1;
+}
+
+const struct tare_command *tare_command_find(const char *name)
+{
+	for (size_t i = 0; i < TARE_COMMAND_COUNT; i++)
+		if (strcmp(tare_commands[i].name, name) == 0)
+			return &tare_commands[i];
+	return NULL;
+}
+
+int tare_usage(struct tare_error *error, const char *format, ...)
+{
+	va_list arguments;
+
+	*error = (struct tare_error){ .code = -EINVAL };
+	va_start(arguments, format);
+	vsnprintf(error->message, sizeof error->message, format, arguments);
+	va_end(arguments);
+	return TARE_EXIT_USAGE;
+}
+
+// ---- values
+
+static int parse_number(const char *text, uint64_t *value, struct tare_error *error)
+{
+	char *end = NULL;
+
+	errno = 0;
+	*value = strtoull(text, &end, 0);
+	if (text[0] < '0' || text[0] > '9' || *end || errno)
+		return tare_fail(error, EINVAL, "'%s' is not a whole number", text);
+	return 0;
+}
+
+static int set_value(struct tare_settings *settings, const struct tare_option *option,
+                     const char *text, struct tare_error *error)
+{
+	char *member = (char *)settings + option->offset;
+	int status = 0;
+
+	switch (option->value) {
+	case TARE_VALUE_NONE:
+		*(int *)member = option->sets;
+		break;
+	case TARE_VALUE_DEVICE:
+	case TARE_VALUE_OUTPUT:
+	case TARE_VALUE_LINES:
+		if (!text[0])
+			status = tare_fail(error, EINVAL, "needs a value (%s)", option->value_name);
+		*(const char **)member = text;
+		break;
+	case TARE_VALUE_SECONDS:
+		status = tare_parse_seconds(text, &settings->budget_ns, error);
+		break;
+	case TARE_VALUE_NUMBER:
+		status = parse_number(text, &settings->seed, error);
+		settings->seed_given = true;
+		break;
+	case TARE_VALUE_SIZES:
+		status = tare_parse_byte_range(text, &settings->from_bytes, &settings->to_bytes, error);
+		break;
+	}
+	if (status == 0)
+		return TARE_EXIT_OK;
+	tare_error_prefix(error, "--%s", option->name);
+	return TARE_EXIT_USAGE;
+}
+
+// ---- what is wrong with an option
+
+// `text` without dashes and value.
+static void bare_name(const char *text, char *name, size_t size)
+{
+	text += strspn(text, "-");
+	snprintf(name, size, "%.*s", (int)strcspn(text, "="), text);
+}
+
+static int refuse_unknown(const struct tare_command *command, const char *text,
+                          struct tare_error *error)
+{
+	char name[64], list[256] = "";
+	unsigned candidates = 0;
+
+	bare_name(text, name, sizeof name);
+	struct tare_suggestion suggestion = { .wanted = name };
+	for (size_t i = 0; i < tare_option_count; i++) {
+		const struct tare_option *option = &tare_options[i];
+		if (!tare_option_applies(option, command)) {
+			if (strcmp(option->name, name) == 0)
+				return tare_usage(error, "%s takes no option '--%s'", command->name, name);
+			continue;
+		}
+		tare_suggestion_offer(&suggestion, option->name);
+		if (name[0] && strncmp(option->name, name, strlen(name)) == 0) {
+			size_t length = strlen(list);
+			snprintf(list + length, sizeof list - length, "%s--%s",
+			         candidates++ ? " or " : "", option->name);
+		}
+	}
+	if (candidates > 1)
+		return tare_usage(error, "'%s' could be %s", text, list);
+	if (suggestion.nearest)
+		return tare_usage(error, "unknown option '%s'; did you mean '--%s'?", text,
+		                  suggestion.nearest);
+	return tare_usage(error, "unknown option '%s'; see tare %s --help", text, command->name);
+}
+
+// What getopt_long did not like, in our words.
+static int refuse(int found, const struct tare_command *command, char **arguments,
+                  struct tare_error *error)
+{
+	char letter[] = { '-', (char)optopt, '\0' };
+
+	for (size_t i = 0; i < tare_option_count; i++) {
+		const struct tare_option *option = &tare_options[i];
+		bool long_form = optopt == 256 + (int)i;
+		if (!long_form && (optopt == 0 || optopt != option->letter ||
+		                   !tare_option_applies(option, command)))
+			continue;
+		if (found == ':')
+			return tare_usage(error, "--%s needs a value (%s)", option->name,
+			                  option->value_name);
+		return tare_usage(error, "--%s takes no value", option->name);
+	}
+	return refuse_unknown(command, optopt ? letter : arguments[optind - 1], error);
+}
+
+// ---- the command line
+
+// getopt's own description of the options that belong to `command`.
+static void describe_options(const struct tare_command *command, struct option *longs, char *shorts)
+{
+	*shorts++ = ':';
+	for (size_t i = 0; i < tare_option_count; i++) {
+		const struct tare_option *option = &tare_options[i];
+		bool valued = option->value != TARE_VALUE_NONE;
+		if (!tare_option_applies(option, command))
+			continue;
+		*longs++ = (struct option){ option->name, valued ? required_argument : no_argument, NULL,
+			                    256 + (int)i };
+		if (option->letter) {
+			*shorts++ = option->letter;
+			if (valued)
+				*shorts++ = ':';
+		}
+	}
+	*longs = (struct option){ 0 };
+	*shorts = '\0';
+}
+
+static const struct tare_option *option_found(int found)
+{
+	for (size_t i = 0; i < tare_option_count; i++)
+		if (found == 256 + (int)i || (found > 0 && found == tare_options[i].letter))
+			return &tare_options[i];
+	return NULL;
+}
+
+static int parse_operands(int argument_count, char **arguments, struct tare_settings *settings,
+                          struct tare_error *error)
+{
+	const struct tare_command *command = settings->command;
+
+	for (int i = optind; i < argument_count; i++) {
+		if (settings->operand_count == command->operands_max)
+			return tare_usage(error, "unexpected argument '%s'; see tare %s --help",
+			                  arguments[i], command->name);
+		settings->operands[settings->operand_count++] = arguments[i];
+	}
+	if (settings->operand_count < command->operands_min && !settings->help)
+		return tare_usage(error, "%s is missing", command->operands);
+	return TARE_EXIT_OK;
+}
+
+static int parse_command(int argument_count, char **arguments, struct tare_settings *settings,
+                         struct tare_error *error)
+{
+	struct option longs[sizeof tare_options / sizeof *tare_options + 1];
+	char shorts[2 * sizeof tare_options / sizeof *tare_options + 2];
+	int found, status;
+
+	describe_options(settings->command, longs, shorts);
+	opterr = 0;
+	optind = 0;  // glibc: start anew
+	while ((found = getopt_long(argument_count, arguments, shorts, longs, NULL)) != -1) {
+		const struct tare_option *option = option_found(found);
+		if (found == '?' || found == ':' || !option)
+			return refuse(found, settings->command, arguments, error);
+		status = set_value(settings, option, optarg, error);
+		if (status)
+			return status;
+	}
+	return parse_operands(argument_count, arguments, settings, error);
+}
+
+static int refuse_command(const char *name, struct tare_error *error)
+{
+	struct tare_suggestion suggestion = { .wanted = name };
+
+	for (size_t i = 0; i < TARE_COMMAND_COUNT; i++)
+		if (!tare_commands[i].hidden)
+			tare_suggestion_offer(&suggestion, tare_commands[i].name);
+	if (name[0] == '-')
+		return tare_usage(error, "unknown option '%s'; options follow the command: see tare help",
+		                  name);
+	if (suggestion.nearest)
+		return tare_usage(error, "unknown command '%s'; did you mean '%s'?", name,
+		                  suggestion.nearest);
+	return tare_usage(error, "unknown command '%s'; see tare help", name);
+}
+
+int tare_settings_parse(int argument_count, char **arguments, struct tare_settings *settings,
+                        struct tare_error *error)
+{
+	const char *device = getenv("TARE_DEVICE");
+	const char *first = argument_count > 1 ? arguments[1] : NULL;
+
+	*settings = (struct tare_settings){ .device = device && device[0] ? device : NULL };
+	if (!first || strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
+		settings->help = 1;
+		return first ? TARE_EXIT_OK
+		             : tare_usage(error, "a command is missing; see tare help");
+	}
+	if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
+		settings->version = 1;
+		return TARE_EXIT_OK;
+	}
+	settings->command = tare_command_find(first);
+	if (!settings->command)
+		return refuse_command(first, error);
+	return parse_command(argument_count - 1, arguments + 1, settings, error);
+}

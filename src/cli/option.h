@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// One table of commands and one of options. The parser, --help, the shell completions and the
+// OPTIONS section of every man page are made from them, so that they cannot differ.
+#pragma once
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+// Exit status of the program.
+enum tare_exit {
+	TARE_EXIT_OK = 0,
+	TARE_EXIT_FAILED = 1,
+	TARE_EXIT_USAGE = 2,
+	TARE_EXIT_INTERRUPTED = 130,
+};
+
+enum tare_command_id {
+	TARE_COMMAND_DEVICES,
+	TARE_COMMAND_LATENCY,
+	TARE_COMMAND_BANDWIDTH,
+	TARE_COMMAND_RENDER,
+	TARE_COMMAND_HELP,
+	TARE_COMMAND_DESCRIBE,
+	TARE_COMMAND_COUNT
+};
+
+struct tare_settings;
+
+struct tare_command {
+	const char *name;
+	const char *operands;     // "FILE.json", "" for none
+	unsigned operands_min, operands_max;
+	bool hidden;              // not listed in help and completions
+	const char *summary;      // one line, without a full stop
+	const char *description;  // a paragraph for --help
+	// Runs the command. Returns an enum tare_exit; with FAILED and USAGE the error holds the
+	// sentence to print, or nothing when there is nothing to add.
+	int (*run)(const struct tare_settings *settings, struct tare_error *error);
+};
+
+enum tare_value {
+	TARE_VALUE_NONE,
+	TARE_VALUE_DEVICE,
+	TARE_VALUE_OUTPUT,  // a path to write, or "-"
+	TARE_VALUE_SECONDS,
+	TARE_VALUE_NUMBER,
+	TARE_VALUE_SIZES,
+	TARE_VALUE_LINES,
+};
+
+struct tare_option {
+	const char *name;        // long name
+	char letter;             // 0: none
+	enum tare_value value;
+	const char *value_name;  // "FILE"
+	unsigned commands;       // bit (1 << enum tare_command_id) for each one that takes it
+	const char *summary;     // one line, without a full stop
+	const char *detail;      // further sentences for the man page; NULL for none
+	size_t offset;           // the member of struct tare_settings that it sets
+	int sets;                // NONE: the value it sets there
+};
+
+extern const struct tare_command tare_commands[TARE_COMMAND_COUNT];
+extern const struct tare_option tare_options[];
+extern const size_t tare_option_count;
+
+// What the command line said. Texts are the command line's own.
+struct tare_settings {
+	const struct tare_command *command;
+	const char *device;        // NULL: not said
+	const char *json, *csv, *html;
+	int64_t budget_ns;         // 0: not said
+	uint64_t seed;
+	bool seed_given;
+	uint64_t from_bytes, to_bytes;  // 0: not said
+	const char *lines;         // NULL: all
+	int verbosity;             // -1 with -q, 1 with -v
+	int help, version;         // 1 when asked for
+	const char *operands[2];
+	unsigned operand_count;
+};
+
+// Reads the command line, with $TARE_DEVICE as the default of --device. Returns TARE_EXIT_OK, or
+// TARE_EXIT_USAGE with a sentence that names what is wrong and what was probably meant.
+// *settings is valid either way; settings->command is NULL when no command was recognised.
+int tare_settings_parse(int argument_count, char **arguments, struct tare_settings *settings,
+                        struct tare_error *error);
+
+// True when `option` belongs to `command`.
+bool tare_option_applies(const struct tare_option *option, const struct tare_command *command);
+// The command of that name, or NULL.
+const struct tare_command *tare_command_find(const char *name);
+
+// Fills *error with a sentence and returns TARE_EXIT_USAGE.
+int tare_usage(struct tare_error *error, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+// What `tare help` and `tare COMMAND --help` print; command NULL: the overview.
+void tare_help_write(const struct tare_command *command, FILE *file);
+// The OPTIONS section of a command's man page in scdoc.
+void tare_man_options_write(const struct tare_command *command, FILE *file);
+// The completion script for "bash", "zsh" or "fish". Returns 0, or -EINVAL for another shell.
+int tare_completion_write(const char *shell, FILE *file);

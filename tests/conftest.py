@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""For all tests in Python: results as TAP with --tap, so that meson counts each case, and the
+program under test."""
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+
+class Tap:
+    """Writes one line a test case, as the test programs in C do."""
+
+    def __init__(self, capture):
+        self.capture = capture
+        self.count = 0
+
+    def line(self, text):
+        with self.capture.global_and_fixture_disabled():
+            print(text, flush=True)
+
+    def result(self, ok, name, note=""):
+        self.count += 1
+        self.line(f"{'ok' if ok else 'not ok'} {self.count} - {name}{note}")
+
+    def pytest_runtest_logreport(self, report):
+        name = report.nodeid.split("::", 1)[-1].replace("#", " ")
+        if report.skipped:
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+            self.result(True, name, f" # SKIP {str(reason).removeprefix('Skipped: ')}")
+        elif report.failed:
+            self.result(False, name if report.when == "call" else f"{name} ({report.when})")
+            self.explain(report.longreprtext)
+        elif report.when == "call":
+            self.result(True, name)
+
+    def pytest_collectreport(self, report):
+        if report.failed:
+            self.result(False, report.nodeid)
+            self.explain(report.longreprtext)
+        elif report.skipped:
+            self.result(True, report.nodeid, f" # SKIP {report.longrepr[2].removeprefix('Skipped: ')}")
+
+    def explain(self, text):
+        for line in text.splitlines():
+            self.line(f"# {line}")
+
+    def pytest_sessionfinish(self):
+        self.line(f"1..{self.count}")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--tap", action="store_true", help="results as TAP")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config):
+    if config.getoption("--tap"):
+        config.pluginmanager.unregister(name="terminalreporter")
+        config.pluginmanager.register(Tap(config.pluginmanager.get_plugin("capturemanager")), "tap")
+
+
+@pytest.fixture(scope="session")
+def tare_path():
+    """The program under test: $TARE, which the build sets."""
+    if "TARE" not in os.environ:
+        pytest.skip("TARE does not name the program under test")
+    return os.environ["TARE"]
+
+
+@pytest.fixture
+def tare(tare_path, tmp_path):
+    """Runs tare in an empty folder, with no input, as a script would."""
+
+    def run(*arguments, env=None, cwd=tmp_path, timeout=120, **options):
+        environment = {key: value for key, value in os.environ.items()
+                       if key not in ("TARE_DEVICE", "COLUMNS", "NO_COLOR")}
+        environment.update({"LC_ALL": "C.UTF-8", **(env or {})})
+        return subprocess.run([tare_path, *map(str, arguments)], cwd=cwd, env=environment,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              encoding="utf-8", timeout=timeout, check=False, **options)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def test_data():
+    return pathlib.Path(__file__).parent / "data"

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: what it accepts, what it refuses and how it says so."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+COMMANDS = ["devices", "latency", "bandwidth", "render"]
+BASIC = {"POCL_DEVICES": "basic"}
+
+
+def options_in_help(tare, command):
+    """The long options that --help lists."""
+    found = re.findall(r"^ +(?:-\w, )? *(--[a-z-]+)", tare(command, "--help").stdout, re.M)
+    assert "--help" in found
+    return set(found)
+
+
+def sentence(result):
+    """The one line on standard error."""
+    lines = result.stderr.splitlines()
+    assert len(lines) == 1, result.stderr
+    assert lines[0].startswith("tare: ")
+    return lines[0]
+
+
+def test_version_and_overview(tare):
+    assert re.fullmatch(r"tare \d+\.\d+\.\d+\n", tare("--version").stdout)
+    overview = tare("help")
+    assert overview.returncode == 0 and overview.stdout == tare("--help").stdout
+    for command in COMMANDS:
+        assert f"  tare {command} " in overview.stdout
+    assert "describe" not in overview.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS + ["help"])
+def test_help_of_a_command_fits_80_columns(tare, command):
+    shown = tare(command, "--help")
+    assert shown.returncode == 0 and shown.stderr == ""
+    assert shown.stdout == tare("help", command).stdout
+    assert max(map(len, shown.stdout.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_listed_option_is_taken(tare, command):
+    for option in options_in_help(tare, command) - {"--help"}:
+        bare = tare(command, option + "=")
+        # Either it takes no value, or it says that this one is none: but it is known.
+        assert bare.returncode == 2
+        assert option in sentence(bare) and "unknown" not in bare.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_man_page_and_completions_have_the_options_of_help(tare, command):
+    expected = options_in_help(tare, command)
+    man = tare("describe", "man", command).stdout
+    assert set(re.findall(r"\*(--[a-z-]+)\*", man)) == expected
+    built = pathlib.Path(os.environ.get("TARE_MAN", "/nonexistent")) / f"tare-{command}.1"
+    if built.exists():
+        page = built.read_text(encoding="utf-8").replace("\\-", "-")
+        assert expected <= set(re.findall(r"\\fB(--[a-z-]+)\\fR", page))
+    bash = tare("describe", "bash").stdout
+    assert set(re.search(rf"\t{command}\) options='([^']*)'", bash)[1].split()) == expected
+    zsh = re.search(rf"\t{command}\)\n\t\t_arguments(.*?);;", tare("describe", "zsh").stdout, re.S)[1]
+    assert set(re.findall(r"--[a-z]+", re.sub(r"\[.*?\]|\(.*?\)", "", zsh))) == expected
+    fish = tare("describe", "fish").stdout.splitlines()
+    assert {"--" + re.search(r" -l ([a-z-]+)", line)[1] for line in fish
+            if re.search(rf"subcommand_from[^']* {command}\b", line) and " -l " in line} == expected
+
+
+def test_bash_completes_commands_options_and_lines(tare):
+    if not shutil.which("bash"):
+        pytest.skip("no bash")
+    script = tare("describe", "bash").stdout
+
+    def complete(*words):
+        listed = " ".join(f"'{word}'" for word in words)
+        code = (f"{script}\nCOMP_WORDS=({listed}); COMP_CWORD={len(words) - 1}; _tare; "
+                'printf "%s\\n" "${COMPREPLY[@]}"')
+        return subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True,
+                              stdin=subprocess.DEVNULL).stdout.split()
+
+    assert complete("tare", "ban") == ["bandwidth"]
+    assert complete("tare", "latency", "--bu") == ["--budget"]
+    assert "--sizes" not in complete("tare", "latency", "--")
+    assert complete("tare", "bandwidth", "--lines", "host-to-device,device-to-ho") == [
+        "host-to-device,device-to-host"]
+
+
+USAGE = [
+    # arguments, what the sentence has to name
+    ([], ["a command is missing"]),
+    (["bandwith"], ["'bandwith'", "did you mean 'bandwidth'?"]),
+    (["xyzzy"], ["'xyzzy'", "tare help"]),
+    (["help", "latenci"], ["'latenci'", "did you mean 'latency'?"]),
+    (["--device", "0"], ["'--device'", "follow the command"]),
+    (["latency", "--devcie", "0"], ["'--devcie'", "did you mean '--device'?"]),
+    (["latency", "--nonsense"], ["'--nonsense'", "tare latency --help"]),
+    (["latency", "-x"], ["'-x'"]),
+    (["latency", "--sizes", "8K"], ["latency takes no option '--sizes'"]),
+    (["devices", "--budget", "1"], ["devices takes no option '--budget'"]),
+    (["bandwidth", "--s", "8K"], ["'--s' could be", "--sizes", "--seed"]),
+    (["latency", "--device"], ["--device needs a value (WHAT)"]),
+    (["latency", "-d"], ["--device needs a value (WHAT)"]),
+    (["latency", "--device="], ["--device"]),
+    (["latency", "--quiet=yes"], ["--quiet takes no value"]),
+    (["latency", "--seed", "-1"], ["--seed", "'-1'"]),
+    (["latency", "--seed", "ten"], ["--seed", "'ten'"]),
+    (["latency", "--seed", "99999999999999999999"], ["--seed", "'99999999999999999999'"]),
+    (["latency", "--budget", "0"], ["--budget", "'0'"]),
+    (["latency", "--budget", "soon"], ["--budget", "'soon'"]),
+    (["latency", "--budget", "nan"], ["--budget", "'nan'"]),
+    (["bandwidth", "--sizes", "8Q"], ["--sizes", "'8Q'"]),
+    (["bandwidth", "--sizes", "1G..8K"], ["--sizes"]),
+    (["bandwidth", "--sizes", "0..8K"], ["--sizes"]),
+    (["bandwidth", "--sizes", ""], ["--sizes"]),
+    (["bandwidth", "--lines", "host-to-devise"], ["did you mean 'host-to-device'?"]),
+    (["bandwidth", "--lines", "sideways"], ["'sideways'", "host-to-device"]),
+    (["latency", "spare"], ["unexpected argument 'spare'"]),
+    (["render"], ["FILE.json is missing"]),
+    (["render", "a.json", "b.json"], ["unexpected argument 'b.json'"]),
+    (["latency", "--json", "-", "--csv", "-"], ["--json and --csv", "standard output"]),
+    (["latency", "--json", "same", "--html", "same"], ["--json and --html", "same"]),
+]
+
+
+@pytest.mark.parametrize("arguments,words", USAGE, ids=[" ".join(row[0]) or "nothing" for row in USAGE])
+def test_usage_errors_name_what_is_wrong(tare, tmp_path, arguments, words):
+    result = tare(*arguments)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    for word in words:
+        assert word in sentence(result)
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---- devices
+
+def pocl_or_skip(tare):
+    found = json.loads(tare("devices", "--json", "-", env=BASIC).stdout)
+    if not any(device["backend"] == "opencl" for device in found["devices"]):
+        pytest.skip("no OpenCL device on this machine")
+    return found
+
+
+def test_devices_says_why_an_api_has_none(tare):
+    result = tare("devices", env={"TARE_OPENCL_LIBRARY": "/nonexistent/libOpenCL.so"})
+    assert result.returncode == 0 and result.stderr == ""
+    assert re.search(r" none opencl: .*/nonexistent/libOpenCL.so", " ".join(result.stdout.split()))
+
+
+def test_devices_fit_80_columns_and_any_locale(tare):
+    for verbose in ([], ["-v"]):
+        for locale in ("C.UTF-8", "C"):
+            shown = tare("devices", *verbose, env={**BASIC, "LC_ALL": locale})
+            assert shown.returncode == 0
+            # Only a name that is itself longer than a line may be wider.
+            for line in shown.stdout.splitlines():
+                assert len(line) <= 80 or max(map(len, line.split())) > 80, line
+            if locale == "C":
+                assert shown.stdout.isascii()
+
+
+def test_devices_are_chosen_by_number_api_and_name(tare):
+    found = pocl_or_skip(tare)
+    entry = next(device for device in found["devices"] if device["backend"] == "opencl")
+    name = entry["facts"]["name"]["value"]
+    for what in (entry["number"], "opencl", "opencl:0", "OpenCL:0", name, name[3:12].upper()):
+        shown = tare("devices", "--device", what, "--json", "-", env=BASIC)
+        assert shown.returncode == 0, shown.stderr
+        assert {device["number"] for device in json.loads(shown.stdout)["devices"]} == {entry["number"]}
+    by_environment = tare("devices", "--json", "-", env={**BASIC, "TARE_DEVICE": "opencl:0"})
+    assert len(json.loads(by_environment.stdout)["devices"]) == 1
+
+
+def test_an_unknown_device_is_refused_with_those_there_are(tare):
+    for command in ("devices", "latency", "bandwidth"):
+        result = tare(command, "--device", "no such device", env=BASIC)
+        assert result.returncode == 2
+        assert "no such device" in sentence(result) and "simulated:0" in sentence(result)
+    assert tare("latency", "--device", "opencl:77", env=BASIC).returncode == 2
+
+
+def test_an_ambiguous_device_is_refused_with_the_candidates(tare):
+    found = pocl_or_skip(tare)
+    names = {device["number"]: device["backend"] for device in found["devices"]}
+    assert len(names) > 1
+    result = tare("latency", "--device", "e", env=BASIC)
+    assert result.returncode == 2
+    assert "could be" in sentence(result) and "opencl:0" in sentence(result)
+
+
+NO_DEVICE = [
+    # environment, what the sentence names
+    ("no loader", {"TARE_OPENCL_LIBRARY": "/nonexistent/libOpenCL.so"}, "libOpenCL"),
+    ("loader without drivers", {"OCL_ICD_VENDORS": "/nonexistent"}, "pocl-opencl-icd"),
+]
+
+
+@pytest.mark.parametrize("name,environment,word", NO_DEVICE, ids=[row[0] for row in NO_DEVICE])
+@pytest.mark.parametrize("command", ["latency", "bandwidth"])
+def test_without_a_device_it_says_what_to_install(tare, tmp_path, command, name, environment, word):
+    everywhere = {**environment, "TARE_CUDA_LIBRARY": "/nonexistent/libcuda.so",
+                  "TARE_LEVELZERO_LIBRARY": "/nonexistent/libze_loader.so"}
+    for device in ([], ["--device", "opencl"]):
+        result = tare(command, *device, "--json", "out.json", env=everywhere)
+        assert result.returncode == 1
+        assert word in sentence(result)
+        assert "simulated" in sentence(result) or device
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_choice_is_said_when_there_is_one(tare):
+    pocl_or_skip(tare)
+    result = tare("latency", "--budget", "0.5", "--json", "-", env=BASIC)
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["device"]["facts"]["name"]["value"]
+    assert all(line.startswith("tare: latency: measuring ") for line in result.stderr.splitlines())

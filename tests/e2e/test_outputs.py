@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files: found unwritable before measuring, complete or not there at all, and what an interruption
+or a lost device leaves behind."""
+import json
+import os
+import pathlib
+import signal
+import stat
+import subprocess
+import time
+
+import pytest
+
+SIMULATED = ["--device", "simulated", "--budget", "0.2", "--seed", "1"]
+ONE_LINE = ["--lines", "host-to-device", "--sizes", "8K..32K"]
+
+
+def sentence(result):
+    lines = result.stderr.splitlines()
+    assert len(lines) == 1, result.stderr
+    assert lines[0].startswith("tare: ")
+    return lines[0]
+
+
+@pytest.fixture
+def faulty(tmp_path_factory):
+    """A path to the built-in script's device with a fault."""
+    source = pathlib.Path(__file__).parents[2] / "src/backend/simulated/default.tare-device"
+
+    def make(*changes):
+        text = source.read_text(encoding="utf-8")
+        for old, new in changes:
+            assert old == "" or old in text
+            text = text.replace(old, new) if old else text + new + "\n"
+        script = tmp_path_factory.mktemp("scripts") / "faulty.tare-device"
+        script.write_text(text, encoding="utf-8")
+        return f"simulated:{script}"
+
+    return make
+
+
+# ---- writing
+
+def test_every_format_is_written_and_named(tare, tmp_path):
+    result = tare("bandwidth", *SIMULATED, *ONE_LINE, "--json", "a.json", "--csv", "a.csv",
+                  "--html", "a.html")
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+    assert result.stdout.splitlines()[-1] == "page: a.html   data: a.json   table: a.csv"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "a.html", "a.json"]
+    document = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    assert document["schema"] == "tare.result/1" and not document["interrupted"]
+    assert (tmp_path / "a.csv").read_text(encoding="utf-8").startswith("line,bytes,")
+    assert (tmp_path / "a.html").read_text(encoding="utf-8").lower().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("option", ["--json", "--csv", "--html"])
+def test_standard_output_takes_one_and_the_report_is_left_out(tare, tmp_path, option):
+    shown = tare("bandwidth", *SIMULATED, *ONE_LINE, option, "-")
+    written = tare("bandwidth", *SIMULATED, *ONE_LINE, option, "file")
+    assert shown.returncode == written.returncode == 0
+    assert shown.stdout == (tmp_path / "file").read_text(encoding="utf-8")
+    assert shown.stderr == ""
+
+
+@pytest.mark.parametrize("command", [["bandwidth", *SIMULATED, *ONE_LINE], ["latency", *SIMULATED],
+                                     ["devices"]], ids=["bandwidth", "latency", "devices"])
+def test_a_saved_result_renders_to_the_same_text(tare, command):
+    first = tare(*command, "--json", "a.json")
+    again = tare("render", "a.json")
+    assert again.returncode == 0, again.stderr
+    assert again.stdout.splitlines() == first.stdout.splitlines()[:-1]
+
+
+def test_rendering_again_changes_nothing(tare, tmp_path):
+    assert tare("latency", *SIMULATED, "--json", "a.json", "--csv", "a.csv").returncode == 0
+    assert tare("render", "a.json", "--csv", "b.csv", "--json", "b.json").returncode == 0
+    for kind in ("json", "csv"):
+        assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+    # Over itself, too.
+    assert tare("render", "a.json", "--json", "a.json").returncode == 0
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+def test_new_files_follow_the_umask_and_old_ones_keep_their_mode(tare, tmp_path):
+    (tmp_path / "old.json").write_text("old", encoding="utf-8")
+    (tmp_path / "old.json").chmod(0o604)
+    before = os.umask(0o027)
+    try:
+        tare("devices", "--json", "old.json", "--csv", "new.csv")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "old.json").stat().st_mode) == 0o604
+    assert stat.S_IMODE((tmp_path / "new.csv").stat().st_mode) == 0o640
+
+
+def test_a_link_stays_and_its_target_is_replaced(tare, tmp_path):
+    (tmp_path / "target.json").write_text("old", encoding="utf-8")
+    (tmp_path / "link.json").symlink_to("target.json")
+    assert tare("devices", "--json", "link.json").returncode == 0
+    assert (tmp_path / "link.json").is_symlink()
+    assert json.loads((tmp_path / "target.json").read_text(encoding="utf-8"))
+
+
+# ---- not writing
+
+UNWRITABLE = [
+    ("no folder", "missing/a.json", "No such file or directory"),
+    ("a folder", "folder", "Is a directory"),
+    ("through a file", "file/a.json", "Not a directory"),
+    ("a name too long", "x" * 300, "File name too long"),
+]
+
+
+@pytest.mark.parametrize("option", ["--json", "--csv", "--html"])
+@pytest.mark.parametrize("name,path,reason", UNWRITABLE, ids=[row[0] for row in UNWRITABLE])
+def test_unwritable_is_found_before_measuring(tare, tmp_path, option, name, path, reason):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("kept", encoding="utf-8")
+    started = time.monotonic()
+    result = tare("bandwidth", "--device", "simulated", "--html", "good.html", option, path)
+    assert result.returncode == 1
+    assert reason in sentence(result) and path[:20] in sentence(result)
+    assert time.monotonic() - started < 5
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "folder"]
+    assert (tmp_path / "file").read_text(encoding="utf-8") == "kept"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_file_is_not_replaced(tare, tmp_path):
+    (tmp_path / "a.json").write_text("kept", encoding="utf-8")
+    (tmp_path / "a.json").chmod(0o444)
+    result = tare("devices", "--json", "a.json")
+    assert result.returncode == 1 and "Permission denied" in sentence(result)
+    assert (tmp_path / "a.json").read_text(encoding="utf-8") == "kept"
+
+
+@pytest.mark.parametrize("option", ["--json", "--csv", "--html"])
+def test_a_full_disk_is_reported_and_the_other_files_are_written(tare, tmp_path, option):
+    other = "--csv" if option == "--json" else "--json"
+    result = tare("devices", option, "/dev/full", other, "other")
+    assert result.returncode == 1
+    assert "/dev/full: No space left on device" in sentence(result)
+    assert (tmp_path / "other").stat().st_size > 0
+    assert [entry.name for entry in tmp_path.iterdir()] == ["other"]
+
+
+@pytest.mark.parametrize("arguments", [["devices"], ["help"], ["--version"], ["latency", "--help"],
+                                       ["devices", "--json", "-"]], ids=" ".join)
+def test_a_full_standard_output_is_reported(tare_path, arguments):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        result = subprocess.run([tare_path, *arguments], stdout=full, stderr=subprocess.PIPE,
+                                stdin=subprocess.DEVNULL, text=True, check=False, timeout=60)
+    assert result.returncode == 1
+    assert "standard output: No space left on device" in sentence(result)
+
+
+def test_a_reader_that_goes_away_is_no_news(tare_path):
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run([tare_path, "devices"], stdout=writer, stderr=subprocess.PIPE,
+                            stdin=subprocess.DEVNULL, text=True, check=False, timeout=60)
+    os.close(writer)
+    assert result.returncode == 1 and result.stderr == ""
+
+
+def test_two_names_of_one_file_are_refused(tare, tmp_path):
+    (tmp_path / "a").write_text("kept", encoding="utf-8")
+    result = tare("devices", "--json", "a", "--csv", "./a")
+    assert result.returncode == 2 and "would both write" in sentence(result)
+    assert (tmp_path / "a").read_text(encoding="utf-8") == "kept"
+
+
+# ---- reading
+
+def test_what_is_no_result_is_refused_with_what_is_wrong(tare, tmp_path):
+    assert tare("devices", "--json", "good.json").returncode == 0
+    good = (tmp_path / "good.json").read_text(encoding="utf-8")
+    rows = {
+        "truncated": good[:len(good) // 2],
+        "empty": "",
+        "text": "line,bytes\n1,2\n",
+        "foreign": '{"benchmarks": []}',
+        "newer": good.replace("tare.result/1", "tare.result/2"),
+        "list": "[]",
+        "binary": "\x00\x01\x02",
+    }
+    for name, text in rows.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        result = tare("render", name, "--html", "out.html")
+        assert result.returncode == 1, name
+        assert result.stdout == ""
+        assert name in sentence(result)
+        assert not (tmp_path / "out.html").exists()
+    for name in ("missing.json", "."):
+        result = tare("render", name)
+        assert result.returncode == 1 and name in sentence(result)
+
+
+# ---- faults of the device
+
+def test_a_device_lost_in_the_middle_fails_and_writes_nothing(tare, tmp_path, faulty):
+    (tmp_path / "kept.json").write_text("kept", encoding="utf-8")
+    device = faulty(("", "fault device-lost 500"))
+    for command in ("latency", "bandwidth"):
+        result = tare(command, "--device", device, "--budget", "5", "--json", "kept.json", "--html",
+                      "new.html")
+        assert result.returncode == 1
+        assert "lost" in sentence(result)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["kept.json"]
+    assert (tmp_path / "kept.json").read_text(encoding="utf-8") == "kept"
+
+
+def test_without_profiling_there_are_host_times_and_reasons(tare, faulty):
+    device = faulty(("stamps queued,submitted,start,end", "stamps none"))
+    result = tare("bandwidth", "--device", device, "--budget", "0.2", *ONE_LINE, "--json", "-")
+    assert result.returncode == 0, result.stderr
+    cells = json.loads(result.stdout)["cells"]
+    measured = {cell["source"] for cell in cells if not cell.get("absent")}
+    assert "host" in measured and "device" not in measured
+    assert all(cell["median"] is None for cell in cells if cell.get("absent"))
+
+
+def test_out_of_device_memory_ends_the_sizes_and_is_said(tare, faulty):
+    arguments = ["--budget", "0.2", "--lines", "host-to-device", "--sizes", "256K..4M", "--json", "-"]
+    result = tare("bandwidth", "--device", faulty(("", "fault out-of-memory-above 1 MiB")), *arguments)
+    assert result.returncode == 0, result.stderr
+    document = json.loads(result.stdout)
+    assert any("out of memory" in warning["message"] for warning in document["warnings"])
+    measured = {cell["labels"]["bytes"] for cell in document["cells"] if cell.get("samples")}
+    assert measured and max(measured) < 4 << 20
+    nothing = tare("bandwidth", "--device", faulty(("", "fault out-of-memory-above 4 KiB")), *arguments)
+    assert nothing.returncode == 1
+    assert "memory" in sentence(nothing) and nothing.stdout == ""
+
+
+def test_wrong_data_fails_and_the_result_says_where(tare, tmp_path, faulty):
+    arguments = ["--budget", "0.05", "--seed", "1", "--lines", "host-to-device", "--sizes", "8K",
+                 "--json", "a.json"]
+
+    def fails(fault, number):
+        device = faulty(("", f"fault {fault} {number}"))
+        return tare("bandwidth", "--device", device, *arguments)
+
+    # The last operation is the last number at which a lost device is noticed.
+    low, high = 1, 1 << 20
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fails("device-lost", middle).returncode else (low, middle - 1)
+    # Only the last copy into a destination is compared, so one of the last has to be wrong.
+    for number in range(low, max(0, low - 8), -1):
+        result = fails("wrong-data", number)
+        if result.returncode:
+            break
+    assert result.returncode == 1, f"no operation up to {low} was found wrong"
+    assert result.stderr.startswith("tare: bandwidth: ")
+    cells = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["cells"]
+    assert any(cell["verified"] is False for cell in cells)
+    assert "wrong" in result.stdout
+
+
+@pytest.mark.parametrize("text,words", [
+    ("nonsense\n", ["faulty.tare-device"]),
+    ("", ["faulty.tare-device"]),
+])
+def test_a_bad_script_is_refused_by_line(tare, tmp_path, text, words):
+    (tmp_path / "faulty.tare-device").write_text(text, encoding="utf-8")
+    result = tare("latency", "--device", "simulated:faulty.tare-device")
+    assert result.returncode == 1
+    for word in words:
+        assert word in sentence(result)
+    missing = tare("latency", "--device", "simulated:missing.tare-device")
+    assert missing.returncode == 1 and "missing.tare-device" in sentence(missing)
+
+
+# ---- interruption
+
+def start(tare_path, tmp_path, *arguments):
+    return subprocess.Popen([tare_path, *arguments], cwd=tmp_path, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            env={**os.environ, "POCL_DEVICES": "basic"})
+
+
+def wait_for_temporary(tmp_path):
+    """The outputs are open, so that the handlers are about to be installed."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if any(entry.name.startswith(".tare-") for entry in tmp_path.iterdir()):
+            return
+        time.sleep(0.02)
+    pytest.fail("no output was opened")
+
+
+def real_device_or_skip(tare):
+    found = json.loads(tare("devices", "--json", "-", env={"POCL_DEVICES": "basic"}).stdout)
+    if not any(device["backend"] != "simulated" for device in found["devices"]):
+        pytest.skip("no real device on this machine")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_an_interruption_keeps_what_was_measured(tare, tare_path, tmp_path, number):
+    real_device_or_skip(tare)
+    process = start(tare_path, tmp_path, "latency", "--budget", "60", "--json", "a.json")
+    wait_for_temporary(tmp_path)
+    time.sleep(3)
+    process.send_signal(number)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "interrupted" in errors.splitlines()[-1]
+    document = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    assert document["interrupted"] is True
+    assert "Interrupted" in output
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_a_second_interruption_ends_at_once_and_leaves_nothing(tare, tare_path, tmp_path):
+    real_device_or_skip(tare)
+    process = start(tare_path, tmp_path, "bandwidth", "--budget", "60", "--json", "a.json",
+                    "--sizes", "64M..256M")
+    wait_for_temporary(tmp_path)
+    time.sleep(2)
+    # Both at once: the first cannot have been noticed yet.
+    process.send_signal(signal.SIGSTOP)
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGCONT)
+    process.communicate(timeout=30)
+    assert process.returncode in (-signal.SIGINT, -signal.SIGTERM)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,55 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Validates result documents against the schema: validate.py FILE.json ..."""
+import json
+import pathlib
+import sys
+
+SCHEMA = pathlib.Path(__file__).parents[2] / "src" / "result" / "schema" / "result.schema.json"
+
+
+def _refuse_constant(name):
+    raise ValueError(f"{name} is not JSON")
+
+
+def load(path):
+    """Reads JSON strictly: Python by itself also takes NaN and Infinity."""
+    with open(path, encoding="utf-8") as file:
+        return json.load(file, parse_constant=_refuse_constant)
+
+
+def faults(document):
+    """One line for each thing in the document that the schema forbids."""
+    import jsonschema
+
+    schema = load(SCHEMA)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    return [f"{error.json_path}: {error.message}"[:300] for error in validator.iter_errors(document)]
+
+
+def check(path):
+    """Raises AssertionError with the faults of the document at `path`; returns the document."""
+    document = load(path)
+    found = faults(document)
+    assert not found, f"{path}: " + "; ".join(found)
+    return document
+
+
+def main(paths):
+    if not paths:
+        sys.exit("usage: validate.py FILE.json ...")
+    failed = False
+    for path in paths:
+        try:
+            found = faults(load(path))
+        except (OSError, ValueError) as error:
+            found = [str(error)]
+        for fault in found:
+            print(f"{path}: {fault}", file=sys.stderr)
+        failed |= bool(found)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
