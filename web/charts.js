@@ -244,7 +244,7 @@ function drawPlot(view) {
 	const height = layout.sideways ? layout.rows * 30 + 70 : printing || width < 560 ? 300 : 380;
 	view.box.style.height = `${Math.round(height)}px`;
 	// When printing begins the page still has the screen's width.
-	;
+	view.box.style.width = printing ? `${PRINT_WIDTH}px` : '';
 	view.width = width;
 	view.canvas.setAttribute('aria-label', chartSummary(view.plot, layout));
 	view.chart = new Chart(view.canvas, {

@@ -152,7 +152,7 @@ function detailChart(title, build, cell) {
 function detailOptions(x, y, scale) {
 	const axis = (title, more) => ({
 		title: { display: true, text: title, color: themeColour('--muted') },
-		ticks: { color: themeColour('--muted'), maxRotation: 0, callback: (value) => brief(value) },
+		ticks: { color: themeColour('--muted'), maxRotation: 0, callback: (value) => plain(value) },
 		grid: { color: themeColour('--grid'), borderColor: themeColour('--border') }, ...more,
 	});
 	return { animation: false, responsive: true, maintainAspectRatio: false,

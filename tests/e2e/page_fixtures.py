@@ -10,7 +10,7 @@ import pathlib
 import random
 import sys
 
-HOSTILE = '<img src=x onerror="document.title=\'owned\'">"\'&</script><script>owned=1</script><!-- \u2028 \u202e\\u003c'
+HOSTILE = '<img src=x onerror="document.title=\'owned\'">"\'&</script><script>owned=1</script></script x<!-- <script \u2028 \u202e\\u003c'
 LONG = 'a very long name ' * 600
 
 # line, latency ns, bytes a ns, which are measured by the host too

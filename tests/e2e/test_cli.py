@@ -59,7 +59,7 @@ def test_man_page_and_completions_have_the_options_of_help(tare, command):
     expected = options_in_help(tare, command)
     man = tare("describe", "man", command).stdout
     assert set(re.findall(r"\*(--[a-z-]+)\*", man)) == expected
-    built = pathlib.Path(os.environ.get("TARE_MAN", "/nonexistent")) / f"tare-{command}.1"
+    built = pathlib.Path(os.environ.get("TARE_BUILD", "/nonexistent")) / f"man/tare-{command}.1"
     if built.exists():
         page = built.read_text(encoding="utf-8").replace("\\-", "-")
         assert expected <= set(re.findall(r"\\fB(--[a-z-]+)\\fR", page))

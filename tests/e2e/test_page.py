@@ -419,6 +419,22 @@ def test_a_window_that_changes_its_width_keeps_the_charts(page):
     assert page.console() == []
 
 
+@pytest.mark.skipif(not os.environ.get('TARE'), reason='TARE names no program (run through meson)')
+def test_the_csv_to_download_says_what_tare_render_says(page, pages):
+    page.open('bandwidth')
+    page.js(CATCH + 'document.getElementById("download-csv").click()')
+    ours = list(csv.reader(io.StringIO(page.js('return window.caught')[1], newline='')))
+    run = subprocess.run([os.environ['TARE'], 'render', pages['bandwidth'][0], '--csv', '-'], check=True, capture_output=True, text=True)
+    theirs = list(csv.reader(io.StringIO(run.stdout, newline='')))
+
+    def plain(text):
+        try:
+            return float(text)
+        except ValueError:
+            return text
+    assert [[plain(text) for text in row] for row in ours] == [[plain(text) for text in row] for row in theirs]
+
+
 def test_the_legend_switches_series_and_says_so(page):
     page.open('bandwidth')
     button = page.browser.find_elements('css selector', 'figure.plot .legend button')[1]
