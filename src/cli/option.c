@@ -65,7 +65,7 @@ const struct tare_option tare_options[] = {
 	  "K, M and G are powers of 1024. What does not fit into memory is left out, and said.",
 	  MEMBER(from_bytes), 0 },
 	{ "budget", 'b', TARE_VALUE_SECONDS, "SECONDS", MEASURING,
-	  "about how long to measure",
+	  "about how long to measure (default: 20 for latency, 60 for bandwidth)",
 	  "Each figure is measured until its median is known to 1 % or its share of the budget is "
 	  "used up; the latter is reported as not converged, with the budget that would do.",
 	  MEMBER(budget_ns), 0 },

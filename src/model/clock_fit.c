@@ -28,18 +28,12 @@ static wide wrap_period(const struct tare_clock_rate *rate)
 	return (wide)1 << rate->valid_bits;
 }
 
-static wide floor_divide(wide a, wide b)
-{
-	wide quotient = a / b;
-	return quotient * b > a ? quotient - 1 : quotient;
-}
-
-// Nominal nanoseconds of `ticks`: the whole part, and what is left in *fraction. The ticks are
-// taken apart first, so that the product cannot overflow.
+// Nominal nanoseconds of `ticks`, which may be negative: the whole part, and what is left, of the
+// same sign, in *fraction. The ticks are taken apart first, so that the product cannot overflow.
 static int64_t nominal_ns(const struct tare_clock_rate *rate, wide ticks, double *fraction)
 {
 	wide second = (wide)1000000000 * rate->hz_denominator;
-	wide whole = floor_divide(ticks, rate->hz_numerator);
+	wide whole = ticks / rate->hz_numerator;
 	wide rest = (ticks - whole * rate->hz_numerator) * second;
 	*fraction = (double)(rest % rate->hz_numerator) / (double)rate->hz_numerator;
 	return (int64_t)(whole * second + rest / rate->hz_numerator);

@@ -12,11 +12,11 @@
 
 struct tare_model_queue {
 	struct tare_model_queue *next;
-	uint64_t number;  // from 1; addresses are used again, numbers are not
+	uint64_t number; // from 1; addresses are used again, numbers are not
 	enum tare_model_order order;
-	int engine;  // -1: by flow
-	struct tare_model_operation *first, *last;  // not begun
-	struct tare_model_operation *running;       // in-order: its one operation that has begun
+	int engine;                                // -1: by flow
+	struct tare_model_operation *first, *last; // not begun
+	struct tare_model_operation *running;      // in-order: its one operation that has begun
 	// The operation that completed last, for the gap to its successor.
 	bool any_done;
 	int64_t last_end_ps;
@@ -25,7 +25,7 @@ struct tare_model_queue {
 
 struct engine {
 	struct tare_model_operation *running;
-	uint64_t last_queue;  // number; 0: none yet
+	uint64_t last_queue; // number; 0: none yet
 };
 
 struct tare_model {
@@ -35,9 +35,9 @@ struct tare_model {
 	int64_t now_ps;
 	uint64_t sequence, queue_number;
 	struct tare_model_queue *queues;
-	struct tare_model_operation *active;  // begun and not done, by sequence
+	struct tare_model_operation *active; // begun and not done, by sequence
 	struct engine engines[TARE_SCRIPT_ENGINES];
-	uint64_t speed[TARE_FLOW_COUNT][1 << TARE_FLOW_COUNT];  // ppm, by the mask of flows at work
+	uint64_t speed[TARE_FLOW_COUNT][1 << TARE_FLOW_COUNT]; // ppm, by the mask of flows at work
 };
 
 // The lowest of the speeds whose flows all run.
@@ -47,7 +47,8 @@ static void prepare_speeds(struct tare_model *model)
 		for (size_t mask = 0; mask < 1 << TARE_FLOW_COUNT; mask++) {
 			model->speed[flow][mask] = SPEED_PPM;
 			for (size_t i = 0; i < model->script->concurrency_count; i++) {
-				const struct tare_script_concurrency *row = &model->script->concurrencies[i];
+				const struct tare_script_concurrency *row =
+				    &model->script->concurrencies[i];
 				if (row->flow == flow && (row->others & mask) == row->others &&
 				    row->speed_ppm < model->speed[flow][mask])
 					model->speed[flow][mask] = row->speed_ppm;
@@ -82,8 +83,8 @@ void tare_model_free(struct tare_model *model)
 	free(model);
 }
 
-struct tare_model_queue *tare_model_queue_new(struct tare_model *model,
-                                              enum tare_model_order order, int engine)
+struct tare_model_queue *tare_model_queue_new(struct tare_model *model, enum tare_model_order order,
+                                              int engine)
 {
 	struct tare_model_queue *queue = calloc(1, sizeof *queue);
 
@@ -186,8 +187,8 @@ static int64_t queue_gap_ps(const struct tare_model *model,
 	if (operation->flow == TARE_FLOW_NONE || queue->last_engine == none)
 		return 0;
 	return serves(model, queue, queue->last_engine, operation->flow)
-	               ? model->script->queue.same_gap_ps
-	               : model->script->queue.gap_ps;
+	           ? model->script->queue.same_gap_ps
+	           : model->script->queue.gap_ps;
 }
 
 // Finds ready_ps once everything the operation waits for is done.
@@ -207,7 +208,8 @@ static void find_ready(const struct tare_model *model, struct tare_model_operati
 	}
 	for (size_t i = 0; i < operation->wait_count; i++) {
 		const struct tare_model_operation *awaited = operation->waits[i];
-		int64_t gap = awaited->queue_number == queue->number ? 0 : model->script->queue.event_gap_ps;
+		int64_t gap =
+		    awaited->queue_number == queue->number ? 0 : model->script->queue.event_gap_ps;
 		if (awaited->phase != TARE_PHASE_DONE)
 			return;
 		ready = later(ready, tare_model_add_ps(awaited->end_ps, gap));
@@ -239,7 +241,8 @@ static bool blocked_by_issue(const struct tare_model *model, size_t engine,
 	if (model->script->engines[engine].order != TARE_ENGINE_BY_ISSUE)
 		return false;
 	for (const struct tare_model_queue *queue = model->queues; queue; queue = queue->next)
-		for (const struct tare_model_operation *each = queue->first; each; each = each->next_in_queue)
+		for (const struct tare_model_operation *each = queue->first; each;
+		     each = each->next_in_queue)
 			if (each->sequence < operation->sequence && each->flow != TARE_FLOW_NONE &&
 			    serves(model, queue, engine, each->flow))
 				return true;
@@ -259,8 +262,9 @@ static struct tare_model_operation *choose(struct tare_model *model, size_t engi
 			if (each->ready_ps > model->now_ps || !comes_first(each, best))
 				continue;
 			if (none ? each->flow != TARE_FLOW_NONE
-			         : each->flow == TARE_FLOW_NONE || !serves(model, queue, engine, each->flow) ||
-			                   blocked_by_issue(model, engine, each))
+			         : each->flow == TARE_FLOW_NONE ||
+			               !serves(model, queue, engine, each->flow) ||
+			               blocked_by_issue(model, engine, each))
 				continue;
 			best = each;
 		}
@@ -318,7 +322,8 @@ static uint64_t speed_of(const struct tare_model *model,
 	size_t mask = 0;
 	uint64_t sharing = 0;
 
-	for (const struct tare_model_operation *each = model->active; each; each = each->next_active)
+	for (const struct tare_model_operation *each = model->active; each;
+	     each = each->next_active)
 		if (each->phase == TARE_PHASE_WORK && each->flow != TARE_FLOW_NONE) {
 			mask |= (size_t)1 << each->flow;
 			sharing += each->flow == operation->flow;
@@ -335,8 +340,9 @@ static int64_t due_ps(const struct tare_model *model, const struct tare_model_op
 		return operation->phase_end_ps;
 	uint64_t speed = speed_of(model, operation);
 	unsigned __int128 left = (operation->remaining + speed - 1) / speed;
-	return left > (unsigned __int128)TARE_PS_MAX ? TARE_PS_MAX
-	                                             : tare_model_add_ps(model->now_ps, (int64_t)left);
+	return left > (unsigned __int128)TARE_PS_MAX
+	           ? TARE_PS_MAX
+	           : tare_model_add_ps(model->now_ps, (int64_t)left);
 }
 
 static void complete(struct tare_model *model, struct tare_model_operation *operation)
@@ -450,7 +456,8 @@ static void pass_to(struct tare_model *model, int64_t at_ps)
 					speeds[each->flow] = speed_of(model, each);
 				speed = speeds[each->flow];
 			}
-			unsigned __int128 did = (unsigned __int128)(uint64_t)(at_ps - model->now_ps) * speed;
+			unsigned __int128 did =
+			    (unsigned __int128)(uint64_t)(at_ps - model->now_ps) * speed;
 			each->remaining = did < each->remaining ? each->remaining - did : 0;
 		}
 	model->now_ps = at_ps;
@@ -461,7 +468,8 @@ int64_t tare_model_next_ps(struct tare_model *model)
 	int64_t next = TARE_MODEL_NEVER;
 
 	settle(model);
-	for (const struct tare_model_operation *each = model->active; each; each = each->next_active) {
+	for (const struct tare_model_operation *each = model->active; each;
+	     each = each->next_active) {
 		int64_t due = due_ps(model, each);
 		next = due < next ? due : next;
 	}

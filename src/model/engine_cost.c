@@ -52,16 +52,16 @@ void tare_model_kernel_cost(const struct tare_script *script,
 	int64_t wave_ps = clamp_ps((unsigned __int128)group_items * (uint64_t)kernel->item_ps +
 	                           (uint64_t)kernel->wave_ps);
 	int64_t streaming_ps = tare_model_rate_ps(items, kernel->item_rate);
-	int64_t body_ps = tare_model_add_ps(tare_model_times_ps(waves, wave_ps),
-	                                    streaming_ps);
+	int64_t body_ps = tare_model_add_ps(tare_model_times_ps(waves, wave_ps), streaming_ps);
 	int64_t held_ps = body_ps;
 
 	if (body_ps < kernel->minimum_ps)
 		body_ps = kernel->minimum_ps;
 	if (kernel->share)
 		held_ps = tare_model_add_ps(
-			clamp_ps(((unsigned __int128)groups * (uint64_t)wave_ps + capacity - 1) / capacity),
-			streaming_ps);
+		    clamp_ps(((unsigned __int128)groups * (uint64_t)wave_ps + capacity - 1) /
+		             capacity),
+		    streaming_ps);
 	else
 		held_ps = body_ps;
 	operation->flow = TARE_FLOW_KERNEL;

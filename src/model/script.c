@@ -50,7 +50,8 @@ static int split(struct tare_script_reader *reader, char *line)
 			return 0;
 		}
 		if (!quoted && *end == '"')
-			return tare_script_fail(&reader->place, "a quote begins in the middle of a word");
+			return tare_script_fail(&reader->place,
+			                        "a quote begins in the middle of a word");
 		if (*end)
 			*end = '\0';
 	}
@@ -99,9 +100,11 @@ static int read_fields(struct tare_script_reader *reader,
 		if (at == reader->count)
 			return tare_script_fail(&reader->place, "'%s' lacks its value", key);
 		if (reader->quoted[at] != (field->type == TARE_VALUE_TEXT))
-			return tare_script_fail(&reader->place, reader->quoted[at]
-			                        ? "the value of '%s' does not go in quotes"
-			                        : "the text after '%s' goes in quotes", key);
+			return tare_script_fail(&reader->place,
+			                        reader->quoted[at]
+			                            ? "the value of '%s' does not go in quotes"
+			                            : "the text after '%s' goes in quotes",
+			                        key);
 		const char *text = reader->words[at++];
 		const char *unit = NULL;
 		if (tare_value_has_unit(field->type) && at < reader->count)
@@ -124,9 +127,11 @@ static int read_statement(struct tare_script_reader *reader)
 	int status = 0;
 
 	if (!statement)
-		return tare_script_fail(&reader->place,
-		                        "'%.40s' is not a statement of a device script; the statements are "
-		                        "listed in docs/simulated-device.md", reader->words[0]);
+		return tare_script_fail(
+		    &reader->place,
+		    "'%.40s' is not a statement of a device script; the statements are "
+		    "listed in docs/simulated-device.md",
+		    reader->words[0]);
 	if (!statement->repeats && reader->seen[index])
 		return tare_script_fail(&reader->place, "'%s' was already given in line %u",
 		                        statement->name, reader->seen[index]);
@@ -148,12 +153,12 @@ static int read_statement(struct tare_script_reader *reader)
 static int read_header(struct tare_script_reader *reader)
 {
 	if (strcmp(reader->words[0], HEADER) != 0 || reader->count != 2)
-		return tare_script_fail(&reader->place, "this is no device script; its first line is '"
-		                        HEADER " 1'");
+		return tare_script_fail(
+		    &reader->place, "this is no device script; its first line is '" HEADER " 1'");
 	if (strcmp(reader->words[1], "1") != 0)
-		return tare_script_fail(&reader->place,
-		                        "this script has version '%.20s'; this tare reads version 1",
-		                        reader->words[1]);
+		return tare_script_fail(
+		    &reader->place, "this script has version '%.20s'; this tare reads version 1",
+		    reader->words[1]);
 	return 0;
 }
 
@@ -182,19 +187,28 @@ static int check_whole(struct tare_script_reader *reader)
 
 	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
 		if (!seen(reader, needed[i]))
-			return tare_script_fail(&reader->place, "the script ends without '%s'", needed[i]);
+			return tare_script_fail(&reader->place, "the script ends without '%s'",
+			                        needed[i]);
 	if (!script->engines[0].compute)
-		return tare_script_fail(&reader->place, "the first engine must be the compute engine");
+		return tare_script_fail(&reader->place,
+		                        "the first engine must be the compute engine");
 	for (int from = 0; from < TARE_PLACE_COUNT; from++)
 		for (int to = 0; to < TARE_PLACE_COUNT; to++) {
 			unsigned line = script->copies[from][to].line;
-			if (line && need_engine(reader, tare_flow_of_copy((enum tare_place)from,
-			                                                  (enum tare_place)to), line) < 0)
+			if (line && need_engine(reader,
+			                        tare_flow_of_copy((enum tare_place)from,
+			                                          (enum tare_place)to),
+			                        line) < 0)
 				return -EINVAL;
 		}
-	if (script->kernel_count && need_engine(reader, TARE_FLOW_KERNEL, script->kernels[0].line) < 0)
+	if (script->kernel_count &&
+	    need_engine(reader, TARE_FLOW_KERNEL, script->kernels[0].line) < 0)
 		return -EINVAL;
-	struct { struct tare_script_transfer *transfer; const char *name; enum tare_flow flow; } rows[] = {
+	struct {
+		struct tare_script_transfer *transfer;
+		const char *name;
+		enum tare_flow flow;
+	} rows[] = {
 		{ &script->fill, "fill", TARE_FLOW_LOCAL },
 		{ &script->map, "map", TARE_FLOW_TO_HOST },
 		{ &script->unmap, "unmap", TARE_FLOW_TO_DEVICE },
@@ -223,16 +237,16 @@ static void set_defaults(struct tare_script *script)
 	script->timer.rate = (struct tare_clock_rate){ 0, 1, 64, 1 };
 	script->pair_timer.rate = script->timer.rate;
 	script->has_pairs = true;
-	script->stamps = TARE_STAMPS_QUEUED | TARE_STAMPS_SUBMITTED | TARE_STAMPS_START |
-	                 TARE_STAMPS_END;
+	script->stamps =
+	    TARE_STAMPS_QUEUED | TARE_STAMPS_SUBMITTED | TARE_STAMPS_START | TARE_STAMPS_END;
 	script->graph.node_ps = -1;
 }
 
 struct logical_line {
 	char text[LINE_BYTES];
 	size_t used;
-	unsigned first;   // number of the line in which it began
-	bool open;        // its last line ended in a backslash
+	unsigned first; // number of the line in which it began
+	bool open;      // its last line ended in a backslash
 };
 
 // Adds one line of the file.
@@ -245,14 +259,18 @@ static int add_line(struct tare_script_reader *reader, struct logical_line *line
 	}
 	reader->place.line = number;
 	for (size_t i = 0; i < length; i++)
-		if (((unsigned char)text[i] < ' ' && text[i] != '\t' && text[i] != '\r') || text[i] == 0x7f)
-			return tare_script_fail(&reader->place, "byte %zu of the line is no text", i + 1);
-	while (length && (text[length - 1] == ' ' || text[length - 1] == '\t' || text[length - 1] == '\r'))
+		if (((unsigned char)text[i] < ' ' && text[i] != '\t' && text[i] != '\r') ||
+		    text[i] == 0x7f)
+			return tare_script_fail(&reader->place, "byte %zu of the line is no text",
+			                        i + 1);
+	while (length &&
+	       (text[length - 1] == ' ' || text[length - 1] == '\t' || text[length - 1] == '\r'))
 		length--;
 	line->open = length && text[length - 1] == '\\';
 	length -= line->open;
 	if (length + line->used + 2 > sizeof line->text)
-		return tare_script_fail(&reader->place, "the line is longer than %d bytes", LINE_BYTES - 2);
+		return tare_script_fail(&reader->place, "the line is longer than %d bytes",
+		                        LINE_BYTES - 2);
 	memcpy(line->text + line->used, text, length);
 	line->used += length;
 	if (line->open)
@@ -266,8 +284,8 @@ static int read_line(struct tare_script_reader *reader, struct logical_line *lin
 	reader->place.line = line->first;
 	const char *first = line->text + strspn(line->text, " \t\r");
 	if (!*header && *first && *first != '#' && strncmp(first, HEADER, strlen(HEADER)) != 0)
-		return tare_script_fail(&reader->place, "this is no device script; its first line is '"
-		                        HEADER " 1'");
+		return tare_script_fail(
+		    &reader->place, "this is no device script; its first line is '" HEADER " 1'");
 	int status = split(reader, line->text);
 	if (status < 0 || reader->count == 0)
 		return status;
@@ -278,11 +296,11 @@ static int read_line(struct tare_script_reader *reader, struct logical_line *lin
 	return read_statement(reader);
 }
 
-int tare_script_parse(const char *text, size_t bytes, const char *name,
-                      struct tare_script *script, struct tare_error *error)
+int tare_script_parse(const char *text, size_t bytes, const char *name, struct tare_script *script,
+                      struct tare_error *error)
 {
 	struct tare_script_reader reader = { .script = script,
-		                                 .place = { .name = name, .line = 1, .error = error } };
+		                             .place = { .name = name, .line = 1, .error = error } };
 	struct logical_line line = { .open = false };
 	unsigned number = 0;
 	bool header = false;
@@ -299,10 +317,11 @@ int tare_script_parse(const char *text, size_t bytes, const char *name,
 		at += length + 1;
 	}
 	if (line.open)
-		return tare_script_fail(&reader.place, "the script ends after a \\ that promises more");
+		return tare_script_fail(&reader.place,
+		                        "the script ends after a \\ that promises more");
 	if (!header)
-		return tare_script_fail(&reader.place, "the script is empty; its first line is '"
-		                        HEADER " 1'");
+		return tare_script_fail(&reader.place,
+		                        "the script is empty; its first line is '" HEADER " 1'");
 	return check_whole(&reader);
 }
 
@@ -317,10 +336,11 @@ int tare_script_read(const char *path, struct tare_script *script, struct tare_e
 		return tare_fail(error, ENOMEM, "out of memory");
 	size_t bytes = fread(text, 1, FILE_BYTES + 1, file);
 	if (ferror(file))
-		return tare_fail(error, errno ? errno : EIO, "cannot read the device script %.200s: %s",
-		                 path, strerror(errno));
+		return tare_fail(error, errno ? errno : EIO,
+		                 "cannot read the device script %.200s: %s", path, strerror(errno));
 	if (bytes > FILE_BYTES)
-		return tare_fail(error, EINVAL, "%.200s is larger than 1 MiB: no device script", path);
+		return tare_fail(error, EINVAL, "%.200s is larger than 1 MiB: no device script",
+		                 path);
 	const char *slash = strrchr(path, '/');
 	return tare_script_parse(text, bytes, slash ? slash + 1 : path, script, error);
 }

@@ -20,44 +20,41 @@ struct unit {
 static const struct unit time_units[] = {
 	{ "ps", 1 },
 	{ "ns", KILO },
-	{ "us", KILO * KILO },
-	{ "µs", KILO * KILO },
-	{ "ms", KILO * KILO * KILO },
-	{ "s", KILO * KILO * KILO * KILO },
+	{ "us", KILO *KILO },
+	{ "µs", KILO *KILO },
+	{ "ms", KILO *KILO *KILO },
+	{ "s", KILO *KILO *KILO *KILO },
 	{ NULL, 0 },
 };
 static const struct unit rate_units[] = {
 	{ "B/s", 1 },
 	{ "KB/s", KILO },
-	{ "MB/s", KILO * KILO },
-	{ "GB/s", KILO * KILO * KILO },
-	{ "TB/s", KILO * KILO * KILO * KILO },
+	{ "MB/s", KILO *KILO },
+	{ "GB/s", KILO *KILO *KILO },
+	{ "TB/s", KILO *KILO *KILO *KILO },
 	{ NULL, 0 },
 };
 static const struct unit item_units[] = {
 	{ "item/s", 1 },
 	{ "Kitem/s", KILO },
-	{ "Mitem/s", KILO * KILO },
-	{ "Gitem/s", KILO * KILO * KILO },
-	{ "Titem/s", KILO * KILO * KILO * KILO },
+	{ "Mitem/s", KILO *KILO },
+	{ "Gitem/s", KILO *KILO *KILO },
+	{ "Titem/s", KILO *KILO *KILO *KILO },
 	{ NULL, 0 },
 };
 // Sizes are binary whichever way they are written, as everywhere in tare.
 static const struct unit byte_units[] = {
 	{ "B", 1 },
 	{ "KiB", KIBI },
-	{ "MiB", KIBI * KIBI },
-	{ "GiB", KIBI * KIBI * KIBI },
+	{ "MiB", KIBI *KIBI },
+	{ "GiB", KIBI *KIBI *KIBI },
 	{ "KB", KIBI },
-	{ "MB", KIBI * KIBI },
-	{ "GB", KIBI * KIBI * KIBI },
+	{ "MB", KIBI *KIBI },
+	{ "GB", KIBI *KIBI *KIBI },
 	{ NULL, 0 },
 };
 static const struct unit hz_units[] = {
-	{ "Hz", 1 },
-	{ "kHz", KILO },
-	{ "MHz", KILO * KILO },
-	{ "GHz", KILO * KILO * KILO },
+	{ "Hz", 1 }, { "kHz", KILO }, { "MHz", KILO *KILO }, { "GHz", KILO *KILO *KILO },
 	{ NULL, 0 },
 };
 static const struct unit tick_units[] = { { "ticks", 1 }, { "tick", 1 }, { NULL, 0 } };
@@ -73,18 +70,18 @@ static const struct {
 	const char *step;
 	bool is_signed;
 } types[] = {
-	[TARE_VALUE_TIME] = { time_units, KILO * KILO * KILO * KILO * KILO, "1 ps", false },
-	[TARE_VALUE_RATE] = { rate_units, KILO * KILO * KILO * KILO * KILO, "1 B/s", false },
-	[TARE_VALUE_ITEMS] = { item_units, KILO * KILO * KILO * KILO * KILO, "1 item/s", false },
+	[TARE_VALUE_TIME] = { time_units, KILO *KILO *KILO *KILO *KILO, "1 ps", false },
+	[TARE_VALUE_RATE] = { rate_units, KILO *KILO *KILO *KILO *KILO, "1 B/s", false },
+	[TARE_VALUE_ITEMS] = { item_units, KILO *KILO *KILO *KILO *KILO, "1 item/s", false },
 	[TARE_VALUE_BYTES] = { byte_units, UINT64_C(1) << 50, "1 B", false },
-	[TARE_VALUE_HZ] = { hz_units, 100 * KILO * KILO * KILO, "1 Hz", false },
-	[TARE_VALUE_FRACTION] = { hz_units, 10 * KILO * KILO * KILO, "1 Hz", false },
+	[TARE_VALUE_HZ] = { hz_units, 100 * KILO *KILO *KILO, "1 Hz", false },
+	[TARE_VALUE_FRACTION] = { hz_units, 10 * KILO *KILO *KILO, "1 Hz", false },
 	[TARE_VALUE_COUNT] = { NULL, UINT64_C(1) << 53, "1", false },
 	[TARE_VALUE_COUNT32] = { NULL, UINT32_MAX, "1", false },
 	[TARE_VALUE_TICKS] = { tick_units, UINT64_MAX, "1 tick", false },
 	[TARE_VALUE_SPEED] = { speed_units, 1000 * KILO, "0.0001 %", false },
 	[TARE_VALUE_DRIFT] = { drift_units, 1000 * KILO, "0.001 ppm", true },
-	[TARE_VALUE_POWER] = { power_units, 100 * KILO * KILO, "0.001 W", false },
+	[TARE_VALUE_POWER] = { power_units, 100 * KILO *KILO, "0.001 W", false },
 	[TARE_VALUE_HEAT] = { heat_units, 1000 * KILO, "0.001 C", false },
 	[TARE_VALUE_WORD] = { NULL, 0, "", false },
 	[TARE_VALUE_SET] = { NULL, 0, "", false },
@@ -121,7 +118,10 @@ const char *tare_word_list(const char *const *words, char *text, size_t size)
 	text[0] = '\0';
 	for (size_t i = 0; words[i] && used < size; i++)
 		used += (size_t)snprintf(text + used, size - used, "%s%s",
-		                         !i ? "" : words[i + 1] ? ", " : " or ", words[i]);
+		                         !i             ? ""
+		                         : words[i + 1] ? ", "
+		                                        : " or ",
+		                         words[i]);
 	return text;
 }
 
@@ -176,24 +176,26 @@ static int find_scale(const struct tare_script_place *place, const struct tare_s
 			*scale = units->scale;
 			return 0;
 		}
-	return tare_script_fail(place, "'%.40s' is not a unit of '%s'; it takes %s", unit, field->name,
+	return tare_script_fail(place, "'%.40s' is not a unit of '%s'; it takes %s", unit,
+	                        field->name,
 	                        unit_list(types[field->type].units, names, sizeof names));
 }
 
 static int check_bounds(const struct tare_script_place *place,
-                        const struct tare_script_field *field, const char *text,
-                        const char *unit, unsigned __int128 value)
+                        const struct tare_script_field *field, const char *text, const char *unit,
+                        unsigned __int128 value)
 {
 	uint64_t high = field->high ? field->high : types[field->type].limit;
 	const char *space = types[field->type].units ? " " : "";
 
 	unit = types[field->type].units ? unit : "";
 	if (value > high)
-		return tare_script_fail(place, "'%s %.40s%s%.20s' is too large", field->name, text, space,
-		                        unit);
+		return tare_script_fail(place, "'%s %.40s%s%.20s' is too large", field->name, text,
+		                        space, unit);
 	if (value < field->low)
-		return tare_script_fail(place, value ? "'%s %.40s%s%.20s' is too small"
-		                                     : "'%s %.40s%s%.20s' must be above zero",
+		return tare_script_fail(place,
+		                        value ? "'%s %.40s%s%.20s' is too small"
+		                              : "'%s %.40s%s%.20s' must be above zero",
 		                        field->name, text, space, unit);
 	return 0;
 }
@@ -207,8 +209,11 @@ static int read_number(const struct tare_script_place *place, const struct tare_
 	if (status < 0)
 		return status;
 	if (!read_decimal(text, strlen(text), &mantissa, &divisor))
-		return tare_script_fail(place, "'%.40s' is not a number for '%s'; write digits, at most 18, "
-		                        "with at most one point", text, field->name);
+		return tare_script_fail(
+		    place,
+		    "'%.40s' is not a number for '%s'; write digits, at most 18, "
+		    "with at most one point",
+		    text, field->name);
 	unsigned __int128 scaled = (unsigned __int128)mantissa * scale;
 	if (scaled % divisor)
 		return tare_script_fail(place, "'%s %.40s' is finer than the model's step of %s",
@@ -236,8 +241,9 @@ static int read_fraction(const struct tare_script_place *place,
 	if (!read_decimal(text, length, &top, &top_divisor) ||
 	    (slash && (!read_decimal(slash + 1, strlen(slash + 1), &bottom, &bottom_divisor) ||
 	               bottom_divisor != 1)))
-		return tare_script_fail(place, "'%.40s' is not a rate for '%s'; write it as 12.5 or 1000/83",
-		                        text, field->name);
+		return tare_script_fail(
+		    place, "'%.40s' is not a rate for '%s'; write it as 12.5 or 1000/83", text,
+		    field->name);
 	unsigned __int128 numerator = (unsigned __int128)top * scale;
 	unsigned __int128 denominator = (unsigned __int128)bottom * top_divisor;
 	while (numerator % 10 == 0 && denominator % 10 == 0 && denominator) {
@@ -246,11 +252,13 @@ static int read_fraction(const struct tare_script_place *place,
 	}
 	if (!numerator || !denominator)
 		return tare_script_fail(place, "'%s %.40s' must be above zero", field->name, text);
-	if (numerator / denominator > types[field->type].limit || numerator > UINT64_C(10000000000000000) ||
-	    denominator > 1000000000)
-		return tare_script_fail(place, "'%s %.40s %s' is too large", field->name, text, unit);
+	if (numerator / denominator > types[field->type].limit ||
+	    numerator > UINT64_C(10000000000000000) || denominator > 1000000000)
+		return tare_script_fail(place, "'%s %.40s %s' is too large", field->name, text,
+		                        unit);
 	if (numerator < denominator)
-		return tare_script_fail(place, "'%s %.40s %s' is too small", field->name, text, unit);
+		return tare_script_fail(place, "'%s %.40s %s' is too small", field->name, text,
+		                        unit);
 	pair[0] = (uint64_t)numerator;
 	pair[1] = (uint64_t)denominator;
 	return 0;
@@ -267,10 +275,12 @@ static int read_set(const struct tare_script_place *place, const struct tare_scr
 		snprintf(word, sizeof word, "%.*s", (int)(length < 60 ? length : 60), at);
 		int index = tare_word_find(field->words, word);
 		if (index < 0)
-			return tare_script_fail(place, "'%s' does not belong after '%s'; write %s", word,
-			                        field->name, tare_word_list(field->words, list, sizeof list));
+			return tare_script_fail(place, "'%s' does not belong after '%s'; write %s",
+			                        word, field->name,
+			                        tare_word_list(field->words, list, sizeof list));
 		if (set >> index & 1)
-			return tare_script_fail(place, "'%s' is named twice after '%s'", word, field->name);
+			return tare_script_fail(place, "'%s' is named twice after '%s'", word,
+			                        field->name);
 		set |= UINT64_C(1) << index;
 		at += length;
 		if (!*at)
@@ -292,7 +302,8 @@ int tare_value_read(const struct tare_script_place *place, const struct tare_scr
 	switch (field->type) {
 	case TARE_VALUE_TEXT:
 		if (strlen(text) >= TARE_SCRIPT_TEXT)
-			return tare_script_fail(place, "the text after '%s' is longer than %d bytes",
+			return tare_script_fail(place,
+			                        "the text after '%s' is longer than %d bytes",
 			                        field->name, TARE_SCRIPT_TEXT - 1);
 		if (!text[0])
 			return tare_script_fail(place, "the text after '%s' is empty", field->name);
@@ -302,8 +313,9 @@ int tare_value_read(const struct tare_script_place *place, const struct tare_scr
 	case TARE_VALUE_WORD:
 		index = tare_word_find(field->words, text);
 		if (index < 0)
-			return tare_script_fail(place, "'%.40s' does not belong after '%s'; write %s", text,
-			                        field->name, tare_word_list(field->words, list, sizeof list));
+			return tare_script_fail(
+			    place, "'%.40s' does not belong after '%s'; write %s", text,
+			    field->name, tare_word_list(field->words, list, sizeof list));
 		value[0] = (uint64_t)index;
 		break;
 	case TARE_VALUE_SET:

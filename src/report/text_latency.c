@@ -44,7 +44,7 @@ static char *title_of(const struct tare_cell *cell)
 	}
 	if (!tare_labels_find(&cell->labels, "what"))
 		fprintf(file, "%s%s", separator, cell->quantity);
-	if (in_us(cell) == 0)
+	if (in_us(cell) <= 0)
 		fprintf(file, " [%s]", cell->unit);
 	if (fclose(file) != 0) {
 		free(title);
@@ -58,7 +58,7 @@ static void add_figure(struct tare_text_table *table, double value, double scale
 	char number[TARE_UNIT_TEXT];
 
 	if (isfinite(value))
-		tare_text_cell(table, "%s", tare_format_significant(value * (scale ? scale : 1), 3, number));
+		tare_text_cell(table, "%s", tare_format_significant(value * (scale > 0 ? scale : 1), 3, number));
 	else
 		tare_text_cell(table, "n/a");
 }
@@ -77,7 +77,7 @@ static int add_row(struct tare_text_table *table, const struct tare_cell *cell)
 	tare_text_cell(table, "%s", title);
 	free(title);
 	add_figure(table, summary->median, scale);
-	tare_text_cell(table, "%s", tare_text_plus_minus(cell, scale ? scale : 1, width));
+	tare_text_cell(table, "%s", tare_text_plus_minus(cell, scale > 0 ? scale : 1, width));
 	if (sampled) {
 		add_figure(table, (double)summary->min, scale);
 		add_figure(table, summary->p95, scale);

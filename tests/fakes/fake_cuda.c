@@ -146,7 +146,23 @@ cu_result cuDevicePrimaryCtxRelease_v2(cu_device device)
 	pthread_mutex_lock(&mutex);
 	if (gpu.contexts[device].users == 0)
 		return leave(ABI_INVALID_CONTEXT);
-	gpu.objects -= --gpu.contexts[device].users == 0;
+	if (--gpu.contexts[device].users > 0)
+		return leave(ABI_SUCCESS);
+	gpu.objects--;
+	// What is still queued ends first; then all memory of the context goes with it.
+	for (int i = 0; i < 100 && work_pending(); i++) {
+		pump();
+		pause_shortly();
+	}
+	for (int i = 0; i < MAX_RANGES; i++)
+		if (gpu.ranges[i].at) {
+			if (gpu.ranges[i].kind != REGISTERED) {
+				gpu.allocated -= gpu.ranges[i].bytes;
+				free(gpu.ranges[i].at);
+			}
+			gpu.ranges[i] = (struct range){ 0 };
+			gpu.objects--;
+		}
 	return leave(ABI_SUCCESS);
 }
 
@@ -445,4 +461,13 @@ int fake_cuda_objects(void)
 int fake_cuda_records(void)
 {
 	return gpu.records;
+}
+
+int fake_cuda_pending(void)
+{
+	pthread_mutex_lock(&mutex);
+	pump();
+	int pending = work_pending();
+	pthread_mutex_unlock(&mutex);
+	return pending;
 }

@@ -13,3 +13,5 @@ FAKE_EXPORT void fake_cuda_skip_ns(int64_t ns);
 FAKE_EXPORT int fake_cuda_objects(void);
 // Calls of cuEventRecord so far.
 FAKE_EXPORT int fake_cuda_records(void);
+// Operations that wait in any stream, begun or not.
+FAKE_EXPORT int fake_cuda_pending(void);

@@ -254,6 +254,14 @@ static void read_script(void)
 	}
 }
 
+int work_pending(void)
+{
+	int pending = 0;
+	for (int i = 0; i < MAX_STREAMS; i++)
+		pending += (int)gpu.streams[i].count;
+	return pending;
+}
+
 void wake_worker(void)
 {
 	pthread_t thread;

@@ -106,6 +106,8 @@ cu_result append(cu_stream handle, struct op op);
 // Waits until the stream is empty.
 cu_result drain(cu_stream handle);
 struct cu_stream_object *stream_of(cu_stream handle);
+// Operations that are queued in any stream.
+int work_pending(void);
 // Sleeps for some µs without the mutex.
 void pause_shortly(void);
 // Wakes (and at first starts) the thread that runs host functions.

@@ -79,13 +79,13 @@ cu_result cuEventCreate(cu_event *event, unsigned int flags)
 
 cu_result cuEventDestroy_v2(cu_event event)
 {
-	ENTER_CONTEXT();
+	pthread_mutex_lock(&mutex);
 	pump();
 	// CUDA keeps what is still pending; so does this, at the price of a small leak.
-	if (event->asked == event->done)
+	if (event->asked == event->done || gpu.lost)
 		free(event);
 	gpu.objects--;
-	return leave(ABI_SUCCESS);
+	return leave(gpu.lost);
 }
 
 cu_result cuEventRecord(cu_event event, cu_stream stream)

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 
 import pytest
 
@@ -19,25 +20,10 @@ LATENCY = ["latency", *DEVICE, "--budget", "2", "--seed", "7"]
 BANDWIDTH = ["bandwidth", *DEVICE, "--sizes", "8K..1M", "--budget", "4", "--seed", "7"]
 SAVED = sorted(path.name for path in HERE.glob("saved/*.json"))
 
-CASES = {
-    "devices.txt": ["devices", *DEVICE],
-    "devices-verbose.txt": ["devices", *DEVICE, "-v"],
-    "devices.json": ["devices", *DEVICE, "--json", "-"],
-    "devices.csv": ["devices", *DEVICE, "--csv", "-"],
-    "latency.txt": LATENCY,
-    "latency-verbose.txt": [*LATENCY, "-v"],
-    "latency.json": [*LATENCY, "--json", "-"],
-    "latency.csv": [*LATENCY, "--csv", "-"],
-    "bandwidth.txt": BANDWIDTH,
-    "bandwidth-verbose.txt": [*BANDWIDTH, "-v"],
-    "bandwidth.json": [*BANDWIDTH, "--json", "-"],
-    "bandwidth.csv": [*BANDWIDTH, "--csv", "-"],
-    "help.txt": ["help"],
-    "help-bandwidth.txt": ["help", "bandwidth"],
-}
-# The same on a wider terminal.
-WIDE = {"devices-120.txt": ["devices", *DEVICE], "latency-120.txt": LATENCY,
-        "bandwidth-120.txt": BANDWIDTH}
+# Each command measures once and writes everything; the other texts are rendered from its JSON.
+COMMANDS = {"devices": ["devices", *DEVICE], "latency": LATENCY, "bandwidth": BANDWIDTH}
+RENDERED = {"verbose": (["-v"], "80"), "120": ([], "120")}
+HELP = {"help.txt": ["help"], "help-bandwidth.txt": ["help", "bandwidth"]}
 
 
 def digest(samples):
@@ -61,19 +47,42 @@ def compare(name, text):
     assert text == path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_output(tare, name):
-    result = tare(*CASES[name], env={"COLUMNS": "80"})
-    assert result.returncode == 0, result.stderr
-    assert result.stderr == ""
-    compare(name, normal(result.stdout))
+@pytest.fixture(scope="module")
+def measured(tare_path, tmp_path_factory):
+    """What each command wrote: text, JSON and CSV by file name, and a folder with the JSON."""
+    folder = tmp_path_factory.mktemp("measured")
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "COLUMNS": "80"}
+    environment.pop("TARE_DEVICE", None)
+    for name, arguments in COMMANDS.items():
+        result = subprocess.run(
+            [tare_path, *arguments, "--json", f"{name}.json", "--csv", f"{name}.csv"], cwd=folder,
+            env=environment, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+            timeout=600, check=False)
+        assert result.returncode == 0 and result.stderr == "", result.stderr
+        # The last line names the files.
+        (folder / f"{name}.txt").write_text("".join(result.stdout.splitlines(True)[:-1]), "utf-8")
+    return folder
 
 
-@pytest.mark.parametrize("name", WIDE)
-def test_output_at_120_columns(tare, name):
-    result = tare(*WIDE[name], env={"COLUMNS": "120"})
-    assert result.returncode == 0, result.stderr
-    compare(name, result.stdout)
+@pytest.mark.parametrize("kind", ["txt", "json", "csv"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_output(measured, command, kind):
+    name = f"{command}.{kind}"
+    compare(name, normal((measured / name).read_text("utf-8")))
+
+
+@pytest.mark.parametrize("form", RENDERED)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_rendered(tare, measured, command, form):
+    options, columns = RENDERED[form]
+    result = tare("render", measured / f"{command}.json", *options, env={"COLUMNS": columns})
+    assert result.returncode == 0 and result.stderr == "", result.stderr
+    compare(f"{command}-{form}.txt", result.stdout)
+
+
+@pytest.mark.parametrize("name", HELP)
+def test_help(tare, name):
+    compare(name, tare(*HELP[name]).stdout)
 
 
 @pytest.mark.parametrize("name", SAVED)
@@ -84,10 +93,10 @@ def test_saved_result(tare, name):
     compare("saved/" + name.replace(".json", ".txt"), result.stdout)
 
 
-@pytest.mark.parametrize("name", [*(name for name in CASES if name.endswith(".txt")), *WIDE])
-def test_no_line_is_wider_than_the_terminal(name):
-    width = 120 if name in WIDE else 80
-    for line in (HERE / name).read_text(encoding="utf-8").splitlines():
+@pytest.mark.parametrize("path", sorted(HERE.glob("*.txt")), ids=lambda path: path.name)
+def test_no_line_is_wider_than_the_terminal(path):
+    width = 120 if path.name.endswith("-120.txt") else 80
+    for line in path.read_text(encoding="utf-8").splitlines():
         assert len(line) <= width, line
         assert line == line.rstrip(), line
 

@@ -27,8 +27,8 @@ extern struct tare_error error;
 		} \
 	} while (0)
 
-// Leaves a test that this device cannot take, with the last error as the reason. cmocka's own skip()
-// writes "not ok", which every TAP reader counts as a failure.
+// Leaves a test that this device cannot take, with the last error as the reason. cmocka's own
+// skip() writes "not ok", which every TAP reader counts as a failure.
 #define skip_test() \
 	do { \
 		printf("# SKIP %s: %s\n", __func__, error.message); \

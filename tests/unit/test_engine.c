@@ -133,6 +133,73 @@ static void opposing_copies_share_the_duplex_factor(void **state)
 	assert_int_equal(in, 50 * US + (200 * US - 30 * US));
 }
 
+static void the_slowest_line_whose_flows_all_run_holds(void **state)
+{
+	// A kernel of 90 us of work beside a long copy each way; the copies come and go.
+	static const struct { bool in, out; int64_t end_ps; } rows[] = {
+		{ false, false, 90 * US },
+		{ true, false, 100 * US },  // 90 %
+		{ false, true, 90 * US },   // no line
+		{ true, true, 300 * US },   // 30 %
+	};
+	(void)state;
+	struct tare_script script = script_of(TWO_COPY_ENGINES
+		"concurrent kernel speed 30 % while to-device,to-host\n"
+		"concurrent kernel speed 90 % while to-device\n");
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct tare_model *model = tare_model_new(&script, NULL, NULL);
+		struct tare_model_operation kernel = kernel_of(90 * US);
+		struct tare_model_operation in = { .flow = TARE_FLOW_TO_DEVICE, .work_ps = 1000 * US };
+		struct tare_model_operation out = { .flow = TARE_FLOW_TO_HOST, .work_ps = 1000 * US };
+		tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &kernel);
+		if (rows[i].in)
+			tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &in);
+		if (rows[i].out)
+			tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &out);
+		assert_true(tare_model_run_until(model, &kernel, TARE_PS_MAX));
+		assert_int_equal(kernel.end_ps, rows[i].end_ps);
+		tare_model_free(model);
+	}
+}
+
+static void what_is_not_whole_is_rounded_up_once(void **state)
+{
+	(void)state;
+	struct tare_script script = script_of(TWO_COPY_ENGINES
+	                                      "concurrent kernel speed 30 % while to-device\n");
+	struct tare_model *model = tare_model_new(&script, NULL, NULL);
+	struct tare_model_operation kernel = kernel_of(100);
+	struct tare_model_operation in = { .flow = TARE_FLOW_TO_DEVICE, .work_ps = US };
+	tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &kernel);
+	tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &in);
+	// Looked at in the middle, which changes nothing.
+	tare_model_run(model, 101);
+	assert_true(tare_model_run_until(model, &kernel, TARE_PS_MAX));
+	assert_int_equal(kernel.end_ps, 334);  // 100 / 0.3 = 333.3
+	tare_model_free(model);
+}
+
+static void an_engine_takes_what_was_ready_first(void **state)
+{
+	(void)state;
+	struct tare_script script = script_of("");
+	struct tare_model *model = tare_model_new(&script, NULL, NULL);
+	struct tare_model_operation first = kernel_of(10 * US), late = kernel_of(10 * US);
+	struct tare_model_operation early = kernel_of(10 * US), tie = kernel_of(10 * US);
+	late.submitted_ps = 5 * US;
+	early.submitted_ps = 4 * US;
+	tie.submitted_ps = 5 * US;
+	tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &first);
+	tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &late);
+	tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &early);
+	tare_model_append(model, tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1), &tie);
+	tare_model_run(model, 1000 * US);
+	assert_int_equal(early.start_ps, 10 * US);
+	assert_int_equal(late.start_ps, 20 * US);  // ready with `tie`, but appended before it
+	assert_int_equal(tie.start_ps, 30 * US);
+	tare_model_free(model);
+}
+
 static void a_fixed_cost_does_not_slow_down(void **state)
 {
 	(void)state;
@@ -378,6 +445,9 @@ int main(void)
 		cmocka_unit_test(one_copy_takes_fixed_plus_bytes_over_rate),
 		cmocka_unit_test(copies_back_to_back_add_up),
 		cmocka_unit_test(opposing_copies_share_the_duplex_factor),
+		cmocka_unit_test(the_slowest_line_whose_flows_all_run_holds),
+		cmocka_unit_test(what_is_not_whole_is_rounded_up_once),
+		cmocka_unit_test(an_engine_takes_what_was_ready_first),
 		cmocka_unit_test(a_fixed_cost_does_not_slow_down),
 		cmocka_unit_test(engines_of_one_flow_share_its_link),
 		cmocka_unit_test(a_kernel_runs_in_waves),

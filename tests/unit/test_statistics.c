@@ -175,14 +175,56 @@ static void outliers_are_classed_by_tukeys_fences(void **state)
 	for (size_t i = 0; i < 99; i++)
 		samples[i] = (int64_t)(i + 1);
 	samples[10] = 170;  // beyond 1.5 ranges
+	samples[15] = 215;
 	samples[20] = 400;  // beyond 3
 	samples[30] = -400;
 	assert_int_equal(tare_summarise(samples, 99, 0, &summary), 0);
-	assert_int_equal(summary.outliers_mild, 1);
+	assert_int_equal(summary.outliers_mild, 2);
 	assert_int_equal(summary.outliers_severe, 2);
 	assert_int_equal(summary.min, -400);
 	assert_int_equal(summary.max, 400);
 	assert_int_equal(summary.n, 99);
+}
+
+static void ties_with_the_median_count_for_neither_side(void **state)
+{
+	static const int64_t values[] = { 5, 7, 6, 6, 9, 1 };
+	static const int16_t expected[] = { -1, 1, 0, 0, 1, -1 };
+	int16_t signs[6];
+	(void)state;
+	tare_signs(values, 6, 6, signs);
+	assert_memory_equal(signs, expected, sizeof signs);
+}
+
+// Where samples depend on each other, a short series cannot show by how much, so its interval has to
+// hold more than it promises.
+static void short_series_of_dependent_samples_get_wide_intervals(void **state)
+{
+	enum { RUNS = 10000, N = 200 };
+	struct tare_random random = { 10 };
+	size_t bounded = 0, covered = 0;
+	(void)state;
+	for (size_t i = 0; i < RUNS; i++) {
+		struct tare_summary summary;
+		fill(N, 1e6, 0.05, 0.9, 0, &random);
+		assert_int_equal(tare_summarise(samples, N, 0, &summary), 0);
+		bounded += !isnan(summary.ci_low);
+		covered += summary.ci_low <= 1e6 && 1e6 <= summary.ci_high;
+	}
+	assert_true(bounded > RUNS / 3);
+	assert_true((double)covered > 0.975 * (double)bounded);
+}
+
+// Narrow is not enough: two slow steps say nothing of where a third would be.
+static void few_independent_samples_never_converge(void **state)
+{
+	struct tare_series series = { .rule = tare_stopping_default() };
+	(void)state;
+	for (size_t i = 0; i < 160; i++) {
+		assert_int_equal(tare_series_add(&series, 1000000 + (i / 10 % 2 ? 3 : -3)), 0);
+		assert_int_equal(tare_series_decide(&series, 1000000000), TARE_CONTINUE);
+	}
+	tare_series_clear(&series);
 }
 
 static void identical_samples_converge_at_the_first_look(void **state)
@@ -195,7 +237,7 @@ static void identical_samples_converge_at_the_first_look(void **state)
 		verdict = tare_series_decide(&series, 1000000000);
 	}
 	assert_int_equal(verdict, TARE_CONVERGED);
-	assert_int_equal(series.n, series.rule.minimum_n);
+	assert_int_equal(series.n, 32);
 	assert_true(series.summary.ci_low == 12345 && series.summary.ci_high == 12345);
 	tare_series_clear(&series);
 	assert_null(series.samples);
@@ -338,6 +380,7 @@ static void drift_is_told_from_noise(void **state)
 	} rows[] = {
 		{ 500, 0, 0, 0, 3 },
 		{ 2000, 0.9, 0, 0, 3 },       // wanders, but comes back
+		{ 300, 0.95, 0, 0, 3 },
 		{ 500, 0, 0.10, 195, 200 },
 		{ 500, 0, -0.10, 195, 200 },
 		{ 4000, 0.5, 0.05, 190, 200 },
@@ -350,6 +393,18 @@ static void drift_is_told_from_noise(void **state)
 		assert_in_range(times_drifting(rows[k].n, 0.05, rows[k].correlation, rows[k].trend,
 		                               &random),
 		                rows[k].least, rows[k].most);
+}
+
+static void a_trend_within_a_tick_is_no_drift(void **state)
+{
+	struct tare_random random = { 12 };
+	struct tare_summary summary;
+	(void)state;
+	fill(500, 1e6, 0.01, 0, 0.05, &random);
+	assert_int_equal(tare_summarise(samples, 500, 1000, &summary), 0);
+	assert_true(summary.drifting);
+	assert_int_equal(tare_summarise(samples, 500, 50000, &summary), 0);
+	assert_false(summary.drifting);
 }
 
 int main(void)
@@ -365,6 +420,9 @@ int main(void)
 		cmocka_unit_test(samples_that_alternate_are_worth_no_more_than_n),
 		cmocka_unit_test(two_levels_in_turn_are_worth_two_samples_a_turn_at_most),
 		cmocka_unit_test(outliers_are_classed_by_tukeys_fences),
+		cmocka_unit_test(ties_with_the_median_count_for_neither_side),
+		cmocka_unit_test(short_series_of_dependent_samples_get_wide_intervals),
+		cmocka_unit_test(few_independent_samples_never_converge),
 		cmocka_unit_test(identical_samples_converge_at_the_first_look),
 		cmocka_unit_test(nothing_converges_before_the_minimum_time),
 		cmocka_unit_test(the_rule_looks_at_growing_n_only),
@@ -373,6 +431,7 @@ int main(void)
 		cmocka_unit_test(warm_up_is_rarely_found_where_there_is_none),
 		cmocka_unit_test(short_or_constant_series_have_no_warm_up),
 		cmocka_unit_test(drift_is_told_from_noise),
+		cmocka_unit_test(a_trend_within_a_tick_is_no_drift),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

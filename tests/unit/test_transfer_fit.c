@@ -52,7 +52,7 @@ static void intervals_cover_the_truth(void **state)
 {
 	static const struct { size_t n; double latency_ns, rate, noise; } rows[] = {
 		{ 18, 2850, 55.5e9, 0.01 }, { 18, 9200, 12e9, 0.05 }, { 5, 9200, 12e9, 0.02 },
-		{ 3, 500, 12e9, 0.003 },
+		{ 3, 500, 12e9, 0.003 }, { 18, 9200, 12e9, 0.15 },
 	};
 	enum { RUNS = 4000 };
 	struct tare_random random = unchosen_seed();

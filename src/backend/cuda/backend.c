@@ -68,8 +68,7 @@ static void device_close(struct tare_device *base)
 			call->cuStreamDestroy_v2(device->callback_streams[i]);
 		if (device->clock_stream)
 			call->cuStreamDestroy_v2(device->clock_stream);
-		if (device->gate_words)
-			call->cuMemFreeHost((void *)(uintptr_t)device->gate_words);
+		// The gates' words go with the context: a stream may be about to look at one.
 		call->cuCtxSetCurrent(NULL);
 	}
 	cuda_leave();
@@ -88,7 +87,8 @@ static int device_open(struct tare_driver *base, uint32_t index, struct tare_dev
 	int status;
 
 	if (index >= driver->count)
-		return tare_fail(error, EINVAL, "CUDA has no device %u; it has %u", index, driver->count);
+		return tare_fail(error, EINVAL,
+		                 "CUDA has no device %u; it has %u", index, driver->count);
 	opened = calloc(1, sizeof *opened);
 	if (!opened)
 		return tare_fail(error, ENOMEM, "out of memory");

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA has no counter to read. It gives the time between two events as a float of milliseconds,
-// and a float has 24 bits: a distance of 50 ms is told to 4 ns, one of 1 s to 60 ns, one of 100 s
-// to 8 µs. So:
+// and a float has 24 bits: it is wrong by up to 6e-8 of what it tells. 50 ms are told to 2 ns, 1 s
+// to 30 ns, 100 s to 4 µs. So:
 //  - An operation's duration comes from its own two events and is always as good as the timer.
 //  - Its start is the distance from an epoch: an event recorded on a stream of its own. When the
 //    epoch is older than 50 ms, the next operation records a new one.
 //  - The new epoch's distance from the one before is measured the same way, once both are done, and
-//    added up. Each link of at most 64 ms is wrong by at most 2 ns (half a step of the float), and
-//    links do not share an error with the timer, because each event has one time stamp. So stamps
-//    of a run stay comparable: 20 links a second add at most 0.04 ppm of drift.
+//    added up. Each event has one time stamp, so these links add no error of the timer, only the
+//    float's. Stamps of neighbours stay comparable to a few ns however long the program runs;
+//    over a distance they are wrong by 6e-8 of it at most, as a drift of 0.06 ppm would be.
 //  - After a pause the link is as long as the pause. If it is longer than 8 s, more than 0.25 µs
-//    may be lost: the stamps go on, but in an epoch of another number, which says that they must
-//    not be subtracted from earlier ones.
+//    may be lost at once: the stamps go on, but in an epoch of another number, which says that
+//    they must not be subtracted from earlier ones.
 // A tick is a nanosecond. Ticks begin at 2^40, because an operation that waited behind a gate may
 // come before an epoch that was recorded later in the program, and its distance is negative.
 #include "backend/cuda/internal.h"

@@ -99,7 +99,8 @@ void cuda_event_free(struct tare_event *base)
 static int refuse_captured(const struct cuda_event *event, struct tare_error *error)
 {
 	if (event->captured)
-		return tare_fail(error, EINVAL, "this event belongs to a graph; wait for the graph's launch");
+		return tare_fail(error, EINVAL,
+		                 "this event belongs to a graph; wait for the graph's launch");
 	return 0;
 }
 
@@ -193,7 +194,8 @@ int cuda_event_callback(struct tare_event *base, void (*function)(void *context)
 	if (status < 0)
 		return status;
 	if (!call->cuLaunchHostFunc)
-		return tare_fail(error, ENOTSUP, "this CUDA driver has no host functions (it needs 10.0 or later)");
+		return tare_fail(error, ENOTSUP,
+		                 "this CUDA driver has no host functions (it needs 10.0 or later)");
 	status = callback_stream(device, &stream, &keep, error);
 	if (status < 0)
 		return status;

@@ -45,7 +45,8 @@ static void attribute_facts(struct cuda_driver *driver, cu_device device, struct
 			tare_fact_set_count(facts, rows[i].id, TARE_ORIGIN_DRIVER,
 			                    (uint64_t)value * rows[i].factor);
 		else
-			tare_fact_absent(facts, rows[i].id, "the CUDA driver does not tell (attribute %d)",
+			tare_fact_absent(facts, rows[i].id,
+			                 "the CUDA driver does not tell (attribute %d)",
 			                 rows[i].attribute);
 	}
 }
@@ -68,7 +69,8 @@ static void uuid_fact(struct cuda_driver *driver, cu_device device, struct tare_
 
 	if (!driver->call.cuDeviceGetUuid_v2 ||
 	    driver->call.cuDeviceGetUuid_v2(&uuid, device) != ABI_SUCCESS) {
-		tare_fact_absent(facts, TARE_FACT_UUID, "this CUDA driver does not tell it (it needs 11.4 or later)");
+		tare_fact_absent(facts, TARE_FACT_UUID,
+		                 "this CUDA driver does not tell it (it needs 11.4 or later)");
 		return;
 	}
 	for (int i = 0; i < 16; i++)
@@ -127,7 +129,8 @@ static void clock_facts(struct tare_facts *facts)
 	                 "CUDA promises about 0.5 µs; `tare latency` measures it");
 	tare_fact_set_text(facts, TARE_FACT_TIMER_PAIRS, TARE_ORIGIN_DRIVER,
 	                   "by an event and its synchronisation");
-	tare_fact_set_text(facts, TARE_FACT_PROFILING, TARE_ORIGIN_DRIVER, "pairs of events in the stream");
+	tare_fact_set_text(facts, TARE_FACT_PROFILING, TARE_ORIGIN_DRIVER,
+	                   "pairs of events in the stream");
 }
 
 // A peak needs the lanes, the units and the clock; the first that is missing is the reason.
@@ -192,7 +195,8 @@ static void memory_peak_fact(struct tare_facts *facts)
 		tare_fact_set_rate(facts, TARE_FACT_PEAK_MEMORY, TARE_ORIGIN_FORMULA,
 		                   cuda_peak_memory(clock->count, (uint32_t)bus->count));
 	else
-		tare_fact_absent(facts, TARE_FACT_PEAK_MEMORY, "memory clock or bus width is not known");
+		tare_fact_absent(facts, TARE_FACT_PEAK_MEMORY,
+		                 "memory clock or bus width is not known");
 }
 
 int cuda_facts(struct tare_driver *base, uint32_t index, struct tare_facts *facts,
@@ -203,7 +207,8 @@ int cuda_facts(struct tare_driver *base, uint32_t index, struct tare_facts *fact
 	char pci[32];
 
 	if (index >= driver->count)
-		return tare_fail(error, EINVAL, "CUDA has no device %u; it has %u", index, driver->count);
+		return tare_fail(error, EINVAL,
+		                 "CUDA has no device %u; it has %u", index, driver->count);
 	cu_result result = driver->call.cuDeviceGet(&device, (int)index);
 	if (result != ABI_SUCCESS)
 		return cuda_fail(driver, result, "cuDeviceGet", error, "cannot ask CUDA device %u", index);
@@ -215,7 +220,8 @@ int cuda_facts(struct tare_driver *base, uint32_t index, struct tare_facts *fact
 	clock_facts(facts);
 	tare_fact_absent(facts, TARE_FACT_PACKAGE, "the CUDA driver does not tell");
 	tare_fact_absent(facts, TARE_FACT_NUMA, "the CUDA driver does not tell");
-	tare_fact_absent(facts, TARE_FACT_MEMORY_MAX_ALLOCATION, "CUDA sets no limit below the memory's size");
+	tare_fact_absent(facts, TARE_FACT_MEMORY_MAX_ALLOCATION,
+	                 "CUDA sets no limit below the memory's size");
 	if (cuda_pci_address(driver, device, pci) == 0) {
 		tare_fact_set_text(facts, TARE_FACT_PCI, TARE_ORIGIN_DRIVER, pci);
 	} else {
@@ -233,7 +239,8 @@ int cuda_engines(struct tare_device *device, struct tare_engine *engines, uint32
 	int copies = attribute(self->driver, self->handle, ABI_ATTRIBUTE_ASYNC_ENGINE_COUNT);
 
 	if (copies < 0)
-		return tare_fail(error, ENOTSUP, "the CUDA driver does not tell the number of copy engines");
+		return tare_fail(error, ENOTSUP,
+		                 "the CUDA driver does not tell the number of copy engines");
 	for (uint32_t i = 0; i <= (uint32_t)copies && i < capacity; i++) {
 		engines[i] = (struct tare_engine){
 			.class = i ? TARE_ENGINE_COPY : TARE_ENGINE_COMPUTE,
@@ -255,6 +262,7 @@ int cuda_telemetry(struct tare_device *device, struct tare_telemetry *telemetry,
 	char pci[32];
 
 	if (cuda_pci_address(self->driver, self->handle, pci) < 0)
-		return tare_fail(error, ENOTSUP, "the CUDA driver does not tell the device's PCI address");
+		return tare_fail(error, ENOTSUP,
+		                 "the CUDA driver does not tell the device's PCI address");
 	return cuda_nvml_telemetry(&self->driver->nvml, pci, telemetry, error);
 }

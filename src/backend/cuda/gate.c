@@ -44,6 +44,36 @@ static void hold_host_function(void *context)
 	give_block(block);
 }
 
+struct query {
+	const struct cuda_functions *call;
+	cu_stream stream;
+};
+
+static cu_result query_stream(void *object)
+{
+	const struct query *query = object;
+	return query->call->cuStreamQuery(query->stream);
+}
+
+// CUDA loads its own kernels for fills and for copies inside the device at their first use, and may
+// synchronise for that: behind a shut gate it would never end. So they are used once before the
+// first gate. What fails here will be said when it is wanted.
+static void use_once(struct cuda_device *device)
+{
+	const struct cuda_functions *call = &device->driver->call;
+	struct query query = { call, device->clock_stream };
+	cu_pointer at = 0;
+
+	if (call->cuMemAlloc_v2(&at, 256) != ABI_SUCCESS)
+		return;
+	call->cuMemsetD8Async(at, 0, 128, device->clock_stream);
+	call->cuMemsetD16Async(at, 0, 64, device->clock_stream);
+	call->cuMemsetD32Async(at, 0, 32, device->clock_stream);
+	call->cuMemcpyDtoDAsync_v2(at + 128, at, 128, device->clock_stream);
+	cuda_poll(device, query_stream, &query, INT64_C(1000000000), "cuStreamQuery", NULL);
+	call->cuMemFree_v2(at);
+}
+
 static int make_words(struct cuda_device *device)
 {
 	const struct cuda_functions *call = &device->driver->call;
@@ -93,7 +123,8 @@ static int shut_by_function(struct cuda_device *device, struct cuda_gate *gate,
 	const struct cuda_functions *call = &device->driver->call;
 
 	if (!call->cuLaunchHostFunc)
-		return tare_fail(error, ENOTSUP, "this CUDA driver can neither wait for a word nor call the host");
+		return tare_fail(error, ENOTSUP,
+		                 "this CUDA driver can neither wait for a word nor call the host");
 	gate->block = calloc(1, sizeof *gate->block);
 	if (!gate->block)
 		return tare_fail(error, ENOMEM, "out of memory");
@@ -120,6 +151,9 @@ int cuda_gate_shut(struct tare_queue *base, struct tare_gate **gate, struct tare
 		return status;
 	if (queue->capturing)
 		return tare_fail(error, EINVAL, "a graph cannot contain a gate");
+	if (!device->used_once)
+		use_once(device);
+	device->used_once = true;
 	made = calloc(1, sizeof *made);
 	if (!made)
 		return tare_fail(error, ENOMEM, "out of memory");

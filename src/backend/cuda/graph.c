@@ -16,13 +16,16 @@ int cuda_graph_begin(struct tare_queue *base, struct tare_error *error)
 		return status;
 	if (!call->cuStreamBeginCapture_v2 || !call->cuStreamEndCapture || !call->cuGraphLaunch ||
 	    !call->cuGraphInstantiateWithFlags || !call->cuGraphDestroy || !call->cuGraphExecDestroy)
-		return tare_fail(error, ENOTSUP, "this CUDA driver has no graphs (they need 11.4 or later)");
+		return tare_fail(error, ENOTSUP,
+		                 "this CUDA driver has no graphs (they need 11.4 or later)");
 	if (queue->legacy)
-		return tare_fail(error, ENOTSUP, "CUDA does not record graphs on the legacy default stream");
+		return tare_fail(error, ENOTSUP,
+		                 "CUDA does not record graphs on the legacy default stream");
 	if (queue->capturing)
 		return tare_fail(error, EINVAL, "this queue records a graph already");
+	// Relaxed: what else this thread does meanwhile (allocate, ask events) is no mistake here.
 	cu_result result = call->cuStreamBeginCapture_v2(queue->stream,
-	                                                 ABI_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+	                                                 ABI_STREAM_CAPTURE_MODE_RELAXED);
 	if (result != ABI_SUCCESS)
 		return cuda_fail(device->driver, result, "cuStreamBeginCapture_v2", error,
 		                 "cannot record a graph");

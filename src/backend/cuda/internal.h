@@ -68,6 +68,7 @@ struct cuda_device {
 	uint64_t gate_slots_used;       // a bit a slot
 	uint32_t gate_generation[CUDA_GATE_SLOTS];
 	struct cuda_gate *gates;        // shut ones
+	bool used_once;                 // see gate.c
 };
 
 struct cuda_memory {

@@ -112,7 +112,8 @@ int cuda_library_open(struct cuda_driver *driver, struct tare_error *error)
 
 	if (status == -ENOENT)
 		return chosen && *chosen
-			? tare_fail(error, ENOENT, "TARE_CUDA_LIBRARY names '%.200s', which cannot be opened",
+			? tare_fail(error, ENOENT,
+			            "TARE_CUDA_LIBRARY names '%.200s', which cannot be opened",
 			            chosen)
 			: tare_fail(error, ENOENT, "%s", advice);
 	if (status < 0)

@@ -32,7 +32,8 @@ static int page_lock(struct cuda_device *device, struct cuda_memory *memory,
 	const struct cuda_functions *call = &device->driver->call;
 
 	if (!device->register_supported)
-		return tare_fail(error, ENOTSUP, "this device cannot page-lock memory that exists already");
+		return tare_fail(error, ENOTSUP,
+		                 "this device cannot page-lock memory that exists already");
 	cu_result result = call->cuMemHostRegister_v2(memory->base.host, memory->base.bytes,
 	                                              ABI_MEMHOSTREGISTER_PORTABLE);
 	if (result != ABI_SUCCESS)
@@ -242,7 +243,8 @@ int cuda_peer_enable(struct tare_device *device, struct tare_device *peer,
 		return status;
 	cu_result result = self->driver->call.cuDeviceCanAccessPeer(&can, self->handle, other->handle);
 	if (result == ABI_SUCCESS && !can)
-		return tare_fail(error, ENOTSUP, "device %u cannot reach device %u directly", device->index,
+		return tare_fail(error, ENOTSUP,
+		                 "device %u cannot reach device %u directly", device->index,
 		                 peer->index);
 	if (result == ABI_SUCCESS)
 		result = self->driver->call.cuCtxEnablePeerAccess(other->context, 0);

@@ -28,7 +28,8 @@ static int check_format(const struct tare_module_source *source, struct tare_err
 	case TARE_MODULE_SPIRV:
 		return tare_fail(error, ENOTSUP, "CUDA takes PTX or a GPU binary");
 	case TARE_MODULE_CUDA_C:
-		return tare_fail(error, ENOTSUP, "CUDA C needs NVRTC, which tare does not use yet; give PTX");
+		return tare_fail(error, ENOTSUP,
+		                 "CUDA C needs NVRTC, which tare does not use yet; give PTX");
 	}
 	if (source->options && *source->options)
 		return tare_fail(error, ENOTSUP, "the CUDA driver takes no build options as text");

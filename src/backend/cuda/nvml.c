@@ -82,12 +82,15 @@ static void link_facts(const struct cuda_nvml *nvml, nvml_device device, struct 
 	    ASK(nvmlDeviceGetCurrPcieLinkWidth, device, &width) && generation && width)
 		set_link(facts, TARE_FACT_LINK_NOW, generation, width);
 	else
-		tare_fact_absent(facts, TARE_FACT_LINK_NOW, "NVML does not tell the PCIe link of this device");
+		tare_fact_absent(facts, TARE_FACT_LINK_NOW,
+		                 "NVML does not tell the PCIe link of this device");
 	generation = width = 0;
 	if (!ASK(nvmlDeviceGetMaxPcieLinkGeneration, device, &generation) ||
 	    !ASK(nvmlDeviceGetMaxPcieLinkWidth, device, &width) || !generation || !width) {
-		tare_fact_absent(facts, TARE_FACT_LINK_MAX, "NVML does not tell the PCIe link of this device");
-		tare_fact_absent(facts, TARE_FACT_PEAK_LINK, "NVML does not tell the PCIe link of this device");
+		tare_fact_absent(facts, TARE_FACT_LINK_MAX,
+		                 "NVML does not tell the PCIe link of this device");
+		tare_fact_absent(facts, TARE_FACT_PEAK_LINK,
+		                 "NVML does not tell the PCIe link of this device");
 		return;
 	}
 	set_link(facts, TARE_FACT_LINK_MAX, generation, width);
@@ -95,7 +98,8 @@ static void link_facts(const struct cuda_nvml *nvml, nvml_device device, struct 
 	if (peak > 0)
 		tare_fact_set_rate(facts, TARE_FACT_PEAK_LINK, TARE_ORIGIN_FORMULA, peak);
 	else
-		tare_fact_absent(facts, TARE_FACT_PEAK_LINK, "the rate of PCIe generation %u is not known to tare",
+		tare_fact_absent(facts, TARE_FACT_PEAK_LINK,
+		                 "the rate of PCIe generation %u is not known to tare",
 		                 generation);
 }
 
@@ -120,7 +124,8 @@ static void throttle_fact(const struct cuda_nvml *nvml, nvml_device device,
 	size_t used = 0;
 
 	if (!throttle_reasons(nvml, device, &reasons)) {
-		tare_fact_absent(facts, TARE_FACT_THROTTLE, "NVML does not tell the clocks' reasons of this device");
+		tare_fact_absent(facts, TARE_FACT_THROTTLE,
+		                 "NVML does not tell the clocks' reasons of this device");
 		return;
 	}
 	for (size_t bit = 0; bit < 64 && used < sizeof text; bit++) {
@@ -161,7 +166,8 @@ void cuda_nvml_facts(const struct cuda_nvml *nvml, const char *pci_address,
 		snprintf(text, sizeof text, "%u W", (milliwatts + 500) / 1000);
 		tare_fact_set_text(facts, TARE_FACT_POWER_LIMIT, TARE_ORIGIN_DRIVER, text);
 	} else {
-		tare_fact_absent(facts, TARE_FACT_POWER_LIMIT, "NVML does not tell the power limit of this device");
+		tare_fact_absent(facts, TARE_FACT_POWER_LIMIT,
+		                 "NVML does not tell the power limit of this device");
 	}
 }
 

@@ -87,7 +87,8 @@ static int rows_a_layer(uint64_t row_pitch, uint64_t layer_pitch, uint64_t rows,
 	if (row_pitch == 0)
 		return tare_fail(error, EINVAL, "a rectangle without a row pitch");
 	if (layer_pitch % row_pitch)
-		return tare_fail(error, ENOTSUP, "CUDA copies only layers that begin a whole number of rows apart");
+		return tare_fail(error, ENOTSUP,
+		                 "CUDA copies only layers that begin a whole number of rows apart");
 	*height = layer_pitch ? layer_pitch / row_pitch : rows;
 	return 0;
 }
@@ -186,7 +187,8 @@ static int migrate(struct cuda_queue *queue, const struct tare_operation *operat
 	if (what->memory->kind != TARE_MEMORY_SHARED)
 		return tare_fail(error, ENOTSUP, "only shared memory migrates");
 	if (!device->driver->call.cuMemPrefetchAsync || !device->concurrent_managed)
-		return tare_fail(error, ENOTSUP, "this device does not migrate managed memory on demand");
+		return tare_fail(error, ENOTSUP,
+		                 "this device does not migrate managed memory on demand");
 	cu_result result = device->driver->call.cuMemPrefetchAsync(
 		cuda_device_address(what), what->bytes,
 		operation->to_host ? ABI_DEVICE_CPU : device->handle, queue->stream);
@@ -215,7 +217,8 @@ static int launch(struct cuda_queue *queue, const struct tare_operation *operati
 		case TARE_ARGUMENT_MEMORY:
 			addresses[i] = cuda_device_address(&argument->span);
 			if (!addresses[i])
-				return tare_fail(error, EINVAL, "argument %u is memory that the device cannot address", i);
+				return tare_fail(error, EINVAL,
+				                 "argument %u is memory that the device cannot address", i);
 			parameters[i] = &addresses[i];
 			break;
 		case TARE_ARGUMENT_VALUE:
@@ -246,7 +249,8 @@ static int host_call(struct cuda_queue *queue, const struct tare_operation *oper
 	const struct cuda_functions *call = &device_of(queue)->driver->call;
 
 	if (!call->cuLaunchHostFunc)
-		return tare_fail(error, ENOTSUP, "this CUDA driver has no host functions (it needs 10.0 or later)");
+		return tare_fail(error, ENOTSUP,
+		                 "this CUDA driver has no host functions (it needs 10.0 or later)");
 	cu_result result = call->cuLaunchHostFunc(queue->stream, operation->call.function,
 	                                          operation->call.context);
 	if (result != ABI_SUCCESS)
@@ -275,7 +279,8 @@ static int perform(struct cuda_queue *queue, const struct tare_operation *operat
 		return host_call(queue, operation, error);
 	case TARE_OPERATION_MAP:
 	case TARE_OPERATION_UNMAP:
-		return tare_fail(error, ENOTSUP, "CUDA maps no memory; its host memory is always visible");
+		return tare_fail(error, ENOTSUP,
+		                 "CUDA maps no memory; its host memory is always visible");
 	}
 	return tare_fail(error, EINVAL, "no such operation");
 }
@@ -294,12 +299,15 @@ static int check_gate(struct cuda_queue *queue, const struct tare_operation *ope
 	if (!queue->gates && !queue->depends)
 		return 0;
 	if (operation->blocking)
-		return tare_fail(error, EINVAL, "a blocking operation behind a shut gate would wait for ever");
+		return tare_fail(error, EINVAL,
+		                 "a blocking operation behind a shut gate would wait for ever");
 	// The driver stages pageable memory while the caller waits.
 	if (is_pageable(&operation->source) || is_pageable(&operation->destination))
-		return tare_fail(error, EINVAL, "a copy of pageable memory behind a shut gate would wait for ever");
+		return tare_fail(error, EINVAL,
+		                 "a copy of pageable memory behind a shut gate would wait for ever");
 	if (queue->gates && queue->held++ >= CUDA_GATE_CAPACITY)
-		return tare_fail(error, EINVAL, "more than %d operations behind a shut gate; CUDA would block",
+		return tare_fail(error, EINVAL,
+		                 "more than %d operations behind a shut gate; CUDA would block",
 		                 CUDA_GATE_CAPACITY);
 	return 0;
 }

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-// Waiting looks again without a break for so long, then sleeps between looks.
-#define POLL_SPIN_NS 2000000
-#define POLL_SLEEP_NS 50000
+// Waiting looks again without a break for so long, then sleeps between looks for a thousandth of
+// what it has waited: a sleep must not show in the host's time of a large copy.
+#define POLL_SPIN_NS 200000000
+#define POLL_SLEEP_SHARE 1000
+#define POLL_SLEEP_MOST_NS 10000000
 
 int cuda_poll(struct cuda_device *device, cu_result (*query)(void *object), void *object,
               int64_t limit_ns, const char *call, struct tare_error *error)
@@ -26,8 +28,12 @@ int cuda_poll(struct cuda_device *device, cu_result (*query)(void *object), void
 		if (waited_ns >= limit_ns)
 			return tare_fail(error, ETIMEDOUT, "not done after %.3g s",
 			                 (double)limit_ns / 1e9);
-		if (waited_ns > POLL_SPIN_NS)
-			nanosleep(&(struct timespec){ .tv_nsec = POLL_SLEEP_NS }, NULL);
+		if (waited_ns > POLL_SPIN_NS) {
+			int64_t sleep_ns = waited_ns / POLL_SLEEP_SHARE;
+			if (sleep_ns > POLL_SLEEP_MOST_NS)
+				sleep_ns = POLL_SLEEP_MOST_NS;
+			nanosleep(&(struct timespec){ .tv_nsec = sleep_ns }, NULL);
+		}
 	}
 }
 
@@ -55,7 +61,8 @@ int cuda_queue_create(struct tare_device *device, const struct tare_queue_option
 	if (options->order == TARE_QUEUE_OUT_OF_ORDER)
 		return tare_fail(error, ENOTSUP, "a CUDA stream is in order; use several");
 	if (options->order == TARE_QUEUE_DEFERRED)
-		return tare_fail(error, ENOTSUP, "a CUDA stream runs what it gets at once; use a graph");
+		return tare_fail(error, ENOTSUP,
+		                 "a CUDA stream runs what it gets at once; use a graph");
 	if (options->engine != 0)
 		return tare_fail(error, ENOTSUP, "CUDA chooses the engine itself, by the operation");
 	status = make(device, ABI_STREAM_LEGACY, &made, error);

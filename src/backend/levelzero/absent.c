@@ -8,7 +8,8 @@ static int driver_open(const char *option, struct tare_driver **driver, struct t
 {
 	(void)option;
 	(void)driver;
-	return tare_fail(error, ENOENT, "this tare was built without Level Zero (headers of libze-dev)");
+	return tare_fail(error, ENOENT,
+	                 "this tare was built without Level Zero (headers of libze-dev)");
 }
 
 static void driver_close(struct tare_driver *driver)

@@ -33,10 +33,12 @@ int levelzero_rates(const struct levelzero_place *place, const ze_device_propert
 	};
 
 	if (resolution == 0)
-		return tare_fail(error, EINVAL, "the driver says that the device's timer has a rate of 0");
+		return tare_fail(error, EINVAL,
+		                 "the driver says that the device's timer has a rate of 0");
 	for (int i = 0; i < 2; i++) {
 		if (bits[i] == 0)
-			return tare_fail(error, EINVAL, "the driver says that a counter has 0 valid bits");
+			return tare_fail(error, EINVAL,
+			                 "the driver says that a counter has 0 valid bits");
 		rates[i] = (struct tare_clock_rate){
 			.hz_numerator = nanoseconds ? 1000000000 : resolution,
 			.hz_denominator = nanoseconds ? resolution : 1,
@@ -91,13 +93,15 @@ static void pci_facts(const struct levelzero_driver *driver, const struct levelz
 	ze_pci_ext_properties_t pci = { .stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES };
 	char text[64];
 
-	tare_fact_absent(facts, TARE_FACT_LINK_NOW, "Level Zero tells it only through its system management");
+	tare_fact_absent(facts, TARE_FACT_LINK_NOW,
+	                 "Level Zero tells it only through its system management");
 	if (!driver->call.zeDevicePciGetPropertiesExt ||
 	    driver->call.zeDevicePciGetPropertiesExt(place->device, &pci) != ZE_RESULT_SUCCESS) {
 		static const enum tare_fact_id ours[] = { TARE_FACT_PCI, TARE_FACT_LINK_MAX,
 			                                  TARE_FACT_PEAK_LINK };
 		for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-			tare_fact_absent(facts, ours[i], "this driver lacks the PCI properties extension");
+			tare_fact_absent(facts, ours[i],
+			                 "this driver lacks the PCI properties extension");
 		return;
 	}
 	snprintf(text, sizeof text, "%04x:%02x:%02x.%x", pci.address.domain, pci.address.bus,
@@ -124,6 +128,28 @@ static void count_fact(struct tare_facts *facts, enum tare_fact_id id, uint64_t 
 		tare_fact_set_count(facts, id, TARE_ORIGIN_DRIVER, value);
 	else
 		tare_fact_absent(facts, id, "the driver does not tell (it says 0)");
+}
+
+// An Intel execution unit does one FMA a clock on each lane of its physical width: 16 operations
+// on Gen9 to Xe-HPG (8 wide), 32 on Xe-HPC and Xe2 (16 wide).
+static void peak_facts(const ze_device_properties_t *properties, uint64_t units,
+                       uint64_t clock_hz, struct tare_facts *facts)
+{
+	static const char unknown[] = "tare knows the lanes of Intel GPUs 8 or 16 wide only";
+	uint32_t width = properties->physicalEUSimdWidth;
+
+	if (properties->vendorId != INTEL || properties->type != ZE_DEVICE_TYPE_GPU ||
+	    (width != 8 && width != 16)) {
+		tare_fact_absent(facts, TARE_FACT_LANES, "%s", unknown);
+		tare_fact_absent(facts, TARE_FACT_PEAK_FP32, "%s", unknown);
+		return;
+	}
+	count_fact(facts, TARE_FACT_LANES, width);
+	if (units && clock_hz)
+		tare_fact_set_rate(facts, TARE_FACT_PEAK_FP32, TARE_ORIGIN_FORMULA,
+		                   2.0 * (double)units * width * (double)clock_hz);
+	else
+		tare_fact_absent(facts, TARE_FACT_PEAK_FP32, "units or clock are not known");
 }
 
 static void compute_facts(const struct levelzero_driver *driver,
@@ -164,22 +190,7 @@ static void compute_facts(const struct levelzero_driver *driver,
 		tare_fact_absent(facts, TARE_FACT_FP64, "the driver does not tell");
 		tare_fact_absent(facts, TARE_FACT_FP16, "the driver does not tell");
 	}
-	// An Intel execution unit does one FMA a clock on each lane of its physical width: 16
-	// operations on Gen9 to Xe-HPG (8 wide), 32 on Xe-HPC and Xe2 (16 wide).
-	if (properties->vendorId == INTEL && properties->type == ZE_DEVICE_TYPE_GPU &&
-	    (properties->physicalEUSimdWidth == 8 || properties->physicalEUSimdWidth == 16)) {
-		count_fact(facts, TARE_FACT_LANES, properties->physicalEUSimdWidth);
-		if (units && clock_hz)
-			tare_fact_set_rate(facts, TARE_FACT_PEAK_FP32, TARE_ORIGIN_FORMULA,
-			                   2.0 * (double)units * properties->physicalEUSimdWidth *
-			                   (double)clock_hz);
-		else
-			tare_fact_absent(facts, TARE_FACT_PEAK_FP32, "units or clock are not known");
-	} else {
-		tare_fact_absent(facts, TARE_FACT_LANES, "tare knows the lanes of Intel GPUs 8 or 16 wide only");
-		tare_fact_absent(facts, TARE_FACT_PEAK_FP32,
-		                 "tare knows the lanes of Intel GPUs 8 or 16 wide only");
-	}
+	peak_facts(properties, units, clock_hz, facts);
 	tare_fact_absent(facts, TARE_FACT_PEAK_FP64, "Level Zero does not tell the FP64 lanes");
 	tare_fact_absent(facts, TARE_FACT_PEAK_TENSOR, "Level Zero does not tell the matrix units");
 }
@@ -224,7 +235,8 @@ static void memory_facts(const struct levelzero_driver *driver,
 	                    (properties->flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) != 0);
 	tare_fact_set_count(facts, TARE_FACT_ECC, TARE_ORIGIN_DRIVER,
 	                    (properties->flags & ZE_DEVICE_PROPERTY_FLAG_ECC) != 0);
-	tare_fact_absent(facts, TARE_FACT_PEAK_MEMORY, "Level Zero does not tell the transfers a memory clock");
+	tare_fact_absent(facts, TARE_FACT_PEAK_MEMORY,
+	                 "Level Zero does not tell the transfers a memory clock");
 }
 
 static void clock_facts(const struct levelzero_driver *driver, const struct levelzero_place *place,
@@ -254,7 +266,8 @@ static void clock_facts(const struct levelzero_driver *driver, const struct leve
 		tare_fact_absent(facts, TARE_FACT_TIMER_PAIRS,
 		                 "this loader lacks zeDeviceGetGlobalTimestamps");
 	}
-	tare_fact_set_text(facts, TARE_FACT_PROFILING, TARE_ORIGIN_DRIVER, "kernel timestamps of events");
+	tare_fact_set_text(facts, TARE_FACT_PROFILING, TARE_ORIGIN_DRIVER,
+	                   "kernel timestamps of events");
 }
 
 int levelzero_engines_of(const struct levelzero_driver *driver,
@@ -300,8 +313,10 @@ static void engine_facts(const struct levelzero_driver *driver,
 	tare_fact_absent(facts, TARE_FACT_OUT_OF_ORDER, "Level Zero orders by events, not by queue");
 	tare_fact_absent(facts, TARE_FACT_PACKAGE, "Level Zero does not tell");
 	tare_fact_absent(facts, TARE_FACT_NUMA, "Level Zero does not tell");
-	tare_fact_absent(facts, TARE_FACT_POWER_LIMIT, "Level Zero tells it only through its system management");
-	tare_fact_absent(facts, TARE_FACT_THROTTLE, "Level Zero tells it only through its system management");
+	tare_fact_absent(facts, TARE_FACT_POWER_LIMIT,
+	                 "Level Zero tells it only through its system management");
+	tare_fact_absent(facts, TARE_FACT_THROTTLE,
+	                 "Level Zero tells it only through its system management");
 	if (count < 0) {
 		tare_fact_absent(facts, TARE_FACT_ENGINES, "%s", error.message);
 		tare_fact_absent(facts, TARE_FACT_COPY_ENGINES, "%s", error.message);

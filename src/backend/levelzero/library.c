@@ -120,6 +120,7 @@ int levelzero_library_open(struct levelzero_driver *driver, struct tare_error *e
 	if (status == 0 && count == 0)
 		return tare_fail(error, ENODEV, "%s", no_driver);
 	if (status == 0 && driver->count == 0)
-		return tare_fail(error, ENODEV, "the Level Zero driver finds no device; may you open /dev/dri/render*?");
+		return tare_fail(error, ENODEV,
+		                 "the Level Zero driver finds no device; may you open /dev/dri/render*?");
 	return status;
 }

@@ -30,12 +30,13 @@ static int list_devices(struct opencl_driver *driver, cl_platform_id platform,
 	cl_uint count = 0;
 	int rc = 0;
 
-	if (driver->cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count) != CL_SUCCESS ||
+	if (driver->cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count) !=
+	        CL_SUCCESS ||
 	    !count)
 		return 0;
 	ids = calloc(count, sizeof(cl_device_id));
 	struct opencl_entry *entries =
-		realloc(driver->entries, (driver->count + count) * sizeof *entries);
+	    realloc(driver->entries, (driver->count + count) * sizeof *entries);
 	if (entries)
 		driver->entries = entries;
 	if (!ids || !entries) {
@@ -46,7 +47,9 @@ static int list_devices(struct opencl_driver *driver, cl_platform_id platform,
 		goto out;
 	for (cl_uint i = 0; i < count; i++)
 		entries[driver->count++] = (struct opencl_entry){
-			platform, ids[i], lower_version(&driver->cl, platform, ids[i]),
+			platform,
+			ids[i],
+			lower_version(&driver->cl, platform, ids[i]),
 		};
 out:
 	free(ids);
@@ -76,25 +79,30 @@ static int list_platforms(struct opencl_driver *driver, struct tare_error *error
 
 	if (code == CL_PLATFORM_NOT_FOUND_KHR || (code == CL_SUCCESS && !count))
 		return tare_fail_native(error, ENODEV, "opencl", "clGetPlatformIDs", code,
-		                        opencl_code_name(code), "%s is here but has no driver; "
+		                        opencl_code_name(code),
+		                        "%s is here but has no driver; "
 		                        "for the CPU install pocl-opencl-icd",
 		                        tare_library_name(driver->library));
 	if (code != CL_SUCCESS)
-		return opencl_fail(error, "clGetPlatformIDs", code, "cannot list the OpenCL platforms");
+		return opencl_fail(error, "clGetPlatformIDs", code,
+		                   "cannot list the OpenCL platforms");
 	platforms = calloc(count, sizeof(cl_platform_id));
 	if (!platforms)
 		return tare_fail(error, ENOMEM, "out of memory");
 	code = driver->cl.clGetPlatformIDs(count, platforms, NULL);
 	if (code != CL_SUCCESS) {
-		rc = opencl_fail(error, "clGetPlatformIDs", code, "cannot list the OpenCL platforms");
+		rc = opencl_fail(error, "clGetPlatformIDs", code,
+		                 "cannot list the OpenCL platforms");
 		goto out;
 	}
 	for (cl_uint i = 0; i < count && rc == 0; i++)
 		rc = list_devices(driver, platforms[i], error);
 	if (rc == 0 && !driver->count) {
 		name_platforms(&driver->cl, platforms, count, names, sizeof names);
-		rc = tare_fail(error, ENODEV, "the OpenCL drivers on this machine (%s) found no device; "
-		               "for the CPU install pocl-opencl-icd", names);
+		rc = tare_fail(error, ENODEV,
+		               "the OpenCL drivers on this machine (%s) found no device; "
+		               "for the CPU install pocl-opencl-icd",
+		               names);
 	}
 out:
 	free(platforms);
@@ -137,11 +145,13 @@ static uint32_t device_count(const struct tare_driver *driver)
 
 // PoCL before 5.0 executes what waits for a user event inside clSetUserEventStatus while it holds
 // that command's lock, and so locks itself out (its commit ed19fb187), on its `basic` device only.
-static bool hangs_on_user_events(const struct opencl_functions *cl, const struct opencl_entry *entry)
+static bool hangs_on_user_events(const struct opencl_functions *cl,
+                                 const struct opencl_entry *entry)
 {
 	char platform[128] = "", device[256] = "", driver[128] = "";
 
-	cl->clGetPlatformInfo(entry->platform, CL_PLATFORM_NAME, sizeof platform - 1, platform, NULL);
+	cl->clGetPlatformInfo(entry->platform, CL_PLATFORM_NAME, sizeof platform - 1, platform,
+	                      NULL);
 	cl->clGetDeviceInfo(entry->id, CL_DEVICE_NAME, sizeof device - 1, device, NULL);
 	cl->clGetDeviceInfo(entry->id, CL_DRIVER_VERSION, sizeof driver - 1, driver, NULL);
 	return strcmp(platform, "Portable Computing Language") == 0 &&
@@ -166,8 +176,8 @@ static void read_abilities(struct opencl_device *device)
 	if (device->entry.version >= 200 && cl->clSVMAlloc && cl->clSVMFree &&
 	    cl->clEnqueueSVMMemcpy && cl->clEnqueueSVMMemFill && cl->clEnqueueSVMMap &&
 	    cl->clEnqueueSVMUnmap && cl->clSetKernelArgSVMPointer)
-		cl->clGetDeviceInfo(device->entry.id, CL_DEVICE_SVM_CAPABILITIES, sizeof device->svm,
-		                    &device->svm, NULL);
+		cl->clGetDeviceInfo(device->entry.id, CL_DEVICE_SVM_CAPABILITIES,
+		                    sizeof device->svm, &device->svm, NULL);
 	device->user_events = !hangs_on_user_events(cl, &device->entry);
 	device->timer_pairs = device->profiling && opencl_timer_pairs(cl, &device->entry);
 }
@@ -187,12 +197,14 @@ static void device_close(struct tare_device *device)
 static int open_context(struct opencl_device *device, struct tare_error *error)
 {
 	const cl_context_properties properties[] = {
-		CL_CONTEXT_PLATFORM, (cl_context_properties)device->entry.platform, 0,
+		CL_CONTEXT_PLATFORM,
+		(cl_context_properties)device->entry.platform,
+		0,
 	};
 	cl_int code = CL_SUCCESS;
 
 	device->context =
-		device->cl->clCreateContext(properties, 1, &device->entry.id, NULL, NULL, &code);
+	    device->cl->clCreateContext(properties, 1, &device->entry.id, NULL, NULL, &code);
 	if (code != CL_SUCCESS) {
 		device->context = NULL;
 		return opencl_fail(error, "clCreateContext", code, "cannot open the device");
@@ -212,8 +224,8 @@ static int device_open(struct tare_driver *driver, uint32_t index, struct tare_d
 	struct opencl_driver *own = (struct opencl_driver *)driver;
 
 	if (index >= own->count)
-		return tare_fail(error, ENODEV, "there is no OpenCL device %u; the last is %u", index,
-		                 own->count - 1);
+		return tare_fail(error, ENODEV, "there is no OpenCL device %u; the last is %u",
+		                 index, own->count - 1);
 	if (own->entries[index].version < 120)
 		return tare_fail(error, ENOTSUP, "the device speaks OpenCL %u.%u; tare needs 1.2",
 		                 own->entries[index].version / 100,

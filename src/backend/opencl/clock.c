@@ -15,7 +15,8 @@ bool opencl_timer_pairs(const struct opencl_functions *cl, const struct opencl_e
 	                          sizeof host_resolution, &host_resolution, NULL) != CL_SUCCESS ||
 	    !host_resolution)
 		return false;
-	return cl->clGetDeviceAndHostTimer(entry->id, &device_ns, &host_ns) == CL_SUCCESS && device_ns;
+	return cl->clGetDeviceAndHostTimer(entry->id, &device_ns, &host_ns) == CL_SUCCESS &&
+	       device_ns;
 }
 
 int opencl_clock_rate(struct tare_device *device, enum tare_clock clock,
@@ -42,7 +43,8 @@ static int pair_by_timer(const struct opencl_device *device, struct tare_clock_p
 	cl_int code = device->cl->clGetDeviceAndHostTimer(device->entry.id, &device_ns, &host_ns);
 	pair->after = tare_host_now();
 	if (code != CL_SUCCESS)
-		return opencl_fail(error, "clGetDeviceAndHostTimer", code, "cannot read the device clock");
+		return opencl_fail(error, "clGetDeviceAndHostTimer", code,
+		                   "cannot read the device clock");
 	pair->device.ticks = device_ns;
 	return 0;
 }
@@ -69,20 +71,21 @@ static int pair_by_enqueue(const struct opencl_device *device, struct tare_clock
 		                   "cannot read the device clock");
 	int rc = opencl_wait(device, marker, TARE_LIMIT_DEFAULT_NS, "a marker", error);
 	if (rc == 0) {
-		code = cl->clGetEventProfilingInfo(marker, CL_PROFILING_COMMAND_QUEUED, sizeof queued,
-		                                   &queued, NULL);
+		code = cl->clGetEventProfilingInfo(marker, CL_PROFILING_COMMAND_QUEUED,
+		                                   sizeof queued, &queued, NULL);
 		if (code != CL_SUCCESS)
 			rc = opencl_fail(error, "clGetEventProfilingInfo", code,
 			                 "cannot read the device clock");
 		else if (!queued)
-			rc = tare_fail(error, ENOTSUP, "the driver does not stamp when a command is queued");
+			rc = tare_fail(error, ENOTSUP,
+			               "the driver does not stamp when a command is queued");
 	}
 	cl->clReleaseEvent(marker);
 	if (rc < 0)
 		return rc;
 	pair->device.ticks = queued;
-	// A coarse timer (1,000 ns on NVIDIA) has read anything within a step: the bracket must hold
-	// for each of them.
+	// A coarse timer (1,000 ns on NVIDIA) has read anything within a step: the bracket must
+	// hold for each of them.
 	if (device->resolution_ns > 1) {
 		pair->before.ns -= (int64_t)device->resolution_ns;
 		pair->after.ns += (int64_t)device->resolution_ns;

@@ -38,10 +38,9 @@ static int write_buffer(const struct opencl_append *append, struct tare_error *e
 	const struct tare_span *from = &append->operation->source;
 	const struct tare_span *to = &append->operation->destination;
 	cl_int code = append->device->cl->clEnqueueWriteBuffer(
-		append->queue->queue, buffer_of(to), append->operation->blocking, to->offset_bytes,
-		to->bytes, address_of(from), append->wait_count, append->waits, append->event);
-	return code == CL_SUCCESS ? 0 :
-	       opencl_fail(error, "clEnqueueWriteBuffer", code, "cannot copy to the device");
+	    append->queue->queue, buffer_of(to), append->operation->blocking, to->offset_bytes,
+	    to->bytes, address_of(from), append->wait_count, append->waits, append->event);
+	return opencl_result(error, "clEnqueueWriteBuffer", code, "cannot copy to the device");
 }
 
 static int read_buffer(const struct opencl_append *append, struct tare_error *error)
@@ -49,11 +48,9 @@ static int read_buffer(const struct opencl_append *append, struct tare_error *er
 	const struct tare_span *from = &append->operation->source;
 	const struct tare_span *to = &append->operation->destination;
 	cl_int code = append->device->cl->clEnqueueReadBuffer(
-		append->queue->queue, buffer_of(from), append->operation->blocking,
-		from->offset_bytes, to->bytes, address_of(to), append->wait_count, append->waits,
-		append->event);
-	return code == CL_SUCCESS ? 0 :
-	       opencl_fail(error, "clEnqueueReadBuffer", code, "cannot copy from the device");
+	    append->queue->queue, buffer_of(from), append->operation->blocking, from->offset_bytes,
+	    to->bytes, address_of(to), append->wait_count, append->waits, append->event);
+	return opencl_result(error, "clEnqueueReadBuffer", code, "cannot copy from the device");
 }
 
 static int copy_buffer(const struct opencl_append *append, struct tare_error *error)
@@ -61,21 +58,19 @@ static int copy_buffer(const struct opencl_append *append, struct tare_error *er
 	const struct tare_span *from = &append->operation->source;
 	const struct tare_span *to = &append->operation->destination;
 	cl_int code = append->device->cl->clEnqueueCopyBuffer(
-		append->queue->queue, buffer_of(from), buffer_of(to), from->offset_bytes,
-		to->offset_bytes, to->bytes, append->wait_count, append->waits, append->event);
-	return code == CL_SUCCESS ? 0 :
-	       opencl_fail(error, "clEnqueueCopyBuffer", code, "cannot copy on the device");
+	    append->queue->queue, buffer_of(from), buffer_of(to), from->offset_bytes,
+	    to->offset_bytes, to->bytes, append->wait_count, append->waits, append->event);
+	return opencl_result(error, "clEnqueueCopyBuffer", code, "cannot copy on the device");
 }
 
 static int copy_svm(const struct opencl_append *append, struct tare_error *error)
 {
 	const struct tare_span *to = &append->operation->destination;
 	cl_int code = append->device->cl->clEnqueueSVMMemcpy(
-		append->queue->queue, append->operation->blocking, address_of(to),
-		address_of(&append->operation->source), to->bytes, append->wait_count,
-		append->waits, append->event);
-	return code == CL_SUCCESS ? 0 :
-	       opencl_fail(error, "clEnqueueSVMMemcpy", code, "cannot copy shared memory");
+	    append->queue->queue, append->operation->blocking, address_of(to),
+	    address_of(&append->operation->source), to->bytes, append->wait_count, append->waits,
+	    append->event);
+	return opencl_result(error, "clEnqueueSVMMemcpy", code, "cannot copy shared memory");
 }
 
 int opencl_append_copy(const struct opencl_append *append, struct tare_error *error)
@@ -132,30 +127,28 @@ int opencl_append_rectangle(const struct opencl_append *append, struct tare_erro
 	origin_of(from, rectangle, from_row, from_layer, from_origin);
 	origin_of(to, rectangle, to_row, to_layer, to_origin);
 	if (from_buffer && to_buffer) {
-		code = cl->clEnqueueCopyBufferRect(append->queue->queue, buffer_of(from),
-		                                   buffer_of(to), from_origin, to_origin, region,
-		                                   from_row, from_layer, to_row, to_layer,
-		                                   append->wait_count, append->waits, append->event);
-		return code == CL_SUCCESS ? 0 : opencl_fail(error, "clEnqueueCopyBufferRect", code,
-		                                            "cannot copy a rectangle");
+		code = cl->clEnqueueCopyBufferRect(
+		    append->queue->queue, buffer_of(from), buffer_of(to), from_origin, to_origin,
+		    region, from_row, from_layer, to_row, to_layer, append->wait_count,
+		    append->waits, append->event);
+		return opencl_result(error, "clEnqueueCopyBufferRect", code,
+		                     "cannot copy a rectangle");
 	}
 	if (to_buffer) {
-		code = cl->clEnqueueWriteBufferRect(append->queue->queue, buffer_of(to),
-		                                    append->operation->blocking, to_origin, zero,
-		                                    region, to_row, to_layer, from_row, from_layer,
-		                                    address_of(from), append->wait_count,
-		                                    append->waits, append->event);
-		return code == CL_SUCCESS ? 0 : opencl_fail(error, "clEnqueueWriteBufferRect", code,
-		                                            "cannot copy a rectangle to the device");
+		code = cl->clEnqueueWriteBufferRect(
+		    append->queue->queue, buffer_of(to), append->operation->blocking, to_origin,
+		    zero, region, to_row, to_layer, from_row, from_layer, address_of(from),
+		    append->wait_count, append->waits, append->event);
+		return opencl_result(error, "clEnqueueWriteBufferRect", code,
+		                     "cannot copy a rectangle to the device");
 	}
 	if (from_buffer) {
-		code = cl->clEnqueueReadBufferRect(append->queue->queue, buffer_of(from),
-		                                   append->operation->blocking, from_origin, zero,
-		                                   region, from_row, from_layer, to_row, to_layer,
-		                                   address_of(to), append->wait_count, append->waits,
-		                                   append->event);
-		return code == CL_SUCCESS ? 0 : opencl_fail(error, "clEnqueueReadBufferRect", code,
-		                                            "cannot copy a rectangle from the device");
+		code = cl->clEnqueueReadBufferRect(
+		    append->queue->queue, buffer_of(from), append->operation->blocking, from_origin,
+		    zero, region, from_row, from_layer, to_row, to_layer, address_of(to),
+		    append->wait_count, append->waits, append->event);
+		return opencl_result(error, "clEnqueueReadBufferRect", code,
+		                     "cannot copy a rectangle from the device");
 	}
 	return tare_fail(error, ENOTSUP, "OpenCL copies rectangles from or to buffers only");
 }

@@ -65,7 +65,7 @@ static const struct {
 	ROW(CL_PLATFORM_NOT_FOUND_KHR, ENODEV),
 	ROW(CL_CONTEXT_TERMINATED_KHR, ENODEV),
 #undef ROW
-	// NVIDIA's own, seen when a kernel touched what it must not; the context is dead afterwards.
+	// NVIDIA's own, when a kernel touched what it must not; the context is dead afterwards.
 	{ -9999, EIO, "NVIDIA: illegal read or write to a buffer" },
 };
 

@@ -19,7 +19,8 @@ static void flush_queue_of(const struct opencl_device *device, cl_event event)
 {
 	cl_command_queue queue = NULL;
 	if (device->cl->clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof(cl_command_queue),
-	                               &queue, NULL) == CL_SUCCESS && queue)
+	                               &queue, NULL) == CL_SUCCESS &&
+	    queue)
 		device->cl->clFlush(queue);
 }
 
@@ -61,7 +62,8 @@ int opencl_wait(const struct opencl_device *device, cl_event event, int64_t limi
 		cl_int status;
 		cl_int code = read_status(device, event, &status);
 		if (code != CL_SUCCESS)
-			return opencl_fail(error, "clGetEventInfo", code, "cannot ask for %s", what);
+			return opencl_fail(error, "clGetEventInfo", code, "cannot ask for %s",
+			                   what);
 		if (status < 0)
 			return opencl_fail_status(error, status);
 		if (status == CL_COMPLETE)
@@ -114,18 +116,20 @@ static void CL_CALLBACK call_back(cl_event event, cl_int status, void *context)
 	callback.function(callback.context);
 }
 
-int opencl_event_callback(struct tare_event *event, void (*function)(void *context),
-                          void *context, struct tare_error *error)
+int opencl_event_callback(struct tare_event *event, void (*function)(void *context), void *context,
+                          struct tare_error *error)
 {
 	struct callback *callback = malloc(sizeof *callback);
 	if (!callback)
 		return tare_fail(error, ENOMEM, "out of memory");
 	*callback = (struct callback){ function, context };
-	cl_int code = opencl_device(event->device)->cl->clSetEventCallback(
-		((struct opencl_event *)event)->event, CL_COMPLETE, call_back, callback);
+	cl_int code = opencl_device(event->device)
+	                  ->cl->clSetEventCallback(((struct opencl_event *)event)->event,
+	                                           CL_COMPLETE, call_back, callback);
 	if (code != CL_SUCCESS) {
 		free(callback);
-		return opencl_fail(error, "clSetEventCallback", code, "cannot call back from an event");
+		return opencl_fail(error, "clSetEventCallback", code,
+		                   "cannot call back from an event");
 	}
 	return 0;
 }
@@ -149,8 +153,9 @@ int opencl_event_stamps(struct tare_event *event, struct tare_stamps *stamps,
 		return tare_fail(error, ENODATA, "the queue of this operation is not timed");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		cl_ulong ns = 0;
-		cl_int code = opencl_device(event->device)->cl->clGetEventProfilingInfo(
-			own->event, rows[i].name, sizeof ns, &ns, NULL);
+		cl_int code = opencl_device(event->device)
+		                  ->cl->clGetEventProfilingInfo(own->event, rows[i].name, sizeof ns,
+		                                                &ns, NULL);
 		if (code != CL_SUCCESS)
 			return opencl_fail(error, "clGetEventProfilingInfo", code,
 			                   "this operation has no time stamps");

@@ -39,7 +39,8 @@ bool opencl_has_extension(const struct opencl_functions *cl, cl_device_id device
 	if (cl->clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, 0, NULL, &bytes) != CL_SUCCESS)
 		return false;
 	char *list = calloc(1, bytes + 1);
-	if (list && cl->clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, bytes, list, NULL) == CL_SUCCESS)
+	if (list &&
+	    cl->clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, bytes, list, NULL) == CL_SUCCESS)
 		for (char *at = list; !found && (at = strstr(at, extension)); at += length)
 			found = (at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]);
 	free(list);
@@ -86,8 +87,8 @@ static bool ask_number(const struct asked *asked, cl_device_info name, enum widt
 {
 	cl_uint narrow = 0;
 	cl_ulong wide = 0;
-	cl_int code = width == WIDTH_UINT ? ask(asked, name, &narrow, sizeof narrow) :
-	                                    ask(asked, name, &wide, sizeof wide);
+	cl_int code = width == WIDTH_UINT ? ask(asked, name, &narrow, sizeof narrow)
+	                                  : ask(asked, name, &wide, sizeof wide);
 	*value = width == WIDTH_UINT ? narrow : wide;
 	return code == CL_SUCCESS;
 }
@@ -102,13 +103,15 @@ static void set_identity(const struct asked *asked)
 	set_text(asked, TARE_FACT_API_VERSION, CL_DEVICE_VERSION);
 	asked->cl->clGetPlatformInfo(asked->entry.platform, CL_PLATFORM_NAME, sizeof platform - 1,
 	                             platform, NULL);
-	snprintf(driver, sizeof driver, "%s %s", platform, ask_text(asked, CL_DRIVER_VERSION, text));
+	snprintf(driver, sizeof driver, "%s %s", platform,
+	         ask_text(asked, CL_DRIVER_VERSION, text));
 	tare_fact_set_text(asked->facts, TARE_FACT_DRIVER, TARE_ORIGIN_DRIVER, driver);
 	ask(asked, CL_DEVICE_TYPE, &type, sizeof type);
 	tare_fact_set_text(asked->facts, TARE_FACT_TYPE, TARE_ORIGIN_DRIVER,
-	                   type & CL_DEVICE_TYPE_GPU         ? "GPU" :
-	                   type & CL_DEVICE_TYPE_CPU         ? "CPU" :
-	                   type & CL_DEVICE_TYPE_ACCELERATOR ? "accelerator" : "other");
+	                   type & CL_DEVICE_TYPE_GPU           ? "GPU"
+	                   : type & CL_DEVICE_TYPE_CPU         ? "CPU"
+	                   : type & CL_DEVICE_TYPE_ACCELERATOR ? "accelerator"
+	                                                       : "other");
 }
 
 // Behind the loader is the driver's own library. Objects of an installable driver begin with a
@@ -137,7 +140,8 @@ static void set_uuid(const struct asked *asked)
 	size_t used = 0;
 
 	if (!has(asked, "cl_khr_device_uuid")) {
-		tare_fact_absent(asked->facts, TARE_FACT_UUID, "the driver lacks cl_khr_device_uuid");
+		tare_fact_absent(asked->facts, TARE_FACT_UUID,
+		                 "the driver lacks cl_khr_device_uuid");
 		return;
 	}
 	if (ask(asked, CL_DEVICE_UUID_KHR, uuid, sizeof uuid) != CL_SUCCESS) {
@@ -180,7 +184,8 @@ static void set_pci(const struct asked *asked)
 		set_pci_text(asked, 0, (unsigned char)amd.pcie.bus, (unsigned char)amd.pcie.device,
 		             (unsigned char)amd.pcie.function);
 	} else {
-		tare_fact_absent(asked->facts, TARE_FACT_PCI, "the driver lacks cl_khr_pci_bus_info");
+		tare_fact_absent(asked->facts, TARE_FACT_PCI,
+		                 "the driver lacks cl_khr_pci_bus_info");
 	}
 }
 
@@ -214,7 +219,8 @@ static void set_numbers(const struct asked *asked)
 		{ TARE_FACT_WORK_GROUP, CL_DEVICE_MAX_WORK_GROUP_SIZE, WIDTH_ULONG, 1, true },
 		{ TARE_FACT_CLOCK, CL_DEVICE_MAX_CLOCK_FREQUENCY, WIDTH_UINT, 1000000, true },
 		{ TARE_FACT_MEMORY, CL_DEVICE_GLOBAL_MEM_SIZE, WIDTH_ULONG, 1, true },
-		{ TARE_FACT_MEMORY_MAX_ALLOCATION, CL_DEVICE_MAX_MEM_ALLOC_SIZE, WIDTH_ULONG, 1, true },
+		{ TARE_FACT_MEMORY_MAX_ALLOCATION, CL_DEVICE_MAX_MEM_ALLOC_SIZE, WIDTH_ULONG, 1,
+		  true },
 		{ TARE_FACT_CACHE, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, WIDTH_ULONG, 1, true },
 		{ TARE_FACT_LOCAL_MEMORY, CL_DEVICE_LOCAL_MEM_SIZE, WIDTH_ULONG, 1, true },
 		{ TARE_FACT_UNIFIED, CL_DEVICE_HOST_UNIFIED_MEMORY, WIDTH_UINT, 1, false },
@@ -224,7 +230,8 @@ static void set_numbers(const struct asked *asked)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		uint64_t value;
 		if (!ask_number(asked, rows[i].name, rows[i].width, &value))
-			tare_fact_absent(asked->facts, rows[i].id, "the OpenCL driver does not tell");
+			tare_fact_absent(asked->facts, rows[i].id,
+			                 "the OpenCL driver does not tell");
 		else if (!value && rows[i].zero_is_unknown)
 			tare_fact_absent(asked->facts, rows[i].id, "the OpenCL driver says 0");
 		else
@@ -277,7 +284,7 @@ static void set_clock(const struct asked *asked)
 	                    (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0);
 	if (!(properties & CL_QUEUE_PROFILING_ENABLE)) {
 		static const enum tare_fact_id ids[] = {
-			TARE_FACT_PROFILING, TARE_FACT_TIMER_RATE, TARE_FACT_TIMER_RESOLUTION,
+			TARE_FACT_PROFILING,  TARE_FACT_TIMER_RATE,  TARE_FACT_TIMER_RESOLUTION,
 			TARE_FACT_TIMER_BITS, TARE_FACT_TIMER_PAIRS,
 		};
 		for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
@@ -290,15 +297,17 @@ static void set_clock(const struct asked *asked)
 	tare_fact_set_count(facts, TARE_FACT_TIMER_RATE, TARE_ORIGIN_DRIVER, 1000000000);
 	tare_fact_set_count(facts, TARE_FACT_TIMER_BITS, TARE_ORIGIN_DRIVER, 64);
 	if (ask(asked, CL_DEVICE_PROFILING_TIMER_RESOLUTION, &resolution, sizeof resolution) ==
-	    CL_SUCCESS && resolution)
+	        CL_SUCCESS &&
+	    resolution)
 		tare_fact_set_rate(facts, TARE_FACT_TIMER_RESOLUTION, TARE_ORIGIN_DRIVER,
 		                   (double)resolution);
 	else
-		tare_fact_absent(facts, TARE_FACT_TIMER_RESOLUTION, "the OpenCL driver does not tell");
+		tare_fact_absent(facts, TARE_FACT_TIMER_RESOLUTION,
+		                 "the OpenCL driver does not tell");
 	tare_fact_set_text(facts, TARE_FACT_TIMER_PAIRS, TARE_ORIGIN_DRIVER,
-	                   opencl_timer_pairs(asked->cl, &asked->entry) ?
-	                   "clGetDeviceAndHostTimer" :
-	                   "bracketed by an enqueue (clGetDeviceAndHostTimer is not usable)");
+	                   opencl_timer_pairs(asked->cl, &asked->entry)
+	                       ? "clGetDeviceAndHostTimer"
+	                       : "bracketed by an enqueue (clGetDeviceAndHostTimer is not usable)");
 }
 
 // Engines. NVIDIA's driver counts its copy engines; elsewhere OpenCL says nothing, and what stands
@@ -321,7 +330,8 @@ static uint32_t list_engines(const struct asked *asked, struct tare_engine *engi
 			.known = known,
 		};
 		if (i)
-			snprintf(engines[i].title, sizeof engines[i].title, "copy engine %u", i - 1);
+			snprintf(engines[i].title, sizeof engines[i].title, "copy engine %u",
+			         i - 1);
 		else
 			snprintf(engines[i].title, sizeof engines[i].title, "compute%s",
 			         copies ? "" : ", copies too");
@@ -336,10 +346,12 @@ static void set_engines(const struct asked *asked)
 	char text[64];
 
 	if (first.known)
-		tare_fact_set_count(asked->facts, TARE_FACT_COPY_ENGINES, TARE_ORIGIN_DRIVER, copies);
+		tare_fact_set_count(asked->facts, TARE_FACT_COPY_ENGINES, TARE_ORIGIN_DRIVER,
+		                    copies);
 	else
 		tare_fact_absent(asked->facts, TARE_FACT_COPY_ENGINES, "OpenCL does not tell");
-	snprintf(text, sizeof text, copies ? "1 compute, %u copy" : "1 compute, copies too", copies);
+	snprintf(text, sizeof text, copies ? "1 compute, %u copy" : "1 compute, copies too",
+	         copies);
 	tare_fact_set_text(asked->facts, TARE_FACT_ENGINES,
 	                   first.known ? TARE_ORIGIN_DRIVER : TARE_ORIGIN_GUESS, text);
 }

@@ -8,7 +8,7 @@
 struct opencl_gate {
 	struct tare_gate base;
 	cl_event event;
-	cl_command_queue queue;  // retained
+	cl_command_queue queue; // retained
 	bool shut;
 };
 
@@ -18,8 +18,10 @@ int opencl_user_event(const struct opencl_device *device, cl_context context, cl
 	cl_int code = CL_SUCCESS;
 
 	if (!device->user_events)
-		return tare_fail(error, ENOTSUP, "PoCL before 5.0 hangs when its 'basic' device is held "
-		                 "back by the host; its other devices do not (POCL_DEVICES=pthread)");
+		return tare_fail(
+		    error, ENOTSUP,
+		    "PoCL before 5.0 hangs when its 'basic' device is held "
+		    "back by the host; its other devices do not (POCL_DEVICES=pthread)");
 	*event = device->cl->clCreateUserEvent(context, &code);
 	if (code == CL_SUCCESS)
 		return 0;
@@ -47,12 +49,14 @@ int opencl_gate_shut(struct tare_queue *queue, struct tare_gate **gate, struct t
 		return rc;
 	}
 	// A barrier, not a marker: out-of-order queues must not run past it.
-	cl_int code = device->cl->clEnqueueBarrierWithWaitList(own->queue, 1, &created->event, NULL);
+	cl_int code =
+	    device->cl->clEnqueueBarrierWithWaitList(own->queue, 1, &created->event, NULL);
 	if (code != CL_SUCCESS) {
 		device->cl->clSetUserEventStatus(created->event, CL_COMPLETE);
 		device->cl->clReleaseEvent(created->event);
 		free(created);
-		return opencl_fail(error, "clEnqueueBarrierWithWaitList", code, "cannot hold a queue");
+		return opencl_fail(error, "clEnqueueBarrierWithWaitList", code,
+		                   "cannot hold a queue");
 	}
 	device->cl->clRetainCommandQueue(own->queue);
 	created->queue = own->queue;
@@ -72,7 +76,8 @@ int opencl_gate_open(struct tare_gate *gate, struct tare_error *error)
 	if (code != CL_SUCCESS)
 		return opencl_fail(error, "clSetUserEventStatus", code, "cannot let a queue go");
 	own->shut = false;
-	// PoCL's `basic` device starts what became ready only inside a flush; elsewhere this is free.
+	// PoCL's `basic` device starts what became ready only inside a flush; elsewhere this is
+	// free.
 	cl->clFlush(own->queue);
 	return 0;
 }

@@ -10,7 +10,7 @@ struct host_call {
 	const struct opencl_functions *cl;
 	void (*function)(void *context);
 	void *context;
-	cl_event called;  // user event
+	cl_event called; // user event
 };
 
 static void CL_CALLBACK call_host(cl_event event, cl_int status, void *context)
@@ -35,8 +35,9 @@ int opencl_append_host_call(const struct opencl_append *append, struct tare_erro
 
 	if (!call)
 		return tare_fail(error, ENOMEM, "out of memory");
-	*call = (struct host_call){ .cl = cl, .function = append->operation->call.function,
-	                            .context = append->operation->call.context };
+	*call = (struct host_call){ .cl = cl,
+		                    .function = append->operation->call.function,
+		                    .context = append->operation->call.context };
 	int rc = opencl_user_event(append->device, append->queue->context, &call->called, error);
 	if (rc < 0) {
 		free(call);
@@ -48,8 +49,8 @@ int opencl_append_host_call(const struct opencl_append *append, struct tare_erro
 		goto out;
 	// The barrier goes first: the callback may run inside clSetEventCallback and end `called`.
 	failed = "clEnqueueBarrierWithWaitList";
-	code = cl->clEnqueueBarrierWithWaitList(append->queue->queue, 1, &call->called,
-	                                        append->event);
+	code =
+	    cl->clEnqueueBarrierWithWaitList(append->queue->queue, 1, &call->called, append->event);
 	if (code != CL_SUCCESS)
 		goto out;
 	failed = "clSetEventCallback";

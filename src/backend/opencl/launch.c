@@ -23,7 +23,7 @@ static int make_sub_buffer(const struct opencl_append *append, const struct tare
 	};
 	cl_int code = CL_SUCCESS;
 	cl_mem sub_buffer = append->device->cl->clCreateSubBuffer(
-		memory->buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+	    memory->buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
 
 	if (code != CL_SUCCESS)
 		return opencl_fail(error, "clCreateSubBuffer", code,
@@ -37,16 +37,14 @@ static int set_pointer(const struct opencl_append *append, cl_kernel kernel, uin
                        const void *pointer, struct tare_error *error)
 {
 	cl_int code = append->device->cl->clSetKernelArgSVMPointer(kernel, index, pointer);
-	return code == CL_SUCCESS ? 0 :
-	       opencl_fail(error, "clSetKernelArgSVMPointer", code, "argument %u refused", index);
+	return opencl_result(error, "clSetKernelArgSVMPointer", code, "argument %u refused", index);
 }
 
 static int set_plain(const struct opencl_append *append, cl_kernel kernel, uint32_t index,
                      const void *value, size_t bytes, struct tare_error *error)
 {
 	cl_int code = append->device->cl->clSetKernelArg(kernel, index, bytes, value);
-	return code == CL_SUCCESS ? 0 :
-	       opencl_fail(error, "clSetKernelArg", code, "argument %u refused", index);
+	return opencl_result(error, "clSetKernelArg", code, "argument %u refused", index);
 }
 
 static int set_memory(const struct opencl_append *append, cl_kernel kernel, uint32_t index,
@@ -62,8 +60,10 @@ static int set_memory(const struct opencl_append *append, cl_kernel kernel, uint
 		                   error);
 	case TARE_MEMORY_PAGEABLE:
 		if (!(append->device->svm & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM))
-			return tare_fail(error, ENOTSUP, "this device's kernels cannot address plain "
-			                 "host memory (argument %u)", index);
+			return tare_fail(error, ENOTSUP,
+			                 "this device's kernels cannot address plain "
+			                 "host memory (argument %u)",
+			                 index);
 		return set_pointer(append, kernel, index,
 		                   (char *)span->memory->host + span->offset_bytes, error);
 	case TARE_MEMORY_DEVICE:
@@ -71,8 +71,10 @@ static int set_memory(const struct opencl_append *append, cl_kernel kernel, uint
 		break;
 	default:
 		// Its buffer stays mapped for the host, and kernels must not write what is mapped.
-		return tare_fail(error, ENOTSUP, "argument %u is pinned for the host; kernels take "
-		                 "device, shared or mapped memory", index);
+		return tare_fail(error, ENOTSUP,
+		                 "argument %u is pinned for the host; kernels take "
+		                 "device, shared or mapped memory",
+		                 index);
 	}
 	if (span->offset_bytes) {
 		int rc = make_sub_buffer(append, span, index, made, error);
@@ -90,7 +92,8 @@ static int set_arguments(const struct opencl_append *append, cl_kernel kernel,
 	int rc = 0;
 
 	if (launch->argument_count > MOST_ARGUMENTS)
-		return tare_fail(error, EINVAL, "a kernel with more than %d arguments", MOST_ARGUMENTS);
+		return tare_fail(error, EINVAL, "a kernel with more than %d arguments",
+		                 MOST_ARGUMENTS);
 	for (uint32_t i = 0; i < launch->argument_count && rc == 0; i++) {
 		const struct tare_argument *argument = &launch->arguments[i];
 		switch (argument->type) {
@@ -123,10 +126,9 @@ static int enqueue(const struct opencl_append *append, cl_kernel kernel, struct 
 			dimensions = i + 1;
 	}
 	cl_int code = append->device->cl->clEnqueueNDRangeKernel(
-		append->queue->queue, kernel, dimensions, NULL, global, local, append->wait_count,
-		append->waits, append->event);
-	return code == CL_SUCCESS ? 0 :
-	       opencl_fail(error, "clEnqueueNDRangeKernel", code, "cannot launch a kernel");
+	    append->queue->queue, kernel, dimensions, NULL, global, local, append->wait_count,
+	    append->waits, append->event);
+	return opencl_result(error, "clEnqueueNDRangeKernel", code, "cannot launch a kernel");
 }
 
 int opencl_append_launch(const struct opencl_append *append, struct tare_error *error)

@@ -18,9 +18,8 @@ static int map_svm(const struct opencl_append *append, struct tare_error *error)
 	struct opencl_memory *memory = (struct opencl_memory *)span->memory;
 	char *address = (char *)memory->svm + span->offset_bytes;
 	cl_int code = append->device->cl->clEnqueueSVMMap(
-		append->queue->queue, append->operation->blocking,
-		map_flags(append->operation->access), address, span->bytes, append->wait_count,
-		append->waits, append->event);
+	    append->queue->queue, append->operation->blocking, map_flags(append->operation->access),
+	    address, span->bytes, append->wait_count, append->waits, append->event);
 
 	if (code != CL_SUCCESS)
 		return opencl_fail(error, "clEnqueueSVMMap", code, "cannot map shared memory");
@@ -43,9 +42,9 @@ int opencl_append_map(const struct opencl_append *append, struct tare_error *err
 	if (memory->base.kind == TARE_MEMORY_SHARED)
 		return map_svm(append, error);
 	void *mapped = append->device->cl->clEnqueueMapBuffer(
-		append->queue->queue, memory->buffer, append->operation->blocking,
-		map_flags(append->operation->access), span->offset_bytes, span->bytes,
-		append->wait_count, append->waits, append->event, &code);
+	    append->queue->queue, memory->buffer, append->operation->blocking,
+	    map_flags(append->operation->access), span->offset_bytes, span->bytes,
+	    append->wait_count, append->waits, append->event, &code);
 	if (code != CL_SUCCESS)
 		return opencl_fail(error, "clEnqueueMapBuffer", code, "cannot map a buffer");
 	memory->mapped = mapped;
@@ -57,7 +56,7 @@ int opencl_append_map(const struct opencl_append *append, struct tare_error *err
 int opencl_append_unmap(const struct opencl_append *append, struct tare_error *error)
 {
 	struct opencl_memory *memory =
-		(struct opencl_memory *)append->operation->destination.memory;
+	    (struct opencl_memory *)append->operation->destination.memory;
 	const struct opencl_functions *cl = append->device->cl;
 	cl_int code;
 
@@ -68,14 +67,16 @@ int opencl_append_unmap(const struct opencl_append *append, struct tare_error *e
 		code = cl->clEnqueueSVMUnmap(append->queue->queue, memory->mapped,
 		                             append->wait_count, append->waits, append->event);
 		if (code != CL_SUCCESS)
-			return opencl_fail(error, "clEnqueueSVMUnmap", code, "cannot unmap shared memory");
+			return opencl_fail(error, "clEnqueueSVMUnmap", code,
+			                   "cannot unmap shared memory");
 		memory->base.host = memory->svm_fine ? memory->svm : NULL;
 	} else {
 		code = cl->clEnqueueUnmapMemObject(append->queue->queue, memory->buffer,
 		                                   memory->mapped, append->wait_count,
 		                                   append->waits, append->event);
 		if (code != CL_SUCCESS)
-			return opencl_fail(error, "clEnqueueUnmapMemObject", code, "cannot unmap a buffer");
+			return opencl_fail(error, "clEnqueueUnmapMemObject", code,
+			                   "cannot unmap a buffer");
 		memory->base.host = NULL;
 	}
 	memory->mapped = NULL;

@@ -21,7 +21,8 @@ static int reserve(struct opencl_memory *memory, struct tare_error *error)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t bytes = (memory->base.bytes + page - 1) / page * page;
-	void *reserved = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *reserved =
+	    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (reserved == MAP_FAILED)
 		return tare_fail(error, ENOMEM, "cannot reserve %zu bytes of host memory", bytes);
@@ -52,8 +53,8 @@ static int place(struct opencl_memory *memory, struct tare_error *error)
 	struct opencl_device *device = opencl_device(memory->base.device);
 	cl_event placed = NULL;
 	cl_int code = device->cl->clEnqueueMigrateMemObjects(
-		device->service, 1, &memory->buffer, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, 0, NULL,
-		&placed);
+	    device->service, 1, &memory->buffer, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, 0, NULL,
+	    &placed);
 
 	if (code != CL_SUCCESS)
 		return opencl_fail(error, "clEnqueueMigrateMemObjects", code,
@@ -69,9 +70,9 @@ static int map_for_good(struct opencl_memory *memory, struct tare_error *error)
 	struct opencl_device *device = opencl_device(memory->base.device);
 	cl_int code = CL_SUCCESS;
 
-	memory->mapped = device->cl->clEnqueueMapBuffer(
-		device->service, memory->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
-		memory->base.bytes, 0, NULL, NULL, &code);
+	memory->mapped = device->cl->clEnqueueMapBuffer(device->service, memory->buffer, CL_TRUE,
+	                                                CL_MAP_READ | CL_MAP_WRITE, 0,
+	                                                memory->base.bytes, 0, NULL, NULL, &code);
 	if (code != CL_SUCCESS) {
 		memory->mapped = NULL;
 		return opencl_fail(error, "clEnqueueMapBuffer", code,
@@ -90,15 +91,16 @@ static int create_shared(struct opencl_memory *memory, struct tare_error *error)
 	if (!(device->svm & (CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER)))
 		return tare_fail(error, ENOTSUP, "this device has no shared virtual memory");
 	memory->svm = device->cl->clSVMAlloc(
-		device->context, CL_MEM_READ_WRITE | (fine ? CL_MEM_SVM_FINE_GRAIN_BUFFER : 0),
-		memory->base.bytes, 0);
+	    device->context, CL_MEM_READ_WRITE | (fine ? CL_MEM_SVM_FINE_GRAIN_BUFFER : 0),
+	    memory->base.bytes, 0);
 	if (!memory->svm)
-		return tare_fail(error, ENOMEM, "cannot allocate %llu bytes of shared memory (clSVMAlloc)",
+		return tare_fail(error, ENOMEM,
+		                 "cannot allocate %llu bytes of shared memory (clSVMAlloc)",
 		                 (unsigned long long)memory->base.bytes);
 	memory->svm_fine = fine;
 	memory->base.host = fine ? memory->svm : NULL;
-	// As a buffer it can be copied to and from other buffers by the device. Where a driver refuses
-	// this, copies fall back to the host's calls.
+	// As a buffer it can be copied to and from other buffers by the device. Where a driver
+	// refuses this, copies fall back to the host's calls.
 	if (create_buffer(memory, CL_MEM_USE_HOST_PTR, memory->svm, NULL) < 0)
 		memory->buffer = NULL;
 	return 0;
@@ -161,8 +163,9 @@ int opencl_memory_import(struct tare_device *device, void *host, uint64_t bytes,
 	struct opencl_memory *created = calloc(1, sizeof *created);
 	if (!created)
 		return tare_fail(error, ENOMEM, "out of memory");
-	created->base = (struct tare_memory){ .device = device, .kind = TARE_MEMORY_REGISTERED,
-	                                      .bytes = bytes };
+	created->base = (struct tare_memory){ .device = device,
+		                              .kind = TARE_MEMORY_REGISTERED,
+		                              .bytes = bytes };
 	int rc = create_buffer(created, CL_MEM_USE_HOST_PTR, host, error);
 	if (rc == 0)
 		rc = map_for_good(created, error);
@@ -185,8 +188,8 @@ static bool unmap(struct opencl_memory *memory)
 	if (memory->svm)
 		code = cl->clEnqueueSVMUnmap(device->service, memory->mapped, 0, NULL, &event);
 	else
-		code = cl->clEnqueueUnmapMemObject(device->service, memory->buffer, memory->mapped, 0,
-		                                   NULL, &event);
+		code = cl->clEnqueueUnmapMemObject(device->service, memory->buffer, memory->mapped,
+		                                   0, NULL, &event);
 	if (code != CL_SUCCESS)
 		return false;
 	int rc = opencl_wait(device, event, UNMAP_LIMIT_NS, "an unmapping", NULL);

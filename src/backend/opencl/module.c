@@ -37,11 +37,12 @@ static int create_program(const struct opencl_device *device,
 		break;
 	case TARE_MODULE_NATIVE:
 		call = "clCreateProgramWithBinary";
-		*program = cl->clCreateProgramWithBinary(device->context, 1, &device->entry.id, &bytes,
-		                                         &binary, &status, &code);
+		*program = cl->clCreateProgramWithBinary(device->context, 1, &device->entry.id,
+		                                         &bytes, &binary, &status, &code);
 		break;
 	default:
-		return tare_fail(error, ENOTSUP, "OpenCL takes OpenCL C, SPIR-V and the device's own "
+		return tare_fail(error, ENOTSUP,
+		                 "OpenCL takes OpenCL C, SPIR-V and the device's own "
 		                 "binaries");
 	}
 	if (code == CL_SUCCESS)
@@ -63,7 +64,8 @@ static char *read_log(const struct opencl_device *device, cl_program program)
 	size_t bytes = 0;
 
 	if (cl->clGetProgramBuildInfo(program, device->entry.id, CL_PROGRAM_BUILD_LOG, 0, NULL,
-	                              &bytes) != CL_SUCCESS || bytes < 2)
+	                              &bytes) != CL_SUCCESS ||
+	    bytes < 2)
 		return NULL;
 	char *log = calloc(1, bytes + 1);
 	if (log && cl->clGetProgramBuildInfo(program, device->entry.id, CL_PROGRAM_BUILD_LOG, bytes,
@@ -113,8 +115,8 @@ void opencl_module_free(struct tare_module *module)
 	free(own);
 }
 
-int opencl_kernel_create(struct tare_module *module, const char *name,
-                         struct tare_kernel **kernel, struct tare_error *error)
+int opencl_kernel_create(struct tare_module *module, const char *name, struct tare_kernel **kernel,
+                         struct tare_error *error)
 {
 	struct opencl_kernel *created = calloc(1, sizeof *created);
 	cl_int code = CL_SUCCESS;
@@ -122,11 +124,13 @@ int opencl_kernel_create(struct tare_module *module, const char *name,
 	if (!created)
 		return tare_fail(error, ENOMEM, "out of memory");
 	created->base.module = module;
-	created->kernel = opencl_device(module->device)->cl->clCreateKernel(
-		((struct opencl_module *)module)->program, name, &code);
+	created->kernel =
+	    opencl_device(module->device)
+	        ->cl->clCreateKernel(((struct opencl_module *)module)->program, name, &code);
 	if (code != CL_SUCCESS) {
 		free(created);
-		return opencl_fail(error, "clCreateKernel", code, "no kernel '%s' in the program", name);
+		return opencl_fail(error, "clCreateKernel", code, "no kernel '%s' in the program",
+		                   name);
 	}
 	*kernel = &created->base;
 	return 0;
@@ -160,10 +164,10 @@ static int64_t simd_width(const struct opencl_device *device, cl_kernel kernel, 
 
 	if (!device->cl->clGetKernelSubGroupInfo || device->entry.version < 210)
 		return -1;
-	if (device->cl->clGetKernelSubGroupInfo(kernel, device->entry.id,
-	                                        CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE,
-	                                        sizeof local, &local, sizeof width, &width,
-	                                        NULL) != CL_SUCCESS || !width)
+	if (device->cl->clGetKernelSubGroupInfo(
+	        kernel, device->entry.id, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, sizeof local,
+	        &local, sizeof width, &width, NULL) != CL_SUCCESS ||
+	    !width)
 		return -1;
 	return (int64_t)width;
 }
@@ -182,10 +186,11 @@ int opencl_kernel_facts(struct tare_kernel *kernel, struct tare_kernel_facts *fa
 		.spill_bytes = -1,
 		.max_group_size = work_group_info(device, native, CL_KERNEL_WORK_GROUP_SIZE),
 		.preferred_multiple =
-			work_group_info(device, native, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE),
+		    work_group_info(device, native, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE),
 	};
 	facts->simd_width = simd_width(device, native, facts->max_group_size);
 	if (opencl_has_extension(device->cl, device->entry.id, "cl_intel_required_subgroup_size"))
-		facts->spill_bytes = work_group_info(device, native, CL_KERNEL_SPILL_MEM_SIZE_INTEL);
+		facts->spill_bytes =
+		    work_group_info(device, native, CL_KERNEL_SPILL_MEM_SIZE_INTEL);
 	return 0;
 }

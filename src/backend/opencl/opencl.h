@@ -80,8 +80,11 @@ int opencl_errno(cl_int code);
 // Fills *error for a failed OpenCL call and returns the negative errno of `code`.
 int opencl_fail(struct tare_error *error, const char *call, cl_int code, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-// The same for a command that the device ended with a negative status. CL_OUT_OF_RESOURCES is
-// -EIO here: NVIDIA's driver says so when a kernel faults, not only when memory is short.
+// 0 for CL_SUCCESS, else as opencl_fail.
+#define opencl_result(error, call, code, ...) \
+	((code) == CL_SUCCESS ? 0 : opencl_fail(error, call, code, __VA_ARGS__))
+// As opencl_fail, for a command that the device ended with a negative status. CL_OUT_OF_RESOURCES
+// is -EIO here: NVIDIA's driver says so when a kernel faults, not only when memory is short.
 int opencl_fail_status(struct tare_error *error, cl_int status);
 
 // ---- facts.c

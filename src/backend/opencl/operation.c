@@ -17,8 +17,8 @@ static void gather_waits(const struct opencl_queue *queue, const struct tare_ope
 	for (uint32_t i = 0; i < operation->wait_count; i++) {
 		cl_command_queue other = NULL;
 		waits[i] = ((const struct opencl_event *)operation->waits[i])->event;
-		cl->clGetEventInfo(waits[i], CL_EVENT_COMMAND_QUEUE, sizeof(cl_command_queue), &other,
-		                   NULL);
+		cl->clGetEventInfo(waits[i], CL_EVENT_COMMAND_QUEUE, sizeof(cl_command_queue),
+		                   &other, NULL);
 		if (other && other != queue->queue)
 			cl->clFlush(other);
 	}
@@ -35,12 +35,12 @@ static int append_fill(const struct opencl_append *append, struct tare_error *er
 
 	switch (to->memory->kind) {
 	case TARE_MEMORY_SHARED:
-		code = cl->clEnqueueSVMMemFill(append->queue->queue,
-		                               (char *)memory->svm + to->offset_bytes, pattern,
-		                               pattern_bytes, to->bytes, append->wait_count,
-		                               append->waits, append->event);
+		code = cl->clEnqueueSVMMemFill(
+		    append->queue->queue, (char *)memory->svm + to->offset_bytes, pattern,
+		    pattern_bytes, to->bytes, append->wait_count, append->waits, append->event);
 		if (code != CL_SUCCESS)
-			return opencl_fail(error, "clEnqueueSVMMemFill", code, "cannot fill memory");
+			return opencl_fail(error, "clEnqueueSVMMemFill", code,
+			                   "cannot fill memory");
 		return 0;
 	case TARE_MEMORY_DEVICE:
 	case TARE_MEMORY_MAPPED:
@@ -48,7 +48,8 @@ static int append_fill(const struct opencl_append *append, struct tare_error *er
 		                               pattern_bytes, to->offset_bytes, to->bytes,
 		                               append->wait_count, append->waits, append->event);
 		if (code != CL_SUCCESS)
-			return opencl_fail(error, "clEnqueueFillBuffer", code, "cannot fill memory");
+			return opencl_fail(error, "clEnqueueFillBuffer", code,
+			                   "cannot fill memory");
 		return 0;
 	default:
 		return tare_fail(error, ENOTSUP, "OpenCL fills no host memory");
@@ -60,22 +61,23 @@ static int append_migrate(const struct opencl_append *append, struct tare_error 
 	const struct opencl_functions *cl = append->device->cl;
 	const struct tare_span *span = &append->operation->destination;
 	const struct opencl_memory *memory = (struct opencl_memory *)span->memory;
-	cl_mem_migration_flags flags =
-		append->operation->to_host ? CL_MIGRATE_MEM_OBJECT_HOST : 0;
+	cl_mem_migration_flags flags = append->operation->to_host ? CL_MIGRATE_MEM_OBJECT_HOST : 0;
 	cl_int code;
 
 	if (span->memory->kind == TARE_MEMORY_SHARED) {
 		const void *pointer = (char *)memory->svm + span->offset_bytes;
 		size_t bytes = span->bytes;
 		if (!cl->clEnqueueSVMMigrateMem || append->device->entry.version < 210)
-			return tare_fail(error, ENOTSUP,
-			                 "moving shared memory needs OpenCL 2.1; this device has %u.%u",
-			                 append->device->entry.version / 100,
-			                 append->device->entry.version / 10 % 10);
+			return tare_fail(
+			    error, ENOTSUP,
+			    "moving shared memory needs OpenCL 2.1; this device has %u.%u",
+			    append->device->entry.version / 100,
+			    append->device->entry.version / 10 % 10);
 		code = cl->clEnqueueSVMMigrateMem(append->queue->queue, 1, &pointer, &bytes, flags,
 		                                  append->wait_count, append->waits, append->event);
 		if (code != CL_SUCCESS)
-			return opencl_fail(error, "clEnqueueSVMMigrateMem", code, "cannot move memory");
+			return opencl_fail(error, "clEnqueueSVMMigrateMem", code,
+			                   "cannot move memory");
 		return 0;
 	}
 	if (span->memory->kind != TARE_MEMORY_DEVICE && span->memory->kind != TARE_MEMORY_MAPPED)
@@ -92,9 +94,8 @@ static int append_migrate(const struct opencl_append *append, struct tare_error 
 static int append_marker(const struct opencl_append *append, struct tare_error *error)
 {
 	cl_int code = append->device->cl->clEnqueueMarkerWithWaitList(
-		append->queue->queue, append->wait_count, append->waits, append->event);
-	return code == CL_SUCCESS ? 0 :
-	       opencl_fail(error, "clEnqueueMarkerWithWaitList", code, "cannot append a marker");
+	    append->queue->queue, append->wait_count, append->waits, append->event);
+	return opencl_result(error, "clEnqueueMarkerWithWaitList", code, "cannot append a marker");
 }
 
 static int dispatch(const struct opencl_append *append, struct tare_error *error)
@@ -125,10 +126,9 @@ static int dispatch(const struct opencl_append *append, struct tare_error *error
 // OpenCL has no blocking form of these; the nearest is the call and a wait for its event.
 static bool block_by_waiting(const struct opencl_append *append)
 {
-	return append->operation->blocking &&
-	       (append->operation->type == TARE_OPERATION_MIGRATE ||
-	        append->operation->type == TARE_OPERATION_COPY ||
-	        append->operation->type == TARE_OPERATION_RECTANGLE);
+	return append->operation->blocking && (append->operation->type == TARE_OPERATION_MIGRATE ||
+	                                       append->operation->type == TARE_OPERATION_COPY ||
+	                                       append->operation->type == TARE_OPERATION_RECTANGLE);
 }
 
 static int append_waiting_for(const struct opencl_append *given, struct opencl_event *handle,
@@ -176,13 +176,15 @@ int opencl_append(struct tare_queue *queue, const struct tare_operation *operati
 		handle->timed = own->timed;
 	}
 	gather_waits(own, operation, waits);
-	rc = append_waiting_for(&(struct opencl_append){
-		.device = opencl_device(queue->device),
-		.queue = own,
-		.operation = operation,
-		.wait_count = operation->wait_count,
-		.waits = operation->wait_count ? waits : NULL,
-	}, handle, error);
+	rc = append_waiting_for(
+	    &(struct opencl_append){
+	        .device = opencl_device(queue->device),
+	        .queue = own,
+	        .operation = operation,
+	        .wait_count = operation->wait_count,
+	        .waits = operation->wait_count ? waits : NULL,
+	    },
+	    handle, error);
 	if (rc == 0 && event)
 		*event = &handle->base;
 	else

@@ -12,18 +12,20 @@ int opencl_queue_open(const struct opencl_device *device, cl_command_queue_prope
 
 	if (cl->clCreateCommandQueueWithProperties && device->entry.version >= 200) {
 		const cl_queue_properties list[] = { CL_QUEUE_PROPERTIES, properties, 0 };
-		*queue = cl->clCreateCommandQueueWithProperties(device->context, device->entry.id, list,
-		                                                &code);
+		*queue = cl->clCreateCommandQueueWithProperties(device->context, device->entry.id,
+		                                                list, &code);
 		if (code != CL_SUCCESS)
-			return opencl_fail(error, "clCreateCommandQueueWithProperties", code,
-			                   "cannot create a queue%s",
-			                   properties & CL_QUEUE_PROFILING_ENABLE ? " with time stamps" : "");
+			return opencl_fail(
+			    error, "clCreateCommandQueueWithProperties", code,
+			    "cannot create a queue%s",
+			    properties & CL_QUEUE_PROFILING_ENABLE ? " with time stamps" : "");
 		return 0;
 	}
 	*queue = cl->clCreateCommandQueue(device->context, device->entry.id, properties, &code);
 	if (code != CL_SUCCESS)
 		return opencl_fail(error, "clCreateCommandQueue", code, "cannot create a queue%s",
-		                   properties & CL_QUEUE_PROFILING_ENABLE ? " with time stamps" : "");
+		                   properties & CL_QUEUE_PROFILING_ENABLE ? " with time stamps"
+		                                                          : "");
 	return 0;
 }
 
@@ -45,7 +47,8 @@ static int refuse(const struct opencl_device *device, const struct tare_queue_op
 		return tare_fail(error, ENOTSUP, "OpenCL has no default queue");
 	}
 	if (options->timed && !device->profiling)
-		return tare_fail(error, ENOTSUP, "this device cannot time operations (no profiling)");
+		return tare_fail(error, ENOTSUP,
+		                 "this device cannot time operations (no profiling)");
 	return 0;
 }
 
@@ -64,10 +67,11 @@ int opencl_queue_create(struct tare_device *device, const struct tare_queue_opti
 	created->context = own->context;
 	created->timed = options->timed;
 	created->out_of_order = options->order == TARE_QUEUE_OUT_OF_ORDER;
-	rc = opencl_queue_open(own,
-	                       (created->timed ? CL_QUEUE_PROFILING_ENABLE : 0) |
-	                       (created->out_of_order ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0),
-	                       &created->queue, error);
+	rc = opencl_queue_open(
+	    own,
+	    (created->timed ? CL_QUEUE_PROFILING_ENABLE : 0) |
+	        (created->out_of_order ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0),
+	    &created->queue, error);
 	if (rc < 0) {
 		free(created);
 		return rc;
@@ -86,11 +90,11 @@ int opencl_queue_adopt(struct tare_device *device, void *native, struct tare_que
 	cl_device_id id = NULL;
 	cl_context context = NULL;
 
-	cl_int code = cl->clGetCommandQueueInfo(foreign, CL_QUEUE_DEVICE, sizeof(cl_device_id), &id,
-	                                        NULL);
+	cl_int code =
+	    cl->clGetCommandQueueInfo(foreign, CL_QUEUE_DEVICE, sizeof(cl_device_id), &id, NULL);
 	if (code == CL_SUCCESS)
-		code = cl->clGetCommandQueueInfo(foreign, CL_QUEUE_CONTEXT, sizeof(cl_context), &context,
-		                                 NULL);
+		code = cl->clGetCommandQueueInfo(foreign, CL_QUEUE_CONTEXT, sizeof(cl_context),
+		                                 &context, NULL);
 	if (code == CL_SUCCESS)
 		code = cl->clGetCommandQueueInfo(foreign, CL_QUEUE_PROPERTIES, sizeof properties,
 		                                 &properties, NULL);
@@ -129,8 +133,8 @@ void opencl_queue_free(struct tare_queue *queue)
 int opencl_submit(struct tare_queue *queue, struct tare_error *error)
 {
 	cl_int code =
-		opencl_device(queue->device)->cl->clFlush(((struct opencl_queue *)queue)->queue);
-	return code == CL_SUCCESS ? 0 : opencl_fail(error, "clFlush", code, "cannot submit");
+	    opencl_device(queue->device)->cl->clFlush(((struct opencl_queue *)queue)->queue);
+	return opencl_result(error, "clFlush", code, "cannot submit");
 }
 
 int opencl_finish(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error)
@@ -142,13 +146,13 @@ int opencl_finish(struct tare_queue *queue, int64_t limit_ns, struct tare_error 
 
 	if (limit_ns == TARE_LIMIT_NATIVE) {
 		code = device->cl->clFinish(native);
-		return code == CL_SUCCESS ? 0 :
-		       opencl_fail(error, "clFinish", code, "cannot finish a queue");
+		return opencl_result(error, "clFinish", code, "cannot finish a queue");
 	}
 	// clFinish has no limit. A marker with an empty wait list waits for all that came before.
 	code = device->cl->clEnqueueMarkerWithWaitList(native, 0, NULL, &last);
 	if (code != CL_SUCCESS)
-		return opencl_fail(error, "clEnqueueMarkerWithWaitList", code, "cannot finish a queue");
+		return opencl_fail(error, "clEnqueueMarkerWithWaitList", code,
+		                   "cannot finish a queue");
 	int rc = opencl_wait(device, last, limit_ns, "a queue", error);
 	device->cl->clReleaseEvent(last);
 	return rc;

@@ -6,13 +6,13 @@
 #include <string.h>
 
 _Static_assert((int)TARE_PLACE_PAGEABLE == (int)TARE_MEMORY_PAGEABLE &&
-                       (int)TARE_PLACE_PINNED == (int)TARE_MEMORY_PINNED &&
-                       (int)TARE_PLACE_WRITE_COMBINED == (int)TARE_MEMORY_WRITE_COMBINED &&
-                       (int)TARE_PLACE_REGISTERED == (int)TARE_MEMORY_REGISTERED &&
-                       (int)TARE_PLACE_DEVICE == (int)TARE_MEMORY_DEVICE &&
-                       (int)TARE_PLACE_SHARED == (int)TARE_MEMORY_SHARED &&
-                       (int)TARE_PLACE_MAPPED == (int)TARE_MEMORY_MAPPED &&
-                       (int)TARE_PLACE_COUNT == (int)TARE_MEMORY_KIND_COUNT,
+                   (int)TARE_PLACE_PINNED == (int)TARE_MEMORY_PINNED &&
+                   (int)TARE_PLACE_WRITE_COMBINED == (int)TARE_MEMORY_WRITE_COMBINED &&
+                   (int)TARE_PLACE_REGISTERED == (int)TARE_MEMORY_REGISTERED &&
+                   (int)TARE_PLACE_DEVICE == (int)TARE_MEMORY_DEVICE &&
+                   (int)TARE_PLACE_SHARED == (int)TARE_MEMORY_SHARED &&
+                   (int)TARE_PLACE_MAPPED == (int)TARE_MEMORY_MAPPED &&
+                   (int)TARE_PLACE_COUNT == (int)TARE_MEMORY_KIND_COUNT,
                "the script's kinds of memory are the contract's");
 
 static int driver_open(const char *option, struct tare_driver **driver, struct tare_error *error)

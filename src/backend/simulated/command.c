@@ -104,13 +104,16 @@ int simulated_command_fill(struct simulated_command *command,
 		if (!operation->fill.pattern || operation->fill.pattern_bytes == 0 ||
 		    operation->fill.pattern_bytes > sizeof command->pattern ||
 		    (operation->fill.pattern_bytes & (operation->fill.pattern_bytes - 1)))
-			return tare_fail(error, EINVAL, "a fill pattern has 1, 2, 4, 8 or 16 bytes, not %u",
+			return tare_fail(error, EINVAL,
+			                 "a fill pattern has 1, 2, 4, 8 or 16 bytes, not %u",
 			                 operation->fill.pattern_bytes);
 		memcpy(command->pattern, operation->fill.pattern, operation->fill.pattern_bytes);
 		command->operation.fill.pattern = command->pattern;
 	}
 	if (operation->type == TARE_OPERATION_LAUNCH) {
-		command->kernel = ((struct simulated_kernel *)operation->launch.kernel)->script;
+		// A graph's node knows its kernel already; the handle may be gone when it is launched.
+		if (!command->kernel)
+			command->kernel = ((struct simulated_kernel *)operation->launch.kernel)->script;
 		return copy_arguments(command, &operation->launch, error);
 	}
 	return 0;
@@ -153,13 +156,15 @@ static int add_implied(struct waits *waits, struct simulated_queue *queue,
 	int status = 0;
 
 	if (queue->order == TARE_QUEUE_OUT_OF_ORDER) {
-		// A marker that names nothing waits for everything before it, and everything after for it.
+		// A marker that names nothing waits for everything before it, and everything after
+		// for it.
 		if (command->operation.type == TARE_OPERATION_MARKER && alone)
 			return add_queue(waits, queue);
 		return queue->barrier ? add_wait(waits, queue->barrier) : 0;
 	}
 	// CUDA's NULL stream and the others wait for each other.
-	for (struct simulated_queue *other = device->queues; other && status == 0; other = other->next)
+	for (struct simulated_queue *other = device->queues; other && status == 0;
+	     other = other->next)
 		if (other != queue && (queue->order == TARE_QUEUE_LEGACY_DEFAULT ||
 		                       other->order == TARE_QUEUE_LEGACY_DEFAULT))
 			status = add_queue(waits, other);
@@ -172,9 +177,11 @@ static int add_events(struct waits *waits, const struct simulated_device *device
 	for (uint32_t i = 0; i < count; i++) {
 		struct simulated_event *event = (struct simulated_event *)events[i];
 		if (event->base.device != &device->base)
-			return tare_fail(error, EINVAL, "an event of another device cannot be waited for");
+			return tare_fail(error, EINVAL,
+			                 "an event of another device cannot be waited for");
 		if (!event->command)
-			return tare_fail(error, EINVAL, "an event of a graph's node means nothing outside it");
+			return tare_fail(error, EINVAL,
+			                 "an event of a graph's node means nothing outside it");
 		if (add_wait(waits, event->command) < 0)
 			return tare_fail(error, ENOMEM, "out of memory");
 	}
@@ -208,8 +215,8 @@ int simulated_command_enqueue(struct simulated_queue *queue, struct simulated_co
 	command->previous = queue->last;
 	*(queue->last ? &queue->last->next : &queue->first) = command;
 	queue->last = command;
-	command->model.submitted_ps = queue->deferred && !command->is_gate ? TARE_MODEL_NEVER
-	                                                                    : submitted_ps;
+	command->model.submitted_ps =
+	    queue->deferred && !command->is_gate ? TARE_MODEL_NEVER : submitted_ps;
 	simulated_command_keep(command);
 	tare_model_append(device->model, queue->model, &command->model);
 	return 0;

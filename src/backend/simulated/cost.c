@@ -14,8 +14,9 @@ static int check_span(const struct simulated_device *device, struct tare_span sp
 		return tare_fail(error, EINVAL, "the %s is memory of another device", what);
 	if (span.offset_bytes > span.memory->bytes ||
 	    span.bytes > span.memory->bytes - span.offset_bytes)
-		return tare_fail(error, EINVAL, "the %s ends %llu bytes behind its memory", what,
-		                 (unsigned long long)(span.offset_bytes + span.bytes - span.memory->bytes));
+		return tare_fail(
+		    error, EINVAL, "the %s ends %llu bytes behind its memory", what,
+		    (unsigned long long)(span.offset_bytes + span.bytes - span.memory->bytes));
 	return 0;
 }
 
@@ -45,9 +46,9 @@ static int64_t first_touch_ps(const struct tare_script *script, struct tare_span
 	if (!script->touch.line)
 		return 0;
 	uint64_t pages = simulated_untouched_pages(span, script->touch.page_bytes);
-	return tare_model_add_ps(tare_model_times_ps(pages, script->touch.fault_ps),
-	                         tare_model_rate_ps(pages * script->touch.page_bytes,
-	                                            script->touch.rate));
+	return tare_model_add_ps(
+	    tare_model_times_ps(pages, script->touch.fault_ps),
+	    tare_model_rate_ps(pages * script->touch.page_bytes, script->touch.rate));
 }
 
 static int copy_cost(struct simulated_command *command, uint64_t bytes, uint64_t rows,
@@ -61,10 +62,11 @@ static int copy_cost(struct simulated_command *command, uint64_t bytes, uint64_t
 	uint64_t rate = copy->rate;
 
 	if (!copy->line)
-		return tare_fail(error, ENOTSUP, "this device does not copy from %s to %s memory (no 'copy "
-		                 "%s %s' in the script)", tare_place_name(from_place),
-		                 tare_place_name(to_place), tare_place_name(from_place),
-		                 tare_place_name(to_place));
+		return tare_fail(error, ENOTSUP,
+		                 "this device does not copy from %s to %s memory (no 'copy "
+		                 "%s %s' in the script)",
+		                 tare_place_name(from_place), tare_place_name(to_place),
+		                 tare_place_name(from_place), tare_place_name(to_place));
 	if (script->boundary_bytes && (misalignment(from, script->boundary_bytes) ||
 	                               misalignment(to, script->boundary_bytes)))
 		rate = (uint64_t)((unsigned __int128)rate * script->unaligned_speed_ppm / 1000000);
@@ -90,7 +92,8 @@ static int copy_cost(struct simulated_command *command, uint64_t bytes, uint64_t
 	return 0;
 }
 
-// Bytes from the first to the last that a rectangle touches on one side; 0: it does not fit 64 bits.
+// Bytes from the first to the last that a rectangle touches on one side; 0: it does not fit 64
+// bits.
 static uint64_t rectangle_extent(const struct tare_rectangle *rectangle, uint64_t row_pitch,
                                  uint64_t layer_pitch)
 {
@@ -108,13 +111,15 @@ static int rectangle_cost(struct simulated_command *command, struct simulated_ho
 	if (!rectangle->row_bytes || !rectangle->rows || !rectangle->layers ||
 	    rectangle->source_row_pitch < rectangle->row_bytes ||
 	    rectangle->destination_row_pitch < rectangle->row_bytes)
-		return tare_fail(error, EINVAL, "a rectangle has rows, layers, and pitches of at least a row");
+		return tare_fail(error, EINVAL,
+		                 "a rectangle has rows, layers, and pitches of at least a row");
 	if (!rectangle->source_layer_pitch)
 		rectangle->source_layer_pitch = rectangle->rows * rectangle->source_row_pitch;
 	if (!rectangle->destination_layer_pitch)
-		rectangle->destination_layer_pitch = rectangle->rows * rectangle->destination_row_pitch;
-	uint64_t source = rectangle_extent(rectangle, rectangle->source_row_pitch,
-	                                   rectangle->source_layer_pitch);
+		rectangle->destination_layer_pitch =
+		    rectangle->rows * rectangle->destination_row_pitch;
+	uint64_t source =
+	    rectangle_extent(rectangle, rectangle->source_row_pitch, rectangle->source_layer_pitch);
 	uint64_t destination = rectangle_extent(rectangle, rectangle->destination_row_pitch,
 	                                        rectangle->destination_layer_pitch);
 	if (!source || !destination || source > command->operation.source.bytes ||
@@ -129,12 +134,13 @@ static int transfer_cost(struct simulated_command *command,
                          enum tare_flow flow, uint64_t bytes, struct tare_error *error)
 {
 	if (!transfer->line)
-		return tare_fail(error, ENOTSUP, "this device cannot %s memory (no '%s' in the script)", what,
+		return tare_fail(error, ENOTSUP,
+		                 "this device cannot %s memory (no '%s' in the script)", what,
 		                 what);
 	// Where no bytes move no engine is needed: the two sides see the same memory.
 	bool moves = transfer->rate && bytes;
-	tare_model_copy_cost(transfer->fixed_ps, transfer->rate, bytes, moves ? flow : TARE_FLOW_NONE,
-	                     &command->model);
+	tare_model_copy_cost(transfer->fixed_ps, transfer->rate, bytes,
+	                     moves ? flow : TARE_FLOW_NONE, &command->model);
 	return 0;
 }
 
@@ -170,9 +176,11 @@ static int migrate_cost(struct simulated_command *command, struct tare_error *er
 	bool to_host = command->operation.to_host;
 
 	if (!script->migrate.line || span.memory->kind != TARE_MEMORY_SHARED)
-		return tare_fail(error, ENOTSUP, script->migrate.line
-		                 ? "only shared memory migrates"
-		                 : "this device cannot migrate memory (no 'migrate' in the script)");
+		return tare_fail(
+		    error, ENOTSUP,
+		    script->migrate.line
+		        ? "only shared memory migrates"
+		        : "this device cannot migrate memory (no 'migrate' in the script)");
 	// Asked for, pages move without faults.
 	uint64_t pages = simulated_move_pages(span, script->migrate.page_bytes, to_host);
 	tare_model_copy_cost(script->migrate.fixed_ps, script->migrate.rate,
@@ -190,16 +198,19 @@ static int launch_cost(struct simulated_command *command, struct tare_error *err
 
 	for (int i = 0; i < 3; i++) {
 		if (!launch->groups[i] || !launch->group_size[i])
-			return tare_fail(error, EINVAL, "a launch has at least one work-group of one item");
+			return tare_fail(error, EINVAL,
+			                 "a launch has at least one work-group of one item");
 		if (groups > UINT64_C(1) << 32 || items > UINT64_C(1) << 20)
-			return tare_fail(error, EINVAL, "the launch has too many work-groups or items");
+			return tare_fail(error, EINVAL,
+			                 "the launch has too many work-groups or items");
 		groups *= launch->groups[i];
 		items *= launch->group_size[i];
 	}
 	if (script->device.work_group && items > script->device.work_group)
-		return tare_fail(error, EINVAL, "a work-group has at most %llu items here, not %llu",
-		                 (unsigned long long)script->device.work_group, (unsigned long long)items);
-	uint32_t needed = command->kernel->action == TARE_KERNEL_NONE  ? 0
+		return tare_fail(
+		    error, EINVAL, "a work-group has at most %llu items here, not %llu",
+		    (unsigned long long)script->device.work_group, (unsigned long long)items);
+	uint32_t needed = command->kernel->action == TARE_KERNEL_NONE   ? 0
 	                  : command->kernel->action == TARE_KERNEL_COPY ? 2
 	                                                                : 3;
 	if (launch->argument_count < needed)
@@ -219,7 +230,8 @@ static int launch_cost(struct simulated_command *command, struct tare_error *err
 		if (status < 0)
 			return status;
 		if (i < needed && span.bytes / sizeof(float) / groups < items)
-			return tare_fail(error, EINVAL, "argument %u of kernel '%s' is smaller than its grid", i,
+			return tare_fail(error, EINVAL,
+			                 "argument %u of kernel '%s' is smaller than its grid", i,
 			                 command->kernel->name);
 		extra_ps = tare_model_add_ps(extra_ps, migration_ps(script, span, false));
 	}
@@ -243,7 +255,8 @@ static int operation_cost(struct simulated_command *command, struct simulated_ho
 		return rectangle_cost(command, work, error);
 	case TARE_OPERATION_FILL:
 		if (operation->destination.bytes % operation->fill.pattern_bytes)
-			return tare_fail(error, EINVAL, "the span is no whole number of fill patterns");
+			return tare_fail(error, EINVAL,
+			                 "the span is no whole number of fill patterns");
 		return transfer_cost(command, &script->fill, "fill", TARE_FLOW_LOCAL,
 		                     operation->destination.bytes, error);
 	case TARE_OPERATION_MAP:
@@ -254,7 +267,8 @@ static int operation_cost(struct simulated_command *command, struct simulated_ho
 	case TARE_OPERATION_LAUNCH:
 		return launch_cost(command, error);
 	case TARE_OPERATION_MARKER:
-		tare_model_copy_cost(script->marker.fixed_ps, 0, 0, TARE_FLOW_NONE, &command->model);
+		tare_model_copy_cost(script->marker.fixed_ps, 0, 0, TARE_FLOW_NONE,
+		                     &command->model);
 		return 0;
 	case TARE_OPERATION_HOST_CALL:
 		if (!operation->call.function)
@@ -270,8 +284,8 @@ int simulated_cost(struct simulated_queue *queue, struct simulated_command *comm
 {
 	struct simulated_device *device = command->device;
 	const struct tare_operation *operation = &command->operation;
-	bool reads = operation->type == TARE_OPERATION_COPY ||
-	             operation->type == TARE_OPERATION_RECTANGLE;
+	bool reads =
+	    operation->type == TARE_OPERATION_COPY || operation->type == TARE_OPERATION_RECTANGLE;
 	bool writes = operation->type <= TARE_OPERATION_MIGRATE;
 	int status = 0;
 

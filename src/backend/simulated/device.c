@@ -24,8 +24,8 @@ static void schedule_callbacks(struct simulated_device *device, struct simulated
 	while (command->callbacks) {
 		struct simulated_callback *callback = command->callbacks;
 		command->callbacks = callback->next;
-		callback->due_ps = tare_model_add_ps(command->model.end_ps,
-		                                     device->script->host.callback_ps);
+		callback->due_ps =
+		    tare_model_add_ps(command->model.end_ps, device->script->host.callback_ps);
 		simulated_call_at(device, callback);
 	}
 }
@@ -117,9 +117,11 @@ void simulated_host_pause(struct tare_device *device, int64_t ns)
 int simulated_check(const struct simulated_device *device, struct tare_error *error)
 {
 	if (device->callback_ps >= 0)
-		return tare_fail(error, EINVAL, "a callback may read the host clock and nothing else");
+		return tare_fail(error, EINVAL,
+		                 "a callback may read the host clock and nothing else");
 	if (device->lost)
-		return tare_fail(error, ENODEV, "the device is lost (fault device-lost %llu of the script)",
+		return tare_fail(error, ENODEV,
+		                 "the device is lost (fault device-lost %llu of the script)",
 		                 (unsigned long long)device->script->faults.lost_at);
 	return 0;
 }
@@ -128,10 +130,10 @@ int simulated_wait(struct simulated_device *device, struct simulated_command *co
                    int64_t limit_ns, struct tare_error *error)
 {
 	const struct tare_script_host *host = &device->script->host;
-	bool native = limit_ns < 0;  // TARE_LIMIT_NATIVE
+	bool native = limit_ns < 0; // TARE_LIMIT_NATIVE
 	int64_t limit_ps = native || limit_ns > TARE_PS_MAX / 1000
-	                           ? TARE_PS_MAX
-	                           : tare_model_add_ps(device->host_ps, limit_ns * 1000);
+	                       ? TARE_PS_MAX
+	                       : tare_model_add_ps(device->host_ps, limit_ns * 1000);
 	int64_t idle_ps = tare_model_add_ps(device->host_ps, host->finish_ps);
 
 	if (command->model.phase == TARE_PHASE_DONE) {
@@ -141,17 +143,21 @@ int simulated_wait(struct simulated_device *device, struct simulated_command *co
 		simulated_host_goes_on_at(device, awake_ps > idle_ps ? awake_ps : idle_ps);
 	} else {
 		if (native)
-			return tare_fail(error, ETIMEDOUT, "this wait would never end: what it waits for is held "
+			return tare_fail(error, ETIMEDOUT,
+			                 "this wait would never end: what it waits for is held "
 			                 "by a gate, was not submitted, or hangs");
 		simulated_host_goes_on_at(device, limit_ps);
 		return tare_fail(error, ETIMEDOUT, "not done after %lld ns", (long long)limit_ns);
 	}
 	if (command->status == -ENODEV)
-		return tare_fail(error, ENODEV, "the device is lost (fault device-lost %llu of the script)",
+		return tare_fail(error, ENODEV,
+		                 "the device is lost (fault device-lost %llu of the script)",
 		                 (unsigned long long)device->script->faults.lost_at);
 	if (command->status < 0)
-		return tare_fail(error, -command->status, "operation %llu failed on the device (fault "
-		                 "failure of the script)", (unsigned long long)command->number);
+		return tare_fail(error, -command->status,
+		                 "operation %llu failed on the device (fault "
+		                 "failure of the script)",
+		                 (unsigned long long)command->number);
 	return 0;
 }
 
@@ -163,7 +169,8 @@ int simulated_clock_rate(struct tare_device *base, enum tare_clock clock,
 	const struct tare_script *script = ((struct simulated_device *)base)->script;
 
 	if (clock == TARE_CLOCK_STAMPS && !script->stamps)
-		return tare_fail(error, ENOTSUP, "this device stamps nothing (stamps none in the script)");
+		return tare_fail(error, ENOTSUP,
+		                 "this device stamps nothing (stamps none in the script)");
 	if (clock == TARE_CLOCK_PAIRS && !script->has_pairs)
 		return tare_fail(error, ENOTSUP,
 		                 "the device clock cannot be read (pairs none in the script)");

@@ -15,10 +15,11 @@ static void copy_rectangle(const struct tare_operation *operation)
 
 	for (uint64_t layer = 0; layer < shape->layers; layer++)
 		for (uint64_t row = 0; row < shape->rows; row++)
-			memmove(bytes_of(operation->destination) + layer * shape->destination_layer_pitch +
-			                row * shape->destination_row_pitch,
+			memmove(bytes_of(operation->destination) +
+			            layer * shape->destination_layer_pitch +
+			            row * shape->destination_row_pitch,
 			        bytes_of(operation->source) + layer * shape->source_layer_pitch +
-			                row * shape->source_row_pitch,
+			            row * shape->source_row_pitch,
 			        shape->row_bytes);
 }
 

@@ -33,8 +33,9 @@ static int check(const struct simulated_event *event, struct tare_error *error)
 	if (status < 0)
 		return status;
 	if (!event->command)
-		return tare_fail(error, EINVAL,
-		                 "an event of a graph's node has no life of its own; see graph_stamps");
+		return tare_fail(
+		    error, EINVAL,
+		    "an event of a graph's node has no life of its own; see graph_stamps");
 	return 0;
 }
 
@@ -66,7 +67,8 @@ int simulated_event_done(struct tare_event *base, struct tare_error *error)
 	if (status < 0 || event->command->model.phase != TARE_PHASE_DONE)
 		return status;
 	if (event->command->status < 0)
-		return tare_fail(error, -event->command->status, "operation %llu failed on the device",
+		return tare_fail(error, -event->command->status,
+		                 "operation %llu failed on the device",
 		                 (unsigned long long)event->command->number);
 	return 1;
 }
@@ -88,7 +90,8 @@ int simulated_event_callback(struct tare_event *base, void (*function)(void *con
 		return tare_fail(error, ENOMEM, "out of memory");
 	*callback = (struct simulated_callback){ .function = function, .context = context };
 	if (command->model.phase == TARE_PHASE_DONE) {
-		callback->due_ps = tare_model_add_ps(device->host_ps, device->script->host.callback_ps);
+		callback->due_ps =
+		    tare_model_add_ps(device->host_ps, device->script->host.callback_ps);
 		simulated_call_at(device, callback);
 		return 0;
 	}
@@ -110,8 +113,10 @@ int simulated_command_stamps(const struct simulated_command *command, struct tar
 	if (model->phase != TARE_PHASE_DONE)
 		return tare_fail(error, EINVAL, "the operation is not done; wait for it first");
 	if (!command->timed || !present)
-		return tare_fail(error, ENODATA, command->timed ? "this device stamps nothing (stamps none in the script)"
-		                                                : "the queue is not timed");
+		return tare_fail(error, ENODATA,
+		                 command->timed
+		                     ? "this device stamps nothing (stamps none in the script)"
+		                     : "the queue is not timed");
 	if (command->status < 0)
 		return tare_fail(error, ENODATA, "an operation that failed has no stamps");
 	const int64_t at_ps[TARE_STAMP_COUNT] = {
@@ -172,8 +177,9 @@ int simulated_gate_shut(struct tare_queue *base, struct tare_gate **result,
 		simulated_command_release(command);
 		return status;
 	}
-	gate->base = (struct tare_gate){ .device = &device->base,
-		                             .capacity = (uint32_t)device->script->queue.gate_capacity };
+	gate->base =
+	    (struct tare_gate){ .device = &device->base,
+		                .capacity = (uint32_t)device->script->queue.gate_capacity };
 	gate->command = command;
 	queue->gates++;
 	*result = &gate->base;
@@ -186,7 +192,7 @@ static void open_gate(struct simulated_gate *gate)
 	struct simulated_queue *queue = gate->command->queue;
 
 	gate->open = true;
-	if (!queue)  // freed, and the gate with it
+	if (!queue) // freed, and the gate with it
 		return;
 	tare_model_release(&gate->command->model, device->host_ps);
 	if (--queue->gates == 0)

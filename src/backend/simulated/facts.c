@@ -59,7 +59,7 @@ static void compute_facts(const struct tare_script_device *device, struct tare_f
 	if (device->units && device->lanes && device->clock_hz)
 		tare_fact_set_rate(facts, TARE_FACT_PEAK_FP32, TARE_ORIGIN_FORMULA,
 		                   2.0 * (double)device->units * (double)device->lanes *
-		                           (double)device->clock_hz);
+		                       (double)device->clock_hz);
 	else
 		tare_fact_absent(facts, TARE_FACT_PEAK_FP32,
 		                 "the script lacks units, lanes or clock to compute it from");
@@ -85,8 +85,8 @@ static void memory_facts(const struct tare_script *script, struct tare_facts *fa
 
 static void clock_facts(const struct tare_script *script, struct tare_facts *facts)
 {
-	static const char *const names[] = { "queued", "submitted", "start", "end", "active",
-		                                 "as positions in the queue" };
+	static const char *const names[] = { "queued", "submitted", "start",
+		                             "end",    "active",    "as positions in the queue" };
 	const struct tare_clock_rate *rate = &script->timer.rate;
 	char text[160] = "";
 
@@ -99,8 +99,8 @@ static void clock_facts(const struct tare_script *script, struct tare_facts *fac
 	                   script->has_pairs ? "yes, bracketed by the host clock" : "no");
 	for (size_t i = 0, used = 0; i < sizeof names / sizeof *names; i++)
 		if (script->stamps >> i & 1)
-			used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "",
-			                         names[i]);
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
+			                         used ? ", " : "", names[i]);
 	tare_fact_set_text(facts, TARE_FACT_PROFILING, TARE_ORIGIN_DRIVER, text[0] ? text : "none");
 }
 
@@ -145,7 +145,8 @@ void simulated_facts(const struct tare_script *script, struct tare_facts *facts)
 	}
 	tare_fact_absent(facts, TARE_FACT_POWER_LIMIT, "a simulated device has no power limit");
 	if (script->telemetry.line) {
-		snprintf(text, sizeof text, "0x%llx", (unsigned long long)script->telemetry.throttle);
+		snprintf(text, sizeof text, "0x%llx",
+		         (unsigned long long)script->telemetry.throttle);
 		tare_fact_set_text(facts, TARE_FACT_THROTTLE, TARE_ORIGIN_DRIVER,
 		                   script->telemetry.throttle ? text : "none");
 	} else {

@@ -37,7 +37,8 @@ int simulated_graph_record(struct simulated_queue *queue, const struct tare_oper
 		return tare_fail(error, EINVAL, "a blocking operation cannot be recorded");
 	for (uint32_t i = 0; i < operation->wait_count; i++)
 		if (((struct simulated_event *)operation->waits[i])->graph != graph)
-			return tare_fail(error, EINVAL, "a recorded operation waits only for others of its graph");
+			return tare_fail(error, EINVAL,
+			                 "a recorded operation waits only for others of its graph");
 	if (graph->count == graph->capacity) {
 		uint32_t capacity = graph->capacity ? 2 * graph->capacity : 16;
 		void *grown = realloc(graph->nodes, capacity * sizeof *graph->nodes);
@@ -106,11 +107,11 @@ static struct simulated_command *instance_of(const struct simulated_command *nod
 		tare_fail(error, ENOMEM, "out of memory");
 		return NULL;
 	}
+	command->kernel = node->kernel;
 	if (simulated_command_fill(command, &node->operation, error) < 0) {
 		simulated_command_release(command);
 		return NULL;
 	}
-	command->kernel = node->kernel;
 	command->timed = timed;
 	command->queued_ps = node->device->host_ps;
 	command->model.flow = node->model.flow;
@@ -165,10 +166,11 @@ int simulated_graph_launch(struct tare_graph *base, struct tare_queue *queue_bas
 	for (uint32_t i = 0; i < graph->count && status == 0; i++) {
 		// An out-of-order queue would not keep the chain: each node names its predecessor.
 		struct simulated_event before = { .base = { &device->base },
-			                              .command = i ? graph->launched[i - 1] : NULL };
+			                          .command = i ? graph->launched[i - 1] : NULL };
 		struct tare_event *wait = &before.base;
 		graph->launched[i]->number = ++device->commands;
-		status = simulated_command_enqueue(queue, graph->launched[i], &wait, i > 0, seen_ps, error);
+		status = simulated_command_enqueue(queue, graph->launched[i], &wait, i > 0, seen_ps,
+		                                   error);
 	}
 	if (status < 0) {
 		simulated_event_free(made);
@@ -185,7 +187,8 @@ int simulated_graph_stamps(struct tare_graph *base, uint32_t node, struct tare_s
 	struct simulated_graph *graph = (struct simulated_graph *)base;
 
 	if (node >= graph->count)
-		return tare_fail(error, EINVAL, "the graph has %u nodes; number %u is not among them",
+		return tare_fail(error, EINVAL,
+		                 "the graph has %u nodes; number %u is not among them",
 		                 graph->count, node);
 	if (!graph->launched)
 		return tare_fail(error, EINVAL, "the graph was not launched");

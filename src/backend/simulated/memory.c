@@ -38,19 +38,23 @@ static int check_room(const struct simulated_device *device, enum tare_memory_ki
 	if (bytes == 0)
 		return tare_fail(error, EINVAL, "cannot allocate 0 bytes");
 	if (script->faults.memory_above_bytes && bytes > script->faults.memory_above_bytes)
-		return tare_fail(error, ENOMEM, "out of memory: %llu bytes (fault out-of-memory-above of "
-		                 "the script)", (unsigned long long)bytes);
+		return tare_fail(error, ENOMEM,
+		                 "out of memory: %llu bytes (fault out-of-memory-above of "
+		                 "the script)",
+		                 (unsigned long long)bytes);
 	if (!on_device(kind))
 		return 0;
 	if (bytes > script->device.largest_bytes)
-		return tare_fail(error, ENOMEM, "out of device memory: the largest allocation is %llu "
-		                 "bytes, not %llu", (unsigned long long)script->device.largest_bytes,
+		return tare_fail(error, ENOMEM,
+		                 "out of device memory: the largest allocation is %llu "
+		                 "bytes, not %llu",
+		                 (unsigned long long)script->device.largest_bytes,
 		                 (unsigned long long)bytes);
 	if (bytes > script->device.memory_bytes - device->device_bytes)
-		return tare_fail(error, ENOMEM, "out of device memory: %llu of %llu bytes are left, not %llu",
-		                 (unsigned long long)(script->device.memory_bytes - device->device_bytes),
-		                 (unsigned long long)script->device.memory_bytes,
-		                 (unsigned long long)bytes);
+		return tare_fail(
+		    error, ENOMEM, "out of device memory: %llu of %llu bytes are left, not %llu",
+		    (unsigned long long)(script->device.memory_bytes - device->device_bytes),
+		    (unsigned long long)script->device.memory_bytes, (unsigned long long)bytes);
 	return 0;
 }
 
@@ -62,7 +66,8 @@ static struct simulated_memory *memory_new(struct simulated_device *device,
 
 	if (!memory)
 		return NULL;
-	memory->base = (struct tare_memory){ .device = &device->base, .kind = kind, .bytes = bytes };
+	memory->base =
+	    (struct tare_memory){ .device = &device->base, .kind = kind, .bytes = bytes };
 	memory->touched = kind != TARE_MEMORY_PAGEABLE;
 	if (kind == TARE_MEMORY_SHARED && page) {
 		memory->resident = calloc(1, bytes / page / 8 + 1);
@@ -94,7 +99,8 @@ int simulated_memory_create(struct tare_device *base, enum tare_memory_kind kind
 		if (memory)
 			free(memory->resident);
 		free(memory);
-		return tare_fail(error, ENOMEM, "the host has no %llu bytes for the simulated memory",
+		return tare_fail(error, ENOMEM,
+		                 "the host has no %llu bytes for the simulated memory",
 		                 (unsigned long long)bytes);
 	}
 	// First touch is counted by the page; large pages would make that a matter of luck.

@@ -28,20 +28,24 @@ int simulated_module_create(struct tare_device *base, const struct tare_module_s
 	if (status < 0)
 		return status;
 	if (source->format != TARE_MODULE_NATIVE)
-		return tare_fail(error, ENOTSUP, "the simulated device runs no source, only kernels that its "
+		return tare_fail(error, ENOTSUP,
+		                 "the simulated device runs no source, only kernels that its "
 		                 "script names");
 	simulated_spend(device, script->host.build_ps);
 	if (script->faults.build_log[0]) {
 		if (log)
 			*log = strdup(script->faults.build_log);
-		return tare_fail(error, EINVAL, "the module does not build (fault build of the script)");
+		return tare_fail(error, EINVAL,
+		                 "the module does not build (fault build of the script)");
 	}
 	if (!find_kernel(script, source->data, source->bytes)) {
 		if (log && asprintf(log, "no kernel '%.*s' in the script", (int)source->bytes,
 		                    (const char *)source->data) < 0)
 			*log = NULL;
-		return tare_fail(error, EINVAL, "the simulated device knows no kernel '%.*s'; its script may "
-		                 "name one", (int)(source->bytes < 60 ? source->bytes : 60),
+		return tare_fail(error, EINVAL,
+		                 "the simulated device knows no kernel '%.*s'; its script may "
+		                 "name one",
+		                 (int)(source->bytes < 60 ? source->bytes : 60),
 		                 (const char *)source->data);
 	}
 	struct simulated_module *made = calloc(1, sizeof *made);
@@ -92,7 +96,7 @@ int simulated_kernel_facts(struct tare_kernel *base, struct tare_kernel_facts *f
 {
 	const struct tare_script_kernel *kernel = ((struct simulated_kernel *)base)->script;
 	const struct tare_script_device *device =
-		&((struct simulated_device *)base->module->device)->script->device;
+	    &((struct simulated_device *)base->module->device)->script->device;
 
 	(void)error;
 	*facts = (struct tare_kernel_facts){

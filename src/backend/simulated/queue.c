@@ -13,7 +13,8 @@ static int check_options(const struct simulated_device *device,
                          const struct tare_queue_options *options, struct tare_error *error)
 {
 	if (options->engine >= device->script->engine_count)
-		return tare_fail(error, EINVAL, "there are %zu engines; number %u is not among them",
+		return tare_fail(error, EINVAL,
+		                 "there are %zu engines; number %u is not among them",
 		                 device->script->engine_count, options->engine);
 	if (options->order == TARE_QUEUE_OUT_OF_ORDER)
 		return simulated_lacks(device, TARE_LACK_OUT_OF_ORDER, error);
@@ -54,11 +55,13 @@ int simulated_queue_create(struct tare_device *base, const struct tare_queue_opt
 	queue->owner = queue;
 	queue->order = options->order;
 	queue->timed = options->timed;
-	queue->deferred = options->order == TARE_QUEUE_DEFERRED || script->flush == TARE_FLUSH_SUBMIT;
-	queue->model = tare_model_queue_new(
-		device->model,
-		options->order == TARE_QUEUE_OUT_OF_ORDER ? TARE_MODEL_OUT_OF_ORDER : TARE_MODEL_IN_ORDER,
-		script->route == TARE_ROUTE_QUEUE ? (int)options->engine : -1);
+	queue->deferred =
+	    options->order == TARE_QUEUE_DEFERRED || script->flush == TARE_FLUSH_SUBMIT;
+	queue->model =
+	    tare_model_queue_new(device->model,
+	                         options->order == TARE_QUEUE_OUT_OF_ORDER ? TARE_MODEL_OUT_OF_ORDER
+	                                                                   : TARE_MODEL_IN_ORDER,
+	                         script->route == TARE_ROUTE_QUEUE ? (int)options->engine : -1);
 	if (!queue->model) {
 		simulated_queue_free(&queue->base);
 		return tare_fail(error, ENOMEM, "out of memory");
@@ -154,8 +157,10 @@ static int check_gates(struct simulated_queue *queue, struct tare_error *error)
 	if (!queue->gates)
 		return 0;
 	if (capacity && queue->behind_gate >= capacity)
-		return tare_fail(error, ETIMEDOUT, "%u operations wait behind a shut gate: one more would "
-		                 "block the host for ever", queue->behind_gate);
+		return tare_fail(error, ETIMEDOUT,
+		                 "%u operations wait behind a shut gate: one more would "
+		                 "block the host for ever",
+		                 queue->behind_gate);
 	queue->behind_gate++;
 	return 0;
 }
@@ -182,8 +187,8 @@ static int enqueue(struct simulated_queue *queue, struct simulated_command *comm
 	number(device, command);
 	simulated_spend(device, work.before_ps);
 	status = simulated_command_enqueue(
-		queue, command, operation->waits, operation->wait_count,
-		tare_model_add_ps(device->host_ps, device->script->queue.submission_ps), error);
+	    queue, command, operation->waits, operation->wait_count,
+	    tare_model_add_ps(device->host_ps, device->script->queue.submission_ps), error);
 	if (status < 0)
 		return status;
 	simulated_spend(device, work.during_ps);
@@ -259,12 +264,13 @@ int simulated_finish(struct tare_queue *base, int64_t limit_ns, struct tare_erro
 	simulated_flush(queue);
 	int64_t began_ps = device->host_ps;
 	int64_t limit_ps = limit_ns < 0 || limit_ns > TARE_PS_MAX / 1000
-	                           ? TARE_PS_MAX
-	                           : tare_model_add_ps(began_ps, limit_ns * 1000);
+	                       ? TARE_PS_MAX
+	                       : tare_model_add_ps(began_ps, limit_ns * 1000);
 	bool waited = queue->first != NULL;
 	bool empty = run_empty(device, queue, limit_ps);
 	if (!empty && limit_ns < 0)
-		return tare_fail(error, ETIMEDOUT, "this wait would never end: the queue is held by a gate, "
+		return tare_fail(error, ETIMEDOUT,
+		                 "this wait would never end: the queue is held by a gate, "
 		                 "or an operation in it hangs");
 	if (!empty) {
 		simulated_host_goes_on_at(device, limit_ps);
@@ -278,7 +284,9 @@ int simulated_finish(struct tare_queue *base, int64_t limit_ns, struct tare_erro
 	queue->failed = 0;
 	status = simulated_check(device, error);
 	if (status == 0 && failed)
-		return tare_fail(error, EIO, "operation %llu failed on the device (fault failure of the "
-		                 "script)", (unsigned long long)failed);
+		return tare_fail(error, EIO,
+		                 "operation %llu failed on the device (fault failure of the "
+		                 "script)",
+		                 (unsigned long long)failed);
 	return status;
 }
