@@ -92,7 +92,9 @@ function absentCard(title, reason) {
 }
 
 function spreadNote(cell, spread) {
-	return [spread || '±n/a', cell.converged || cell.source === 'model' ? null : 'not converged',
+	const settled = cell.converged || cell.source === 'model';
+	return [spread || (settled ? '±n/a' : 'too few for an interval'),
+		settled ? null : `not converged in ${count(cell.n, 'sample')}`,
 		cell.verified === false ? 'WRONG DATA' : null].filter(Boolean).join(', ');
 }
 

@@ -294,7 +294,9 @@ struct tare_backend {
 
 	// Append, submit and execute are three things. Append hands the operation to the runtime;
 	// *event (if event is not NULL) is the caller's to free, at any time. The operation's spans,
-	// arguments and pattern need not outlive the call, memories must outlive the operation.
+	// arguments and pattern need not outlive the call, memories must outlive the operation. A copy
+	// from pageable memory may read it at once, before what is queued ahead of it has run (CUDA
+	// does): who changes a source from the queue uses pinned memory.
 	int (*append)(struct tare_queue *queue, const struct tare_operation *operation,
 	              struct tare_event **event, struct tare_error *error);
 	// Hands everything appended to the device (flush; close and execute). Does not wait.

@@ -29,9 +29,9 @@ static int gather(const struct tare_settings *settings, struct tare_result *foun
 		if (chosen[i])
 			added = tare_device_move(found, i, result);
 	for (size_t i = 0; added == 0 && !settings->device && i < found->absence_count; i++)
-		added = tare_result_add_absence(result, found->absences[i].backend,
-		                                found->absences[i].reason,
-		                                found->absences[i].action);
+		added =
+		    tare_result_add_absence(result, found->absences[i].backend,
+		                            found->absences[i].reason, found->absences[i].action);
 	// The simulated device alone is the same on every machine and day.
 	if (added == 0 && only_simulated(result))
 		added = tare_set_string(&result->written_at, "1970-01-01T00:00:00Z");

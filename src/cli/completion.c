@@ -19,7 +19,8 @@ static const char *bash_action(const struct tare_option *option)
 		return "COMPREPLY=($(compgen -W \"$devices\" -- \"$current\")); return";
 	case TARE_VALUE_LINES:
 		return "local head=; [[ $current == *,* ]] && head=${current%,*},\n"
-		       "\t\tCOMPREPLY=($(compgen -P \"$head\" -W \"$lines\" -- \"${current##*,}\"));"
+		       "\t\tCOMPREPLY=($(compgen -P \"$head\" -W \"$lines\" -- "
+		       "\"${current##*,}\"));"
 		       " return";
 	default:
 		return "return";
@@ -190,7 +191,8 @@ static void write_fish(FILE *file)
 	for (size_t i = 0; i < TARE_COMMAND_COUNT; i++) {
 		if (tare_commands[i].hidden)
 			continue;
-		fprintf(file, "complete -c tare -n __fish_use_subcommand -a %s -d ", tare_commands[i].name);
+		fprintf(file, "complete -c tare -n __fish_use_subcommand -a %s -d ",
+		        tare_commands[i].name);
 		write_fish_quoted(tare_commands[i].summary, file);
 		fputc('\n', file);
 	}
@@ -198,7 +200,8 @@ static void write_fish(FILE *file)
 		const struct tare_option *option = &tare_options[i];
 		fputs("complete -c tare -n '__fish_seen_subcommand_from", file);
 		for (size_t c = 0; c < TARE_COMMAND_COUNT; c++)
-			if (!tare_commands[c].hidden && tare_option_applies(option, &tare_commands[c]))
+			if (!tare_commands[c].hidden &&
+			    tare_option_applies(option, &tare_commands[c]))
 				fprintf(file, " %s", tare_commands[c].name);
 		fprintf(file, "' -l %s", option->name);
 		if (option->letter)
@@ -270,6 +273,6 @@ int tare_command_describe(const struct tare_settings *settings, struct tare_erro
 	}
 	if (tare_completion_write(what, stdout) == 0)
 		return TARE_EXIT_OK;
-	return tare_usage(error, "cannot describe '%s'; it describes bash, zsh, fish, man COMMAND, lines",
-	                  what);
+	return tare_usage(
+	    error, "cannot describe '%s'; it describes bash, zsh, fish, man COMMAND, lines", what);
 }

@@ -42,7 +42,9 @@ const char *tare_device_script(const char *what)
 	const struct tare_backend *backend = backend_of(what, &rest);
 
 	return backend && strcmp(backend->name, "simulated") == 0 && rest && rest[0] &&
-	       !is_number(rest) ? rest : NULL;
+	               !is_number(rest)
+	           ? rest
+	           : NULL;
 }
 
 int tare_devices_find(const char *what, struct tare_result *found, struct tare_error *error)
@@ -83,7 +85,8 @@ static bool means(const char *what, const struct tare_device_entry *entry)
 }
 
 // Adds "0: NVIDIA H200 (cuda:0, opencl:0)" for each physical device that `chosen` marks.
-static void list_devices(const struct tare_result *found, const bool *chosen, char *text, size_t size)
+static void list_devices(const struct tare_result *found, const bool *chosen, char *text,
+                         size_t size)
 {
 	size_t length = 0;
 
@@ -92,7 +95,8 @@ static void list_devices(const struct tare_result *found, const bool *chosen, ch
 		const struct tare_device_entry *first = &found->devices[i];
 		bool listed = chosen && !chosen[i];
 		for (size_t j = 0; j < i; j++)
-			listed |= found->devices[j].number == first->number && (!chosen || chosen[j]);
+			listed |=
+			    found->devices[j].number == first->number && (!chosen || chosen[j]);
 		if (listed || length + 1 >= size)
 			continue;
 		length += (size_t)snprintf(text + length, size - length, "%s%u: %.40s (",
@@ -100,9 +104,9 @@ static void list_devices(const struct tare_result *found, const bool *chosen, ch
 		                           fact_text(first, TARE_FACT_NAME));
 		for (size_t j = i; j < found->device_count && length < size; j++)
 			if (found->devices[j].number == first->number)
-				length += (size_t)snprintf(text + length, size - length, "%s%s:%u",
-				                           j == i ? "" : ", ", found->devices[j].backend,
-				                           found->devices[j].index);
+				length += (size_t)snprintf(
+				    text + length, size - length, "%s%s:%u", j == i ? "" : ", ",
+				    found->devices[j].backend, found->devices[j].index);
 		if (length < size)
 			length += (size_t)snprintf(text + length, size - length, ")");
 	}
@@ -131,9 +135,11 @@ static int refuse_no_device(const char *what, const struct tare_result *found,
 		tare_fail(error, ENODEV, "%s%s%s", absence->reason, absence->action ? "; " : "",
 		          absence->action ? absence->action : "");
 	else
-		tare_fail(error, ENODEV, "there is no device to measure: %s%s%s (tare devices has the other "
-		          "reasons; --device simulated works anywhere)", absence->reason,
-		          absence->action ? "; " : "", absence->action ? absence->action : "");
+		tare_fail(error, ENODEV,
+		          "there is no device to measure: %s%s%s (tare devices has the other "
+		          "reasons; --device simulated works anywhere)",
+		          absence->reason, absence->action ? "; " : "",
+		          absence->action ? absence->action : "");
 	return TARE_EXIT_FAILED;
 }
 
@@ -157,8 +163,9 @@ int tare_devices_choose(const char *what, const struct tare_result *found, bool 
 	if (found->device_count == 0)
 		return refuse_no_device(what, found, error);
 	list_devices(found, matches ? chosen : NULL, list, sizeof list);
-	return tare_usage(error, matches ? "--device '%s' could be %s"
-	                                 : "there is no device '%s'; there is %s", what, list);
+	return tare_usage(
+	    error, matches ? "--device '%s' could be %s" : "there is no device '%s'; there is %s",
+	    what, list);
 }
 
 int tare_device_move(struct tare_result *found, size_t index, struct tare_result *result)
@@ -219,7 +226,8 @@ int tare_devices_best(const char *what, enum tare_need need, const struct tare_r
 			unable = entry;
 			continue;
 		}
-		score = type_rank(entry) * 1000000L + (long)entry->number * 100 + backend_rank(backend);
+		score =
+		    type_rank(entry) * 1000000L + (long)entry->number * 100 + backend_rank(backend);
 		if (score < best_score) {
 			best_score = score;
 			best = (int)i;
@@ -228,7 +236,8 @@ int tare_devices_best(const char *what, enum tare_need need, const struct tare_r
 	if (best >= 0)
 		return best;
 	if (unable)
-		tare_fail(error, ENOTSUP, "%s is seen only through %s, which tare lists but does not measure "
+		tare_fail(error, ENOTSUP,
+		          "%s is seen only through %s, which tare lists but does not measure "
 		          "yet; install the device's OpenCL driver",
 		          fact_text(unable, TARE_FACT_NAME), unable->backend_title);
 	else

@@ -20,8 +20,8 @@ int tare_devices_find(const char *what, struct tare_result *found, struct tare_e
 int tare_devices_choose(const char *what, const struct tare_result *found, bool *chosen,
                         struct tare_error *error);
 
-// The index in found->devices of the best chosen one for `need`: a GPU before an accelerator before a
-// CPU, and for one physical device the first API in the registry's order. The simulated device
+// The index in found->devices of the best chosen one for `need`: a GPU before an accelerator before
+// a CPU, and for one physical device the first API in the registry's order. The simulated device
 // counts only when `what` named it. Returns -1 with the reason when none will do.
 int tare_devices_best(const char *what, enum tare_need need, const struct tare_result *found,
                       const bool *chosen, struct tare_error *error);

@@ -52,7 +52,8 @@ static void write_overview(FILE *file)
 	      file);
 	for (size_t i = 0; i < TARE_COMMAND_COUNT; i++)
 		if (!tare_commands[i].hidden)
-			fprintf(file, "  tare %-11s %s\n", tare_commands[i].name, tare_commands[i].summary);
+			fprintf(file, "  tare %-11s %s\n", tare_commands[i].name,
+			        tare_commands[i].summary);
 	fputs("  tare --version   the version\n\n"
 	      "tare COMMAND --help lists its options; the manual is tare(1).\n",
 	      file);
@@ -120,5 +121,6 @@ int tare_command_help(const struct tare_settings *settings, struct tare_error *e
 			tare_suggestion_offer(&suggestion, tare_commands[i].name);
 	return tare_usage(error, "there is no command '%s'%s%s%s", name,
 	                  suggestion.nearest ? "; did you mean '" : "",
-	                  suggestion.nearest ? suggestion.nearest : "", suggestion.nearest ? "'?" : "");
+	                  suggestion.nearest ? suggestion.nearest : "",
+	                  suggestion.nearest ? "'?" : "");
 }

@@ -52,10 +52,12 @@ static int open_device(const struct tare_settings *settings, const struct tare_d
                        struct session *session, struct tare_error *error)
 {
 	const struct tare_backend *backend = tare_backend_find(entry->backend);
-	int status = backend->driver_open(tare_device_script(settings->device), &session->driver, error);
+	int status =
+	    backend->driver_open(tare_device_script(settings->device), &session->driver, error);
 
 	if (status == 0)
-		status = backend->device_open(session->driver, entry->index, &session->device, error);
+		status =
+		    backend->device_open(session->driver, entry->index, &session->device, error);
 	return status == 0 ? TARE_EXIT_OK : TARE_EXIT_FAILED;
 }
 
@@ -101,7 +103,7 @@ static uint64_t choose_seed(const struct tare_settings *settings, const struct t
 		return 1;
 	if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
 		seed = (uint64_t)tare_host_now().ns;
-	return seed % 1000000;  // short enough to be typed again
+	return seed % 1000000; // short enough to be typed again
 }
 
 int tare_report_all(const struct tare_settings *settings, struct tare_outputs *outputs,
@@ -127,7 +129,6 @@ static int conclude(const struct tare_settings *settings, int measured, struct s
 
 	if (measured < 0 && measured != -EINTR && measured != -EBADMSG)
 		return TARE_EXIT_FAILED;
-	session->result->interrupted = measured == -EINTR;
 	*error = (struct tare_error){ 0 };
 	status = tare_report_all(settings, outputs, session->result, error);
 	if (status != TARE_EXIT_OK || measured == 0)

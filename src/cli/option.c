@@ -17,6 +17,7 @@
 #define EVERY (WRITING | BIT(HELP) | BIT(DESCRIBE))
 #define MEMBER(name) offsetof(struct tare_settings, name)
 
+// clang-format off
 const struct tare_command tare_commands[TARE_COMMAND_COUNT] = {
 	[TARE_COMMAND_DEVICES] = {
 		"devices", "", 0, 0, false, "what devices there are, their clocks and their ceilings",
@@ -87,6 +88,7 @@ const struct tare_option tare_options[] = {
 	  "every fact with its origin, every figure with its method", NULL, MEMBER(verbosity), 1 },
 	{ "help", 'h', TARE_VALUE_NONE, NULL, EVERY, "print this help", NULL, MEMBER(help), 1 },
 };
+// clang-format on
 const size_t tare_option_count = sizeof tare_options / sizeof *tare_options;
 
 bool tare_option_applies(const struct tare_option *option, const struct tare_command *command)
@@ -151,7 +153,8 @@ static int set_value(struct tare_settings *settings, const struct tare_option *o
 		settings->seed_given = true;
 		break;
 	case TARE_VALUE_SIZES:
-		status = tare_parse_byte_range(text, &settings->from_bytes, &settings->to_bytes, error);
+		status =
+		    tare_parse_byte_range(text, &settings->from_bytes, &settings->to_bytes, error);
 		break;
 	}
 	if (status == 0)
@@ -181,7 +184,8 @@ static int refuse_unknown(const struct tare_command *command, const char *text,
 		const struct tare_option *option = &tare_options[i];
 		if (!tare_option_applies(option, command)) {
 			if (strcmp(option->name, name) == 0)
-				return tare_usage(error, "%s takes no option '--%s'", command->name, name);
+				return tare_usage(error, "%s takes no option '--%s'", command->name,
+				                  name);
 			continue;
 		}
 		tare_suggestion_offer(&suggestion, option->name);
@@ -230,8 +234,8 @@ static void describe_options(const struct tare_command *command, struct option *
 		bool valued = option->value != TARE_VALUE_NONE;
 		if (!tare_option_applies(option, command))
 			continue;
-		*longs++ = (struct option){ option->name, valued ? required_argument : no_argument, NULL,
-			                    256 + (int)i };
+		*longs++ = (struct option){ option->name, valued ? required_argument : no_argument,
+			                    NULL, 256 + (int)i };
 		if (option->letter) {
 			*shorts++ = option->letter;
 			if (valued)
@@ -275,7 +279,7 @@ static int parse_command(int argument_count, char **arguments, struct tare_setti
 
 	describe_options(settings->command, longs, shorts);
 	opterr = 0;
-	optind = 0;  // glibc: start anew
+	optind = 0; // glibc: start anew
 	while ((found = getopt_long(argument_count, arguments, shorts, longs, NULL)) != -1) {
 		const struct tare_option *option = option_found(found);
 		if (found == '?' || found == ':' || !option)
@@ -295,8 +299,8 @@ static int refuse_command(const char *name, struct tare_error *error)
 		if (!tare_commands[i].hidden)
 			tare_suggestion_offer(&suggestion, tare_commands[i].name);
 	if (name[0] == '-')
-		return tare_usage(error, "unknown option '%s'; options follow the command: see tare help",
-		                  name);
+		return tare_usage(
+		    error, "unknown option '%s'; options follow the command: see tare help", name);
 	if (suggestion.nearest)
 		return tare_usage(error, "unknown command '%s'; did you mean '%s'?", name,
 		                  suggestion.nearest);

@@ -31,11 +31,11 @@ struct tare_settings;
 
 struct tare_command {
 	const char *name;
-	const char *operands;     // "FILE.json", "" for none
+	const char *operands; // "FILE.json", "" for none
 	unsigned operands_min, operands_max;
-	bool hidden;              // not listed in help and completions
-	const char *summary;      // one line, without a full stop
-	const char *description;  // a paragraph for --help
+	bool hidden;             // not listed in help and completions
+	const char *summary;     // one line, without a full stop
+	const char *description; // a paragraph for --help
 	// Runs the command. Returns an enum tare_exit; with FAILED and USAGE the error holds the
 	// sentence to print, or nothing when there is nothing to add.
 	int (*run)(const struct tare_settings *settings, struct tare_error *error);
@@ -44,7 +44,7 @@ struct tare_command {
 enum tare_value {
 	TARE_VALUE_NONE,
 	TARE_VALUE_DEVICE,
-	TARE_VALUE_OUTPUT,  // a path to write, or "-"
+	TARE_VALUE_OUTPUT, // a path to write, or "-"
 	TARE_VALUE_SECONDS,
 	TARE_VALUE_NUMBER,
 	TARE_VALUE_SIZES,
@@ -52,15 +52,15 @@ enum tare_value {
 };
 
 struct tare_option {
-	const char *name;        // long name
-	char letter;             // 0: none
+	const char *name; // long name
+	char letter;      // 0: none
 	enum tare_value value;
-	const char *value_name;  // "FILE"
-	unsigned commands;       // bit (1 << enum tare_command_id) for each one that takes it
-	const char *summary;     // one line, without a full stop
-	const char *detail;      // further sentences for the man page; NULL for none
-	size_t offset;           // the member of struct tare_settings that it sets
-	int sets;                // NONE: the value it sets there
+	const char *value_name; // "FILE"
+	unsigned commands;      // bit (1 << enum tare_command_id) for each one that takes it
+	const char *summary;    // one line, without a full stop
+	const char *detail;     // further sentences for the man page; NULL for none
+	size_t offset;          // the member of struct tare_settings that it sets
+	int sets;               // NONE: the value it sets there
 };
 
 extern const struct tare_command tare_commands[TARE_COMMAND_COUNT];
@@ -70,15 +70,15 @@ extern const size_t tare_option_count;
 // What the command line said. Texts are the command line's own.
 struct tare_settings {
 	const struct tare_command *command;
-	const char *device;        // NULL: not said
+	const char *device; // NULL: not said
 	const char *json, *csv, *html;
-	int64_t budget_ns;         // 0: not said
+	int64_t budget_ns; // 0: not said
 	uint64_t seed;
 	bool seed_given;
-	uint64_t from_bytes, to_bytes;  // 0: not said
-	const char *lines;         // NULL: all
-	int verbosity;             // -1 with -q, 1 with -v
-	int help, version;         // 1 when asked for
+	uint64_t from_bytes, to_bytes; // 0: not said
+	const char *lines;             // NULL: all
+	int verbosity;                 // -1 with -q, 1 with -v
+	int help, version;             // 1 when asked for
 	const char *operands[2];
 	unsigned operand_count;
 };
@@ -96,7 +96,7 @@ const struct tare_command *tare_command_find(const char *name);
 
 // Fills *error with a sentence and returns TARE_EXIT_USAGE.
 int tare_usage(struct tare_error *error, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+    __attribute__((format(printf, 2, 3)));
 
 // What `tare help` and `tare COMMAND --help` print; command NULL: the overview.
 void tare_help_write(const struct tare_command *command, FILE *file);

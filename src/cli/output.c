@@ -141,6 +141,21 @@ static int check_distinct(const struct tare_outputs *outputs, struct tare_error 
 	return TARE_EXIT_OK;
 }
 
+// What this tare was built without is said before measuring, too.
+static int check_built_in(const struct tare_settings *settings, struct tare_error *error)
+{
+	if (settings->json && !TARE_HAVE_JSON)
+		tare_fail(error, ENOSYS,
+		          "--json needs JSON, and this tare was built without (jansson)");
+	else if (settings->html && !TARE_HAVE_PAGE)
+		tare_fail(error, ENOSYS,
+		          "--html needs the page, and this tare was built without (jansson "
+		          "and Chart.js)");
+	else
+		return TARE_EXIT_OK;
+	return TARE_EXIT_FAILED;
+}
+
 int tare_outputs_open(const struct tare_settings *settings, struct tare_outputs *outputs,
                       struct tare_error *error)
 {
@@ -150,11 +165,8 @@ int tare_outputs_open(const struct tare_settings *settings, struct tare_outputs 
 	outputs->at[TARE_FORMAT_JSON].path = settings->json;
 	outputs->at[TARE_FORMAT_CSV].path = settings->csv;
 	outputs->at[TARE_FORMAT_HTML].path = settings->html;
-	if (!TARE_HAVE_JSON && (settings->json || settings->html)) {
-		tare_fail(error, ENOSYS, "%s needs JSON, and this tare was built without (jansson)",
-		          settings->json ? "--json" : "--html");
+	if (check_built_in(settings, error) != TARE_EXIT_OK)
 		return TARE_EXIT_FAILED;
-	}
 	status = check_distinct(outputs, error);
 	for (int i = 0; status == TARE_EXIT_OK && i < TARE_FORMAT_COUNT; i++)
 		if (outputs->at[i].path)
@@ -264,7 +276,8 @@ bool tare_outputs_take_stdout(const struct tare_outputs *outputs)
 
 void tare_outputs_print_paths(const struct tare_outputs *outputs, FILE *file)
 {
-	static const enum tare_format order[] = { TARE_FORMAT_HTML, TARE_FORMAT_JSON, TARE_FORMAT_CSV };
+	static const enum tare_format order[] = { TARE_FORMAT_HTML, TARE_FORMAT_JSON,
+		                                  TARE_FORMAT_CSV };
 	const char *separator = "";
 
 	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {

@@ -10,9 +10,9 @@
 enum tare_format { TARE_FORMAT_JSON, TARE_FORMAT_CSV, TARE_FORMAT_HTML, TARE_FORMAT_COUNT };
 
 struct tare_output {
-	const char *path;   // as the user wrote it; NULL: not asked for
-	char *target;       // what the finished file is renamed to; NULL: written in place
-	char *temporary;    // beside the target
+	const char *path; // as the user wrote it; NULL: not asked for
+	char *target;     // what the finished file is renamed to; NULL: written in place
+	char *temporary;  // beside the target
 	FILE *file;
 };
 

@@ -15,8 +15,8 @@ void tare_progress_start(struct tare_progress *progress, const char *command, bo
 {
 	const char *terminal = getenv("TERM");
 	*progress = (struct tare_progress){
-		.enabled = wanted && isatty(STDERR_FILENO) &&
-		           !(terminal && strcmp(terminal, "dumb") == 0),
+		.enabled =
+		    wanted && isatty(STDERR_FILENO) && !(terminal && strcmp(terminal, "dumb") == 0),
 		.command = command,
 	};
 }

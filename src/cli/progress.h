@@ -9,9 +9,9 @@
 
 struct tare_progress {
 	bool enabled;
-	bool drawn;                   // a line stands there
+	bool drawn; // a line stands there
 	const char *command;
-	struct tare_host_time last;   // when it was drawn
+	struct tare_host_time last; // when it was drawn
 };
 
 // `wanted` is false with --quiet.

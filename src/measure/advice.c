@@ -11,7 +11,7 @@
 struct comparison {
 	const struct tare_cell *slow, *fast;
 	uint64_t bytes;
-	double ratio;  // rate of slow over rate of fast
+	double ratio; // rate of slow over rate of fast
 };
 
 // The largest size at which both lines have a rate on `source` and their intervals separate.
@@ -26,10 +26,11 @@ static bool compare_lines(const struct tare_result *result, enum tare_line slow,
 			continue;
 		a = bandwidth_cell(result, slow, (uint64_t)size->number, source);
 		b = bandwidth_cell(result, fast, (uint64_t)size->number, source);
-		if (!a || !b || !a->rate.present || !b->rate.present || !(a->rate.ci_high < b->rate.ci_low))
+		if (!a || !b || !a->rate.present || !b->rate.present ||
+		    !(a->rate.ci_high < b->rate.ci_low))
 			continue;
 		*comparison = (struct comparison){ a, b, (uint64_t)size->number,
-		                                   a->rate.median / b->rate.median };
+			                           a->rate.median / b->rate.median };
 	}
 	return comparison->bytes > 0;
 }
@@ -61,9 +62,10 @@ static int advise_pinned(struct bandwidth *bandwidth)
 		int status;
 		if (!compare_lines(result, pairs[i][0], pairs[i][1], "host", &c) || c.ratio > 0.8)
 			continue;
-		status = tare_result_warn(result, "pageable-slow", how_to_pin(bandwidth->run),
-		                          "pageable copies %s the device reach %.0f %% of pinned (%s)",
-		                          i ? "from" : "to", 100 * c.ratio, tare_format_bytes(c.bytes, text));
+		status = tare_result_warn(
+		    result, "pageable-slow", how_to_pin(bandwidth->run),
+		    "pageable copies %s the device reach %.0f %% of pinned (%s)", i ? "from" : "to",
+		    100 * c.ratio, tare_format_bytes(c.bytes, text));
 		if (status < 0)
 			return status;
 	}
@@ -72,8 +74,12 @@ static int advise_pinned(struct bandwidth *bandwidth)
 
 static int advise_alignment(struct bandwidth *bandwidth)
 {
-	static const struct { enum tare_line line; const char *text; } rows[] = {
-		{ TARE_LINE_UNALIGNED_1, "1 B" }, { TARE_LINE_UNALIGNED_64, "64 B" },
+	static const struct {
+		enum tare_line line;
+		const char *text;
+	} rows[] = {
+		{ TARE_LINE_UNALIGNED_1, "1 B" },
+		{ TARE_LINE_UNALIGNED_64, "64 B" },
 	};
 	struct tare_result *result = bandwidth->run->result;
 
@@ -83,9 +89,10 @@ static int advise_alignment(struct bandwidth *bandwidth)
 		if (!compare_lines(result, rows[i].line, TARE_LINE_HEAP_TO_DEVICE, "host", &c) ||
 		    c.ratio > 0.9)
 			continue;
-		return tare_result_warn(result, "unaligned-slow", "align host buffers to a page (4 KB)",
-		                        "a host pointer %s off a page copies at %.0f %% of an aligned one (%s)",
-		                        rows[i].text, 100 * c.ratio, tare_format_bytes(c.bytes, text));
+		return tare_result_warn(
+		    result, "unaligned-slow", "align host buffers to a page (4 KB)",
+		    "a host pointer %s off a page copies at %.0f %% of an aligned one (%s)",
+		    rows[i].text, 100 * c.ratio, tare_format_bytes(c.bytes, text));
 	}
 	return 0;
 }
@@ -104,10 +111,11 @@ static int advise_first_touch(struct bandwidth *bandwidth)
 		int status;
 		if (!compare_lines(result, pairs[i][0], pairs[i][1], "host", &c) || c.ratio > 0.8)
 			continue;
-		status = tare_result_warn(result, "first-touch-slow",
-			"reuse buffers, or touch them before the part that counts",
-			"the first copy into new %s memory runs at %.0f %% of a later one (%s)",
-			i ? "shared" : "heap", 100 * c.ratio, tare_format_bytes(c.bytes, text));
+		status = tare_result_warn(
+		    result, "first-touch-slow",
+		    "reuse buffers, or touch them before the part that counts",
+		    "the first copy into new %s memory runs at %.0f %% of a later one (%s)",
+		    i ? "shared" : "heap", 100 * c.ratio, tare_format_bytes(c.bytes, text));
 		if (status < 0)
 			return status;
 	}
@@ -127,11 +135,10 @@ static int advise_rectangles(struct bandwidth *bandwidth)
 		char text[TARE_UNIT_TEXT];
 		if (!compare_lines(result, pairs[i][0], pairs[i][1], "device", &c) || c.ratio > 0.7)
 			continue;
-		return tare_result_warn(result, "rectangle-slow",
-		                        "pack rows on the host, or copy them whole",
-		                        "a copy of rows with gaps runs at %.0f %% of a plain one (%s, %s)",
-		                        100 * c.ratio, tare_lines[pairs[i][0]].title,
-		                        tare_format_bytes(c.bytes, text));
+		return tare_result_warn(
+		    result, "rectangle-slow", "pack rows on the host, or copy them whole",
+		    "a copy of rows with gaps runs at %.0f %% of a plain one (%s, %s)",
+		    100 * c.ratio, tare_lines[pairs[i][0]].title, tare_format_bytes(c.bytes, text));
 	}
 	return 0;
 }
@@ -140,17 +147,18 @@ static int advise_both(struct bandwidth *bandwidth)
 {
 	struct tare_result *result = bandwidth->run->result;
 	struct comparison to_device, to_host;
-	bool up = compare_lines(result, TARE_LINE_BOTH_TO_DEVICE, TARE_LINE_HOST_TO_DEVICE, "device",
-	                        &to_device);
-	bool down = compare_lines(result, TARE_LINE_BOTH_TO_HOST, TARE_LINE_DEVICE_TO_HOST, "device",
-	                          &to_host);
+	bool up = compare_lines(result, TARE_LINE_BOTH_TO_DEVICE, TARE_LINE_HOST_TO_DEVICE,
+	                        "device", &to_device);
+	bool down = compare_lines(result, TARE_LINE_BOTH_TO_HOST, TARE_LINE_DEVICE_TO_HOST,
+	                          "device", &to_host);
 
 	if (!up || !down || (to_device.ratio > 0.98 && to_host.ratio > 0.98))
 		return 0;
 	return tare_result_warn(result, "both-ways-shared",
-		"count on these rates when copies of both directions overlap",
-		"both ways at once, host to device falls to %.0f %% of alone, device to host to %.0f %%",
-		100 * to_device.ratio, 100 * to_host.ratio);
+	                        "count on these rates when copies of both directions overlap",
+	                        "both ways at once, host to device falls to %.0f %% of alone, "
+	                        "device to host to %.0f %%",
+	                        100 * to_device.ratio, 100 * to_host.ratio);
 }
 
 static int advise_wrong(struct bandwidth *bandwidth)
@@ -159,20 +167,26 @@ static int advise_wrong(struct bandwidth *bandwidth)
 
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_label *line = tare_labels_find(&result->cells[i].labels, "line");
-		const struct tare_label *bytes = tare_labels_find(&result->cells[i].labels, "bytes");
+		const struct tare_label *bytes =
+		    tare_labels_find(&result->cells[i].labels, "bytes");
 		char text[TARE_UNIT_TEXT];
 		int status;
 		if (result->cells[i].verified != TARE_WRONG || !line || !bytes)
 			continue;
 		// A cell of each clock tells the same; one warning a line and size.
-		if (i > 0 &&
-		    result->cells[i - 1].verified == TARE_WRONG &&
-		    tare_labels_find(&result->cells[i - 1].labels, "bytes")->number == bytes->number &&
-		    strcmp(tare_labels_find(&result->cells[i - 1].labels, "line")->text, line->text) == 0)
+		if (i > 0 && result->cells[i - 1].verified == TARE_WRONG &&
+		    tare_labels_find(&result->cells[i - 1].labels, "bytes")->number ==
+		        bytes->number &&
+		    strcmp(tare_labels_find(&result->cells[i - 1].labels, "line")->text,
+		           line->text) == 0)
 			continue;
-		status = tare_result_warn(result, "wrong-data", "do not use these figures; the device or its "
-		                          "driver loses data", "%s, %s: the destination did not hold what was "
-		                          "sent", line->text, tare_format_bytes((uint64_t)bytes->number, text));
+		status =
+		    tare_result_warn(result, "wrong-data",
+		                     "do not use these figures; the device or its "
+		                     "driver loses data",
+		                     "%s, %s: the destination did not hold what was "
+		                     "sent",
+		                     line->text, tare_format_bytes((uint64_t)bytes->number, text));
 		if (status < 0)
 			return status;
 	}

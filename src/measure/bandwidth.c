@@ -26,7 +26,8 @@ static int compare(const void *a, const void *b)
 
 static void add_size(struct sizes *sizes, const struct bandwidth *bandwidth, uint64_t bytes)
 {
-	if (bytes < bandwidth->from_bytes || bytes > bandwidth->to_bytes || sizes->count == SIZES_MAX)
+	if (bytes < bandwidth->from_bytes || bytes > bandwidth->to_bytes ||
+	    sizes->count == SIZES_MAX)
 		return;
 	for (size_t i = 0; i < sizes->count; i++)
 		if (sizes->at[i] == bytes)
@@ -56,7 +57,7 @@ static struct sizes few_sizes(const struct bandwidth *bandwidth, bool rectangle,
 	struct bandwidth half = *bandwidth;
 
 	if (rectangle)
-		half.to_bytes /= 2;  // the host's side spans twice the bytes
+		half.to_bytes /= 2; // the host's side spans twice the bytes
 	for (uint64_t bytes = UINT64_C(64) << 10; bytes <= UINT64_C(256) << 20; bytes *= 16)
 		add_size(&sizes, &half, bytes);
 	if (sizes.count == 0 || ends) {
@@ -101,11 +102,13 @@ static int plan_one(struct transfer *transfer, struct tare_measurement *measurem
 // A line for which none of the sizes will do still has a row, which says so.
 static int add_sizeless(struct bandwidth *bandwidth, enum tare_line line)
 {
-	struct tare_cell *cell = tare_result_add_cell(bandwidth->run->result, "time", "ps", "device");
+	struct tare_cell *cell =
+	    tare_result_add_cell(bandwidth->run->result, "time", "ps", "device");
 
 	if (!cell || tare_labels_set_text(&cell->labels, "line", tare_lines[line].name) < 0)
 		return -ENOMEM;
-	return tare_cell_set_absent(cell, "needs a size that is a multiple of 4 KB and at most half of "
+	return tare_cell_set_absent(cell,
+	                            "needs a size that is a multiple of 4 KB and at most half of "
 	                            "the largest buffer");
 }
 
@@ -134,8 +137,10 @@ static int make_plan(struct bandwidth *bandwidth, struct plan *plan)
 			return -ENOMEM;
 		for (size_t i = 0; i < sizes.count; i++) {
 			struct transfer *transfer = &plan->transfers[plan->count];
-			*transfer = (struct transfer){ .bandwidth = bandwidth, .line = (enum tare_line)line,
-			                               .bytes = sizes.at[i], .batch = 1 };
+			*transfer = (struct transfer){ .bandwidth = bandwidth,
+				                       .line = (enum tare_line)line,
+				                       .bytes = sizes.at[i],
+				                       .batch = 1 };
 			if (plan_one(transfer, &plan->measurements[plan->count++]) < 0)
 				return -ENOMEM;
 		}
@@ -159,8 +164,8 @@ static int add_parameters(const struct bandwidth *bandwidth)
 
 	for (int i = 0; i < TARE_LINE_COUNT && used < sizeof names; i++)
 		if (bandwidth->lines >> i & 1)
-			used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? "," : "",
-			                         tare_lines[i].name);
+			used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+			                         used ? "," : "", tare_lines[i].name);
 	if (tare_labels_set_number(parameters, "from_bytes", (int64_t)bandwidth->from_bytes) < 0 ||
 	    tare_labels_set_number(parameters, "to_bytes", (int64_t)bandwidth->to_bytes) < 0)
 		return -ENOMEM;
@@ -205,8 +210,11 @@ static int fail_if_wrong(const struct tare_result *result, struct tare_error *er
 
 	for (size_t i = 0; i < result->cell_count; i++)
 		wrong += result->cells[i].verified == TARE_WRONG;
-	return wrong ? tare_fail(error, EBADMSG, "%zu figures are of copies whose destination did not "
-	                         "hold what was sent", wrong) : 0;
+	return wrong ? tare_fail(error, EBADMSG,
+	                         "%zu figures are of copies whose destination did not "
+	                         "hold what was sent",
+	                         wrong)
+	             : 0;
 }
 
 int tare_measure_bandwidth(struct tare_run *run, const struct tare_bandwidth_options *options,
@@ -214,7 +222,8 @@ int tare_measure_bandwidth(struct tare_run *run, const struct tare_bandwidth_opt
 {
 	struct bandwidth bandwidth = {
 		.run = run,
-		.from_bytes = options && options->from_bytes ? options->from_bytes : TARE_BANDWIDTH_FROM,
+		.from_bytes =
+		    options && options->from_bytes ? options->from_bytes : TARE_BANDWIDTH_FROM,
 		.to_bytes = options && options->to_bytes ? options->to_bytes : TARE_BANDWIDTH_TO,
 		.lines = options ? options->lines : 0,
 	};

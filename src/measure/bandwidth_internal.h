@@ -6,12 +6,12 @@
 
 // Bytes that a host buffer has beyond the largest size, for copies at an offset.
 #define BANDWIDTH_SLACK UINT64_C(8192)
-#define BANDWIDTH_ROW_BYTES UINT64_C(4096)  // of a rectangle
+#define BANDWIDTH_ROW_BYTES UINT64_C(4096) // of a rectangle
 
 // Buffers that all lines and sizes share. A source holds the pattern and is never written again.
 enum buffer {
-	HEAP_SOURCE,   // the pattern itself, also what is compared with
-	HEAP_SINK,     // also where device memory is read back to
+	HEAP_SOURCE, // the pattern itself, also what is compared with
+	HEAP_SINK,   // also where device memory is read back to
 	HOST_SOURCE,
 	HOST_SINK,
 	DEVICE_SOURCE,
@@ -24,11 +24,10 @@ enum buffer {
 struct bandwidth {
 	struct tare_run *run;
 	struct tare_bench bench;
-	uint64_t from_bytes, to_bytes;  // as bounded
+	uint64_t from_bytes, to_bytes; // as bounded
 	uint32_t lines;
 	struct tare_memory *buffers[BUFFER_COUNT];
-	char no_buffer[BUFFER_COUNT][320];  // why there is none
-	bool map_is_zero_copy;
+	char no_buffer[BUFFER_COUNT][320]; // why there is none
 };
 
 // One measurement: a line at a size.
@@ -36,15 +35,15 @@ struct transfer {
 	struct bandwidth *bandwidth;
 	enum tare_line line;
 	uint64_t bytes;
-	struct tare_operation operation;  // TARE_OPERATION_COPY or _RECTANGLE
+	struct tare_operation operation; // TARE_OPERATION_COPY or _RECTANGLE
 	enum buffer source, sink;
-	uint64_t offset;                  // of the host pointer
-	uint32_t batch;                   // copies in a device figure's sample
-	bool apart;                       // host and device figure come from copies of their own
-	struct tare_memory *fresh;        // first touch: the newest destination
-	uint32_t copies[2];               // both ways: in a sample, to the device and to the host
-	double busy;                      // share of time in which both ran, in the worst sample
-	size_t samples, alone;            // samples taken; both ways: those in which they did not run at once
+	uint64_t offset;           // of the host pointer
+	uint32_t batch;            // copies in a device figure's sample
+	bool apart;                // host and device figure come from copies of their own
+	struct tare_memory *fresh; // first touch: the newest destination
+	uint32_t copies[2];        // both ways: in a sample, to the device and to the host
+	double busy;               // share of time in which both ran, in the worst sample
+	size_t samples, alone; // samples taken; both ways: those in which they did not run at once
 };
 
 // ---- buffers.c

@@ -27,13 +27,15 @@ int tare_bench_span_ps(const struct tare_bench *bench, struct tare_event *first,
 	if (status < 0)
 		return status;
 	if (!tare_stamps_have(&begin, TARE_STAMP_START) || !tare_stamps_have(&end, TARE_STAMP_END))
-		return tare_fail(error, ENODATA, "the driver gives no start or no end of the operation");
+		return tare_fail(error, ENODATA,
+		                 "the driver gives no start or no end of the operation");
 	if (begin.epoch != end.epoch)
-		return tare_fail(error, ENODATA, "its stamps are not comparable");
+		return tare_fail(error, EAGAIN, "the stamps of two operations are not comparable");
 	ticks = tare_ticks_elapsed_signed(&bench->rate, begin.at[TARE_STAMP_START],
 	                                  end.at[TARE_STAMP_END]);
 	if (ticks < 0)
-		return tare_fail(error, EIO, "the device's end stamp lies %lld ticks before its start",
+		return tare_fail(error, EIO,
+		                 "the device's end stamp lies %lld ticks before its start",
 		                 (long long)-ticks);
 	*ps = tare_ticks_to_ps(&bench->rate, (uint64_t)ticks);
 	return 0;
@@ -64,7 +66,8 @@ int tare_bench_batch_ps(const struct tare_bench *bench, const struct tare_operat
 	if (status == 0 && gate)
 		status = tare_gate_open(gate, error);
 	if (status == 0)
-		status = tare_finish(bench->timed, gate ? TARE_LIMIT_DEFAULT_NS : TARE_LIMIT_NATIVE, error);
+		status = tare_finish(bench->timed, gate ? TARE_LIMIT_DEFAULT_NS : TARE_LIMIT_NATIVE,
+		                     error);
 	if (status == 0)
 		status = tare_bench_span_ps(bench, first, last ? last : first, &span, error);
 	if (status == 0)
@@ -147,7 +150,8 @@ static int open_queues(struct tare_bench *bench, struct tare_error *error)
 	}
 	bench->stamped = status == 0;
 	if (!bench->stamped) {
-		snprintf(bench->unstamped, sizeof bench->unstamped, "no device times: %.290s", why.message);
+		snprintf(bench->unstamped, sizeof bench->unstamped, "no device times: %.290s",
+		         why.message);
 		tare_queue_free(bench->timed);
 		bench->timed = bench->plain;
 		bench->rate = (struct tare_clock_rate){ 0 };
@@ -183,9 +187,12 @@ int tare_bench_open(struct tare_run *run, int64_t fit_ns, struct tare_bench *ben
 	if (status < 0)
 		return status;
 	if (!bench->stamped)
-		return tare_result_warn(run->result, "no-device-times", "figures are the host's, where there "
-		                        "are any", "%s", bench->unstamped) < 0 ?
-		       tare_fail(error, ENOMEM, "out of memory") : 0;
+		return tare_result_warn(run->result, "no-device-times",
+		                        "figures are the host's, where there "
+		                        "are any",
+		                        "%s", bench->unstamped) < 0
+		           ? tare_fail(error, ENOMEM, "out of memory")
+		           : 0;
 	bench->step_ps = step_of(&bench->rate);
 	run->result->clock.present = true;
 	run->result->clock.rate = bench->rate;

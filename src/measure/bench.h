@@ -7,16 +7,16 @@
 struct tare_bench {
 	struct tare_run *run;
 	struct tare_device *device;
-	struct tare_queue *timed;    // in-order; operations carry stamps. Equals `plain` if !stamped
-	struct tare_queue *plain;    // in-order; the driver may do without stamps
-	struct tare_queue *second;   // another timed in-order queue; NULL if the device has only one
+	struct tare_queue *timed;  // in-order; operations carry stamps. Equals `plain` if !stamped
+	struct tare_queue *plain;  // in-order; the driver may do without stamps
+	struct tare_queue *second; // another timed in-order queue; NULL if the device has only one
 	bool stamped;
 	char unstamped[320];         // why there are no stamps
 	struct tare_clock_rate rate; // of the stamps
 	double step_ps;              // their smallest step
 	bool gated;
-	char ungated[320];           // why there is no gate
-	uint32_t gate_capacity;      // 0: no known limit
+	char ungated[320];      // why there is no gate
+	uint32_t gate_capacity; // 0: no known limit
 	struct tare_clock_track track;
 };
 
@@ -31,11 +31,11 @@ void tare_bench_close(struct tare_bench *bench);
 // lies before start.
 int tare_bench_duration_ps(const struct tare_bench *bench, struct tare_event *event, int64_t *ps,
                            struct tare_error *error);
-// The same from the start of `first` to the end of `last`; -ENODATA across epochs.
+// The same from the start of `first` to the end of `last`; -EAGAIN across epochs.
 int tare_bench_span_ps(const struct tare_bench *bench, struct tare_event *first,
                        struct tare_event *last, int64_t *ps, struct tare_error *error);
-// Device time of `batch` copies of one kind in a row, first start to last end, divided by batch; more
-// than one goes behind a gate, so that issuing them is not in it.
+// Device time of `batch` copies of one kind in a row, first start to last end, divided by batch;
+// more than one goes behind a gate, so that issuing them is not in it.
 int tare_bench_batch_ps(const struct tare_bench *bench, const struct tare_operation *copy,
                         uint32_t batch, int64_t *ps, struct tare_error *error);
 // How many copies that last `ps` each a device sample needs to last 100 steps of the clock. 1 where

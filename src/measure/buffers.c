@@ -37,7 +37,8 @@ static uint32_t needs(enum tare_line line)
 	case TARE_LINE_RECTANGLE_TO_HOST:
 		return 1u << DEVICE_SOURCE | 1u << HOST_SINK;
 	default:
-		return 1u << HOST_SOURCE | 1u << DEVICE_SINK | 1u << DEVICE_SOURCE | 1u << HOST_SINK;
+		return 1u << HOST_SOURCE | 1u << DEVICE_SINK | 1u << DEVICE_SOURCE |
+		       1u << HOST_SINK;
 	}
 }
 
@@ -54,10 +55,10 @@ static uint32_t all_needs(uint32_t lines)
 enum tare_memory_kind bandwidth_kind(enum buffer buffer)
 {
 	static const enum tare_memory_kind kinds[BUFFER_COUNT] = {
-		[HEAP_SOURCE] = TARE_MEMORY_PAGEABLE,  [HEAP_SINK] = TARE_MEMORY_PAGEABLE,
-		[HOST_SOURCE] = TARE_MEMORY_PINNED,    [HOST_SINK] = TARE_MEMORY_PINNED,
-		[DEVICE_SOURCE] = TARE_MEMORY_DEVICE,  [DEVICE_SINK] = TARE_MEMORY_DEVICE,
-		[SHARED_SOURCE] = TARE_MEMORY_SHARED,  [SHARED_SINK] = TARE_MEMORY_SHARED,
+		[HEAP_SOURCE] = TARE_MEMORY_PAGEABLE, [HEAP_SINK] = TARE_MEMORY_PAGEABLE,
+		[HOST_SOURCE] = TARE_MEMORY_PINNED,   [HOST_SINK] = TARE_MEMORY_PINNED,
+		[DEVICE_SOURCE] = TARE_MEMORY_DEVICE, [DEVICE_SINK] = TARE_MEMORY_DEVICE,
+		[SHARED_SOURCE] = TARE_MEMORY_SHARED, [SHARED_SINK] = TARE_MEMORY_SHARED,
 	};
 	return kinds[buffer];
 }
@@ -117,7 +118,7 @@ static struct bound find_bound(const struct bandwidth *bandwidth, uint32_t buffe
 	for (int i = 0; i < BUFFER_COUNT; i++)
 		if (buffers >> i & 1)
 			(i >= DEVICE_SOURCE ? &on_device : &on_host)[0]++;
-	on_host++;  // the fresh one of first touch
+	on_host++; // the fresh one of first touch
 	on_device += (bandwidth->lines >> TARE_LINE_FIRST_TOUCH_SHARED & 1);
 	lower(&bound, fact_count(run, TARE_FACT_MEMORY_MAX_ALLOCATION),
 	      "the device allocates no more at once");
@@ -154,8 +155,9 @@ static void fill_pattern(struct tare_random *random, uint8_t *at, uint64_t bytes
 		uint64_t word = tare_random_next(random);
 		// No byte is 0xa5, so that the poison differs from it everywhere.
 		uint64_t like = word ^ UINT64_C(0xa5a5a5a5a5a5a5a5);
-		uint64_t zeros = ~(((like & UINT64_C(0x7f7f7f7f7f7f7f7f)) + UINT64_C(0x7f7f7f7f7f7f7f7f)) |
-		                   like | UINT64_C(0x7f7f7f7f7f7f7f7f));
+		uint64_t zeros =
+		    ~(((like & UINT64_C(0x7f7f7f7f7f7f7f7f)) + UINT64_C(0x7f7f7f7f7f7f7f7f)) |
+		      like | UINT64_C(0x7f7f7f7f7f7f7f7f));
 		word ^= zeros;
 		memcpy(at + 8 * i, &word, 8);
 	}
@@ -170,7 +172,8 @@ static int fill_buffer(struct bandwidth *bandwidth, enum buffer buffer, struct t
 	struct tare_operation copy = { .type = TARE_OPERATION_COPY };
 
 	if (buffer == HEAP_SOURCE) {
-		struct tare_random random = { .state = bandwidth->run->seed ^ UINT64_C(0x7461726500000000) };
+		struct tare_random random = { .state = bandwidth->run->seed ^
+			                               UINT64_C(0x7461726500000000) };
 		fill_pattern(&random, memory->host, memory->bytes);
 		return 0;
 	}
@@ -217,12 +220,14 @@ static int open_all(struct bandwidth *bandwidth, uint32_t buffers, struct tare_e
 		status = open_one(bandwidth, (enum buffer)i, &why);
 		if (status == 0)
 			continue;
-		if (status == -ENOMEM || status == -ENODEV || status == -ETIMEDOUT || i <= HEAP_SINK) {
+		if (status == -ENOMEM || status == -ENODEV || status == -ETIMEDOUT ||
+		    i <= HEAP_SINK) {
 			if (error)
 				*error = why;
 			return status;
 		}
-		snprintf(bandwidth->no_buffer[i], sizeof bandwidth->no_buffer[i], "%.310s", why.message);
+		snprintf(bandwidth->no_buffer[i], sizeof bandwidth->no_buffer[i], "%.310s",
+		         why.message);
 	}
 	return 0;
 }
@@ -239,10 +244,10 @@ static int warn_bounded(struct bandwidth *bandwidth, uint64_t wanted, const char
 {
 	char now[TARE_UNIT_TEXT], then[TARE_UNIT_TEXT];
 
-	return tare_result_warn(bandwidth->run->result, "sizes-bounded",
-	                        "free memory, or ask for fewer lines with --lines",
-	                        "sizes end at %s, not %s: %s", tare_format_bytes(bandwidth->to_bytes, now),
-	                        tare_format_bytes(wanted, then), reason);
+	return tare_result_warn(
+	    bandwidth->run->result, "sizes-bounded",
+	    "free memory, or ask for fewer lines with --lines", "sizes end at %s, not %s: %s",
+	    tare_format_bytes(bandwidth->to_bytes, now), tare_format_bytes(wanted, then), reason);
 }
 
 int bandwidth_open_buffers(struct bandwidth *bandwidth, struct tare_error *error)
@@ -259,7 +264,8 @@ int bandwidth_open_buffers(struct bandwidth *bandwidth, struct tare_error *error
 	for (;;) {
 		if (bandwidth->to_bytes < bandwidth->from_bytes)
 			return tare_fail(error, ENOMEM, "no room for copies of %s: %s",
-			                 tare_format_bytes(bandwidth->from_bytes, text), bound.reason);
+			                 tare_format_bytes(bandwidth->from_bytes, text),
+			                 bound.reason);
 		status = open_all(bandwidth, buffers, &why);
 		if (status != -ENOMEM)
 			break;

@@ -33,7 +33,8 @@ static void fit(struct tare_clock_track *track)
 {
 	struct tare_error error = { 0 };
 
-	track->fitted = tare_clock_fit(&track->rate, track->pairs, track->count, &track->fit, &error) == 0;
+	track->fitted =
+	    tare_clock_fit(&track->rate, track->pairs, track->count, &track->fit, &error) == 0;
 	if (!track->fitted)
 		snprintf(track->absent, sizeof track->absent, "%.300s", error.message);
 }
@@ -49,7 +50,8 @@ static int common_rate(struct tare_clock_track *track, const struct tare_clock_r
 		return status;
 	if ((unsigned __int128)pairs.hz_numerator * stamps->hz_denominator !=
 	    (unsigned __int128)stamps->hz_numerator * pairs.hz_denominator)
-		return tare_fail(error, ENOTSUP, "the counter that stamps events ticks at another rate than "
+		return tare_fail(error, ENOTSUP,
+		                 "the counter that stamps events ticks at another rate than "
 		                 "the one that can be read");
 	track->rate = *stamps;
 	if (pairs.valid_bits < track->rate.valid_bits)

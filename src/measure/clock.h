@@ -8,13 +8,13 @@
 
 struct tare_clock_track {
 	struct tare_device *device;
-	struct tare_clock_pair *pairs;  // owned, TARE_CLOCK_PAIRS_MAX of them
-	size_t count;                   // when it fills up, every other one goes
-	struct tare_clock_rate rate;    // of what both the stamps and the pairs show
+	struct tare_clock_pair *pairs; // owned, TARE_CLOCK_PAIRS_MAX of them
+	size_t count;                  // when it fills up, every other one goes
+	struct tare_clock_rate rate;   // of what both the stamps and the pairs show
 	struct tare_clock_fit fit;
 	bool fitted;
-	struct tare_host_time last;     // when the newest pair was taken
-	char absent[320];               // why there is no fit
+	struct tare_host_time last; // when the newest pair was taken
+	char absent[320];           // why there is no fit
 };
 
 // Takes pairs for about `span_ns` of host time and fits them. `stamps` is the rate of the counter

@@ -58,7 +58,8 @@ static void summarise_engines(const struct tare_device_entry *entry, struct tare
 	if (known < entry->engine_count && length < sizeof text)
 		snprintf(text + length, sizeof text - length, " (guessed)");
 	tare_fact_set_text(facts, TARE_FACT_ENGINES,
-	                   known == entry->engine_count ? TARE_ORIGIN_DRIVER : TARE_ORIGIN_GUESS, text);
+	                   known == entry->engine_count ? TARE_ORIGIN_DRIVER : TARE_ORIGIN_GUESS,
+	                   text);
 }
 
 static int add_engines(struct tare_device *device, struct tare_device_entry *entry)
@@ -105,7 +106,8 @@ int tare_device_describe(struct tare_driver *driver, uint32_t index, struct tare
 	if (!device) {
 		if (backend->device_open(driver, index, &opened, &why) < 0) {
 			if (!entry->facts.fact[TARE_FACT_ENGINES].present)
-				tare_fact_absent(&entry->facts, TARE_FACT_ENGINES, "%s", why.message);
+				tare_fact_absent(&entry->facts, TARE_FACT_ENGINES, "%s",
+				                 why.message);
 			return 0;
 		}
 		device = opened;
@@ -120,13 +122,14 @@ int tare_device_describe(struct tare_driver *driver, uint32_t index, struct tare
 static const char *action_for(const char *backend, int status)
 {
 	if (strcmp(backend, "opencl") == 0)
-		return status == -ENOENT ? "install ocl-icd-libopencl1, and the device's driver" :
-		                           "install the device's driver; for the CPU, pocl-opencl-icd";
+		return status == -ENOENT
+		           ? "install ocl-icd-libopencl1, and the device's driver"
+		           : "install the device's driver; for the CPU, pocl-opencl-icd";
 	if (strcmp(backend, "cuda") == 0)
 		return "install NVIDIA's driver (libcuda.so.1), where there is an NVIDIA device";
 	if (strcmp(backend, "levelzero") == 0)
-		return status == -ENOENT ? "install libze1 and the device's driver" :
-		                           "install the device's Level Zero driver";
+		return status == -ENOENT ? "install libze1 and the device's driver"
+		                         : "install the device's Level Zero driver";
 	return NULL;
 }
 
@@ -187,7 +190,8 @@ int tare_measure_devices(const struct tare_devices_options *options, struct tare
 		return tare_fail(error, ENOMEM, "out of memory");
 	for (size_t i = 0; status == 0 && tare_backends[i]; i++)
 		if (!only || only == tare_backends[i])
-			status = add_backend(tare_backends[i], only ? options->option : NULL, result, error);
+			status = add_backend(tare_backends[i], only ? options->option : NULL,
+			                     result, error);
 	if (status == 0 && tare_merge_identities(result->devices, result->device_count) < 0)
 		status = tare_fail(error, ENOMEM, "out of memory");
 	return status;

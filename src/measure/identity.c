@@ -18,7 +18,7 @@ static bool plain_uuid(const struct tare_facts *facts, char *out, size_t size)
 
 	if (!fact->present)
 		return false;
-	if (strncasecmp(text, "GPU-", 4) == 0)  // as NVIDIA's tools write it
+	if (strncasecmp(text, "GPU-", 4) == 0) // as NVIDIA's tools write it
 		text += 4;
 	for (; *text; text++) {
 		if (!isxdigit((unsigned char)*text))
@@ -39,7 +39,8 @@ static bool plain_pci(const struct tare_facts *facts, unsigned address[4])
 
 	if (!fact->present)
 		return false;
-	if (sscanf(fact->text, "%x:%x:%x.%x", &address[0], &address[1], &address[2], &address[3]) == 4)
+	if (sscanf(fact->text, "%x:%x:%x.%x", &address[0], &address[1], &address[2], &address[3]) ==
+	    4)
 		return true;
 	address[0] = 0;
 	return sscanf(fact->text, "%x:%x.%x", &address[1], &address[2], &address[3]) == 3;
@@ -54,8 +55,8 @@ static const char *same(const struct tare_device_entry *a, const struct tare_dev
 	// Two devices of one backend are two (or parts of one that count as two).
 	if (strcmp(a->backend, b->backend) == 0)
 		return NULL;
-	// Both have a UUID: that decides, whatever the addresses. Parts of one device (MIG) share an
-	// address and differ in it.
+	// Both have a UUID: that decides, whatever the addresses. Parts of one device (MIG) share
+	// an address and differ in it.
 	if (plain_uuid(&a->facts, left, sizeof left) && plain_uuid(&b->facts, right, sizeof right))
 		return strcmp(left, right) == 0 ? "UUID" : NULL;
 	if (plain_pci(&a->facts, here) && plain_pci(&b->facts, there) &&

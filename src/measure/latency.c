@@ -13,8 +13,8 @@
 #define BATCH_DEFAULT 256
 #define FIT_NS INT64_C(200000000)
 
-#define ROW(name) .plan = latency_plan_##name, .begin = latency_begin_##name, \
-	.sample = latency_sample_##name
+#define ROW(name)                                                                                  \
+	.plan = latency_plan_##name, .begin = latency_begin_##name, .sample = latency_sample_##name
 
 static const struct latency_row rows[] = {
 	{ "clock", "host clock", ROW(host_clock) },
@@ -29,7 +29,8 @@ static const struct latency_row rows[] = {
 	{ "graph", "graph of many", ROW(graph), .needs_kernel = true },
 	{ "synchronise", "finish", ROW(finish) },
 	{ "synchronise", "wait for an event", ROW(wait) },
-	{ "copy", "1 byte, pinned to device", ROW(copy), .kind = TARE_MEMORY_PINNED, .to_device = true },
+	{ "copy", "1 byte, pinned to device", ROW(copy), .kind = TARE_MEMORY_PINNED,
+	  .to_device = true },
 	{ "copy", "1 byte, device to pinned", ROW(copy), .kind = TARE_MEMORY_PINNED },
 	{ "copy", "1 byte, pageable to device", ROW(copy), .kind = TARE_MEMORY_PAGEABLE,
 	  .to_device = true },
@@ -47,7 +48,7 @@ struct tare_figure *latency_figure(struct latency_task *task, struct tare_measur
 {
 	bool device = strcmp(source, "device") == 0;
 	struct tare_figure *figure =
-		tare_measurement_add(measurement, "time", "ps", source, "%s", method);
+	    tare_measurement_add(measurement, "time", "ps", source, "%s", method);
 
 	if (!figure || tare_labels_set_text(&figure->labels, "group", task->row->group) < 0 ||
 	    tare_labels_set_text(&figure->labels, "what", what) < 0 ||
@@ -63,7 +64,9 @@ struct tare_operation latency_launch(const struct latency *latency)
 {
 	return (struct tare_operation){
 		.type = TARE_OPERATION_LAUNCH,
-		.launch = { .kernel = latency->kernel, .groups = { 1, 1, 1 }, .group_size = { 1, 1, 1 } },
+		.launch = { .kernel = latency->kernel,
+		            .groups = { 1, 1, 1 },
+		            .group_size = { 1, 1, 1 } },
 	};
 }
 

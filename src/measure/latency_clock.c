@@ -13,7 +13,9 @@
 int latency_plan_host_clock(struct latency_task *task, struct tare_measurement *measurement)
 {
 	return latency_figure(task, measurement, "read the host clock", "host", READS,
-	                      "64 readings of CLOCK_MONOTONIC_RAW in a row, divided by 64") ? 0 : -ENOMEM;
+	                      "64 readings of CLOCK_MONOTONIC_RAW in a row, divided by 64")
+	           ? 0
+	           : -ENOMEM;
 }
 
 int latency_begin_host_clock(struct tare_measurement *measurement, struct tare_error *error)
@@ -39,10 +41,12 @@ int latency_sample_host_clock(struct tare_measurement *measurement, int64_t *val
 
 int latency_plan_device_clock(struct latency_task *task, struct tare_measurement *measurement)
 {
-	struct tare_figure *step = latency_figure(task, measurement, "step between device stamps",
-		"device", 1, "smallest non-zero difference between the stamps of 16 markers in a row");
-	struct tare_figure *marker = latency_figure(task, measurement, "marker, back to back", "device",
-		MARKERS, "16 markers in a row: first start to last end, divided by 16");
+	struct tare_figure *step = latency_figure(
+	    task, measurement, "step between device stamps", "device", 1,
+	    "smallest non-zero difference between the stamps of 16 markers in a row");
+	struct tare_figure *marker =
+	    latency_figure(task, measurement, "marker, back to back", "device", MARKERS,
+	                   "16 markers in a row: first start to last end, divided by 16");
 
 	if (!step || !marker)
 		return -ENOMEM;
@@ -118,7 +122,8 @@ int latency_sample_device_clock(struct tare_measurement *measurement, int64_t *v
 		values[1] = span / MARKERS;
 		if (step) {
 			values[0] = tare_ticks_to_ps(&bench->rate, step);
-			if (task->latency->floor_ps <= 0 || (double)values[0] < task->latency->floor_ps)
+			if (task->latency->floor_ps <= 0 ||
+			    (double)values[0] < task->latency->floor_ps)
 				task->latency->floor_ps = (double)values[0];
 		}
 	}
@@ -131,7 +136,9 @@ int latency_sample_device_clock(struct tare_measurement *measurement, int64_t *v
 int latency_plan_pair(struct latency_task *task, struct tare_measurement *measurement)
 {
 	return latency_figure(task, measurement, "clock pair, its bracket", "host", 1,
-		"host clock before and after reading the device's clock once") ? 0 : -ENOMEM;
+	                      "host clock before and after reading the device's clock once")
+	           ? 0
+	           : -ENOMEM;
 }
 
 int latency_begin_pair(struct tare_measurement *measurement, struct tare_error *error)
@@ -154,7 +161,8 @@ int latency_sample_pair(struct tare_measurement *measurement, int64_t *values,
 static struct tare_cell *add_model(struct latency *latency, const char *quantity, const char *unit,
                                    const char *what, const char *method)
 {
-	struct tare_cell *cell = tare_result_add_cell(latency->run->result, quantity, unit, "model");
+	struct tare_cell *cell =
+	    tare_result_add_cell(latency->run->result, quantity, unit, "model");
 
 	if (!cell || tare_labels_set_text(&cell->labels, "group", "clock") < 0 ||
 	    tare_labels_set_text(&cell->labels, "what", what) < 0 ||
@@ -166,8 +174,9 @@ static struct tare_cell *add_model(struct latency *latency, const char *quantity
 int latency_add_mapping(struct latency *latency, size_t *first_cell)
 {
 	*first_cell = latency->run->result->cell_count;
-	if (!add_model(latency, "residual", "ns", "device to host clock, largest error",
-	               "line through clock pairs taken all through the run; no stamp is further off") ||
+	if (!add_model(
+	        latency, "residual", "ns", "device to host clock, largest error",
+	        "line through clock pairs taken all through the run; no stamp is further off") ||
 	    !add_model(latency, "drift", "ppm", "device clock against the host's",
 	               "slope of the same line, beyond the rate that the driver names"))
 		return -ENOMEM;

@@ -12,15 +12,19 @@
 int latency_plan_copy(struct latency_task *task, struct tare_measurement *measurement)
 {
 	bool pinned = task->row->kind == TARE_MEMORY_PINNED;
-	const char *what = task->row->to_device ?
-		(pinned ? "copy 1 byte, pinned to device" : "copy 1 byte, pageable to device") :
-		(pinned ? "copy 1 byte, device to pinned" : "copy 1 byte, device to pageable");
+	const char *what =
+	    task->row->to_device
+	        ? (pinned ? "copy 1 byte, pinned to device" : "copy 1 byte, pageable to device")
+	        : (pinned ? "copy 1 byte, device to pinned" : "copy 1 byte, device to pageable");
 
 	return latency_figure(task, measurement, what, "host", 1,
 	                      "one blocking copy of 1 byte; a queue without profiling") &&
-	       latency_figure(task, measurement, what, "device", 1,
-	                      "start to end of the same copy on a queue with profiling; shorter than "
-	                      "100 ticks: many in a row behind a gate, divided") ? 0 : -ENOMEM;
+	               latency_figure(
+	                   task, measurement, what, "device", 1,
+	                   "start to end of the same copy on a queue with profiling; shorter than "
+	                   "100 ticks: many in a row behind a gate, divided")
+	           ? 0
+	           : -ENOMEM;
 }
 
 static struct tare_operation copy_of(const struct latency_task *task)
@@ -52,8 +56,7 @@ static int calibrate(struct latency_task *task, struct tare_measurement *measure
 		return status;
 	task->batch = tare_bench_batch(bench, &copy, ps);
 	figure->quantum = bench->step_ps / task->batch;
-	if (task->batch > 1 &&
-	    tare_labels_set_number(&figure->labels, "batch", task->batch) < 0)
+	if (task->batch > 1 && tare_labels_set_number(&figure->labels, "batch", task->batch) < 0)
 		return tare_fail(error, ENOMEM, "out of memory");
 	return 0;
 }
@@ -66,14 +69,15 @@ int latency_begin_copy(struct tare_measurement *measurement, struct tare_error *
 	int status = tare_memory_create(bench->device, task->row->kind, BYTES, &task->host, error);
 
 	if (status == 0)
-		status = tare_memory_create(bench->device, TARE_MEMORY_DEVICE, BYTES, &task->device, error);
+		status = tare_memory_create(bench->device, TARE_MEMORY_DEVICE, BYTES, &task->device,
+		                            error);
 	if (status < 0)
 		return status;
 	if (task->host->host)
 		memset(task->host->host, 0x5a, BYTES);
 	if (!bench->stamped)
-		snprintf(measurement->figures[1].absent, sizeof measurement->figures[1].absent, "%s",
-		         bench->unstamped);
+		snprintf(measurement->figures[1].absent, sizeof measurement->figures[1].absent,
+		         "%s", bench->unstamped);
 	copy = copy_of(task);
 	copy.blocking = false;
 	status = tare_bench_run(bench->plain, &copy, error);

@@ -17,8 +17,9 @@ static const struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
 int latency_plan_finish(struct latency_task *task, struct tare_measurement *measurement)
 {
 	return latency_figure(task, measurement, "finish, nothing to wait for", "host", CALLS,
-	                      "16 calls of the API's own finish on an idle queue, divided by 16") ?
-	       0 : -ENOMEM;
+	                      "16 calls of the API's own finish on an idle queue, divided by 16")
+	           ? 0
+	           : -ENOMEM;
 }
 
 int latency_begin_finish(struct tare_measurement *measurement, struct tare_error *error)
@@ -43,9 +44,11 @@ int latency_sample_finish(struct tare_measurement *measurement, int64_t *values,
 
 int latency_plan_wait(struct latency_task *task, struct tare_measurement *measurement)
 {
-	return latency_figure(task, measurement, "wait for a finished event", "host", CALLS,
-	                      "16 calls of the API's own wait on an event that is done, divided by 16") ?
-	       0 : -ENOMEM;
+	return latency_figure(
+	           task, measurement, "wait for a finished event", "host", CALLS,
+	           "16 calls of the API's own wait on an event that is done, divided by 16")
+	           ? 0
+	           : -ENOMEM;
 }
 
 // Leaves an event that is done in task->event.
@@ -77,7 +80,9 @@ int latency_sample_wait(struct tare_measurement *measurement, int64_t *values,
 int latency_plan_query(struct latency_task *task, struct tare_measurement *measurement)
 {
 	return latency_figure(task, measurement, "query an event", "host", CALLS,
-	                      "16 calls that ask whether an event is done, divided by 16") ? 0 : -ENOMEM;
+	                      "16 calls that ask whether an event is done, divided by 16")
+	           ? 0
+	           : -ENOMEM;
 }
 
 int latency_begin_query(struct tare_measurement *measurement, struct tare_error *error)
@@ -102,11 +107,14 @@ int latency_sample_query(struct tare_measurement *measurement, int64_t *values,
 int latency_plan_record(struct latency_task *task, struct tare_measurement *measurement)
 {
 	task->batch = task->latency->batch < RECORDS ? task->latency->batch : RECORDS;
-	return latency_figure(task, measurement, "append a marker with an event", "host", task->batch,
+	return latency_figure(task, measurement, "append a marker with an event", "host",
+	                      task->batch,
 	                      "host time to append markers, each yielding an event, per marker") &&
-	       latency_figure(task, measurement, "append a marker", "host", task->batch,
-	                      "the same without events; the difference is what an event costs") ?
-	       0 : -ENOMEM;
+	               latency_figure(
+	                   task, measurement, "append a marker", "host", task->batch,
+	                   "the same without events; the difference is what an event costs")
+	           ? 0
+	           : -ENOMEM;
 }
 
 int latency_begin_record(struct tare_measurement *measurement, struct tare_error *error)
@@ -141,12 +149,14 @@ int latency_sample_record(struct tare_measurement *measurement, int64_t *values,
 
 int latency_plan_across(struct latency_task *task, struct tare_measurement *measurement)
 {
-	struct tare_figure *figure = latency_figure(task, measurement, "wait across queues", "device", 1,
-		"end of a marker on one queue to the start of a marker on another that waits for it");
+	struct tare_figure *figure = latency_figure(
+	    task, measurement, "wait across queues", "device", 1,
+	    "end of a marker on one queue to the start of a marker on another that waits for it");
 
 	if (!figure)
 		return -ENOMEM;
-	snprintf(figure->absent, sizeof figure->absent, "the device started the second before the first "
+	snprintf(figure->absent, sizeof figure->absent,
+	         "the device started the second before the first "
 	         "had ended, by its own stamps");
 	return 0;
 }
@@ -218,14 +228,20 @@ int latency_plan_callback(struct latency_task *task, struct tare_measurement *me
 {
 	bool gated = task->latency->bench.gated;
 
-	return latency_figure(task, measurement, gated ? "gate opened to callback" :
-	                      "append to callback", "host", 1, gated ?
-	                      "a marker behind a gate: host time before opening it to the entry of its "
-	                      "event's callback" :
-	                      "host time before appending a marker to the entry of its event's callback") &&
-	       latency_figure(task, measurement, "event done to callback", "device", 1,
-	                      "the marker's end stamp, mapped onto the host's clock by the fit, to the "
-	                      "entry of the callback") ? 0 : -ENOMEM;
+	return latency_figure(
+	           task, measurement, gated ? "gate opened to callback" : "append to callback",
+	           "host", 1,
+	           gated
+	               ? "a marker behind a gate: host time before opening it to the entry of its "
+	                 "event's callback"
+	               : "host time before appending a marker to the entry of its event's "
+	                 "callback") &&
+	               latency_figure(task, measurement, "event done to callback", "device", 1,
+	                              "the marker's end stamp, mapped onto the host's clock by the "
+	                              "fit, to the "
+	                              "entry of the callback")
+	           ? 0
+	           : -ENOMEM;
 }
 
 int latency_begin_callback(struct tare_measurement *measurement, struct tare_error *error)
@@ -245,7 +261,8 @@ static int wait_for(struct callback *callback, struct tare_error *error)
 	struct tare_host_time begin = tare_device_now(callback->device);
 
 	while (!atomic_load_explicit(&callback->done, memory_order_acquire)) {
-		if (tare_host_elapsed_ns(begin, tare_device_now(callback->device)) > CALLBACK_LIMIT_NS)
+		if (tare_host_elapsed_ns(begin, tare_device_now(callback->device)) >
+		    CALLBACK_LIMIT_NS)
 			return tare_fail(error, EIO, "the callback was not called within a second");
 		tare_device_pause(callback->device, 20000);
 	}
@@ -277,7 +294,8 @@ static int run_callback(struct tare_bench *bench, struct callback *callback,
 	}
 	if (status == 0 || gate) {
 		struct tare_error later;
-		int finished = tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, status == 0 ? error : &later);
+		int finished =
+		    tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, status == 0 ? error : &later);
 		if (status == 0)
 			status = finished;
 	}
@@ -308,9 +326,12 @@ int latency_sample_callback(struct tare_measurement *measurement, int64_t *value
 		values[0] = latency_ps(begin, callback->entered, 1);
 		if (bench->track.fitted && tare_event_stamps(event, &stamps, NULL) == 0 &&
 		    tare_stamps_have(&stamps, TARE_STAMP_END)) {
-			values[1] = latency_ps(tare_clock_map(&bench->track.fit, stamps.at[TARE_STAMP_END],
-			                                      callback->entered), callback->entered, 1);
-			measurement->figures[1].systematic = 1000.0 * (double)bench->track.fit.residual_ns;
+			values[1] =
+			    latency_ps(tare_clock_map(&bench->track.fit, stamps.at[TARE_STAMP_END],
+			                              callback->entered),
+			               callback->entered, 1);
+			measurement->figures[1].systematic =
+			    1000.0 * (double)bench->track.fit.residual_ns;
 		}
 	}
 	tare_event_free(event);

@@ -8,10 +8,10 @@ struct latency {
 	struct tare_run *run;
 	struct tare_bench bench;
 	struct tare_module *module;
-	struct tare_kernel *kernel;   // the empty one; NULL: no_kernel says why
+	struct tare_kernel *kernel; // the empty one; NULL: no_kernel says why
 	char no_kernel[320];
-	uint32_t batch;               // launches in a row
-	double floor_ps;              // smallest step between device stamps that was seen; 0: none yet
+	uint32_t batch;  // launches in a row
+	double floor_ps; // smallest step between device stamps that was seen; 0: none yet
 };
 
 // What one row needs while it is measured.
@@ -27,7 +27,7 @@ struct latency_task {
 // One row of the table in latency.c: one measurement.
 struct latency_row {
 	const char *group;
-	const char *title;            // for progress
+	const char *title; // for progress
 	// Adds the figures to the measurement.
 	int (*plan)(struct latency_task *task, struct tare_measurement *measurement);
 	int (*begin)(struct tare_measurement *measurement, struct tare_error *error);
@@ -37,7 +37,7 @@ struct latency_row {
 	// Of a copy; of a graph its nodes.
 	enum tare_memory_kind kind;
 	bool to_device;
-	uint32_t nodes;               // 0: the batch
+	uint32_t nodes; // 0: the batch
 };
 
 // Adds a figure with its labels. quantum_ns: the timer's step, undivided; batch as in `divided by`.
@@ -48,9 +48,9 @@ struct tare_operation latency_launch(const struct latency *latency);
 // (b - a) in picoseconds, divided by batch.
 int64_t latency_ps(struct tare_host_time a, struct tare_host_time b, uint32_t batch);
 
-#define LATENCY_ROW_FUNCTIONS(name) \
-	int latency_plan_##name(struct latency_task *, struct tare_measurement *); \
-	int latency_begin_##name(struct tare_measurement *, struct tare_error *); \
+#define LATENCY_ROW_FUNCTIONS(name)                                                                \
+	int latency_plan_##name(struct latency_task *, struct tare_measurement *);                 \
+	int latency_begin_##name(struct tare_measurement *, struct tare_error *);                  \
 	int latency_sample_##name(struct tare_measurement *, int64_t *, struct tare_error *);
 LATENCY_ROW_FUNCTIONS(host_clock)
 LATENCY_ROW_FUNCTIONS(device_clock)
@@ -68,7 +68,8 @@ LATENCY_ROW_FUNCTIONS(query)
 LATENCY_ROW_FUNCTIONS(across)
 LATENCY_ROW_FUNCTIONS(callback)
 
-// Residual and drift as cells of source "model"; add before measuring, fill after (latency_clock.c).
+// Residual and drift as cells of source "model"; add before measuring, fill after
+// (latency_clock.c).
 int latency_add_mapping(struct latency *latency, size_t *first_cell);
 int latency_fill_mapping(struct latency *latency, size_t first_cell);
 // Bars of the medians and one distribution chart a group (latency_plots.c).

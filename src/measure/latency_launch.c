@@ -8,10 +8,13 @@
 
 int latency_plan_isolated(struct latency_task *task, struct tare_measurement *measurement)
 {
-	return latency_figure(task, measurement, "launch and wait", "host", 1,
-	                      "one launch of an empty kernel, then finish; a queue without profiling") &&
-	       latency_figure(task, measurement, "empty kernel, alone", "device", 1,
-	                      "start to end of one empty kernel that is waited for") ? 0 : -ENOMEM;
+	return latency_figure(
+	           task, measurement, "launch and wait", "host", 1,
+	           "one launch of an empty kernel, then finish; a queue without profiling") &&
+	               latency_figure(task, measurement, "empty kernel, alone", "device", 1,
+	                              "start to end of one empty kernel that is waited for")
+	           ? 0
+	           : -ENOMEM;
 }
 
 // One launch on each queue with a limit, so that the native waits in the samples cannot be the
@@ -29,8 +32,8 @@ int latency_begin_isolated(struct tare_measurement *measurement, struct tare_err
 	struct latency_task *task = measurement->context;
 
 	if (!task->latency->bench.stamped)
-		snprintf(measurement->figures[1].absent, sizeof measurement->figures[1].absent, "%s",
-		         task->latency->bench.unstamped);
+		snprintf(measurement->figures[1].absent, sizeof measurement->figures[1].absent,
+		         "%s", task->latency->bench.unstamped);
 	return try_launch(task->latency, error);
 }
 
@@ -61,11 +64,14 @@ int latency_sample_isolated(struct tare_measurement *measurement, int64_t *value
 int latency_plan_batched(struct latency_task *task, struct tare_measurement *measurement)
 {
 	task->batch = task->latency->batch;
-	return latency_figure(task, measurement, "launch, many then wait", "host", task->batch,
-	                      "launches in a row, then finish: host time of the whole, per launch") &&
-	       latency_figure(task, measurement, "launch, issue only", "host", task->batch,
-	                      "the same launches: host time until the last has been issued, per launch") ?
-	       0 : -ENOMEM;
+	return latency_figure(
+	           task, measurement, "launch, many then wait", "host", task->batch,
+	           "launches in a row, then finish: host time of the whole, per launch") &&
+	               latency_figure(task, measurement, "launch, issue only", "host", task->batch,
+	                              "the same launches: host time until the last has been "
+	                              "issued, per launch")
+	           ? 0
+	           : -ENOMEM;
 }
 
 int latency_begin_batched(struct tare_measurement *measurement, struct tare_error *error)
@@ -96,9 +102,12 @@ int latency_sample_batched(struct tare_measurement *measurement, int64_t *values
 int latency_plan_gated(struct latency_task *task, struct tare_measurement *measurement)
 {
 	task->batch = task->latency->batch;
-	return latency_figure(task, measurement, "launch, gated", "device", task->batch,
-	                      "launches issued behind a shut gate: first start to last end, per launch; "
-	                      "the cost of issuing is not in it") ? 0 : -ENOMEM;
+	return latency_figure(
+	           task, measurement, "launch, gated", "device", task->batch,
+	           "launches issued behind a shut gate: first start to last end, per launch; "
+	           "the cost of issuing is not in it")
+	           ? 0
+	           : -ENOMEM;
 }
 
 int latency_begin_gated(struct tare_measurement *measurement, struct tare_error *error)
@@ -138,15 +147,20 @@ int latency_sample_gated(struct tare_measurement *measurement, int64_t *values,
 
 int latency_plan_to_start(struct latency_task *task, struct tare_measurement *measurement)
 {
-	return latency_figure(task, measurement, "launch to start", "device", 1,
-	                      "host time before the launch to the kernel's start stamp, mapped onto the "
-	                      "host's clock by the fit, whose largest error is in the interval; never "
-	                      "below 0 nor above 'around the kernel'") &&
-	       latency_figure(task, measurement, "end to return", "device", 1,
-	                      "the kernel's end stamp, mapped in the same way, to the return of finish") &&
-	       latency_figure(task, measurement, "around the kernel", "host", 1,
-	                      "host time of launch and finish less the kernel's own time: launch to start "
-	                      "and end to return together, without the clock fit") ? 0 : -ENOMEM;
+	return latency_figure(
+	           task, measurement, "launch to start", "device", 1,
+	           "host time before the launch to the kernel's start stamp, mapped onto the "
+	           "host's clock by the fit, whose largest error is in the interval; never "
+	           "below 0 nor above 'around the kernel'") &&
+	               latency_figure(task, measurement, "end to return", "device", 1,
+	                              "the kernel's end stamp, mapped in the same way, to the "
+	                              "return of finish") &&
+	               latency_figure(task, measurement, "around the kernel", "host", 1,
+	                              "host time of launch and finish less the kernel's own time: "
+	                              "launch to start "
+	                              "and end to return together, without the clock fit")
+	           ? 0
+	           : -ENOMEM;
 }
 
 int latency_begin_to_start(struct tare_measurement *measurement, struct tare_error *error)
@@ -158,8 +172,8 @@ int latency_begin_to_start(struct tare_measurement *measurement, struct tare_err
 		struct tare_figure *figure = &measurement->figures[i];
 		figure->floor = 0;
 		if (!track->fitted)
-			snprintf(figure->absent, sizeof figure->absent, "%.200s; bounded by 'around the kernel'",
-			         track->absent);
+			snprintf(figure->absent, sizeof figure->absent,
+			         "%.200s; bounded by 'around the kernel'", track->absent);
 	}
 	return try_launch(task->latency, error);
 }
@@ -196,12 +210,15 @@ int latency_sample_to_start(struct tare_measurement *measurement, int64_t *value
 		values[2] = latency_ps(begin, returned, 1) - kernel_ps;
 		if (bench->track.fitted) {
 			const struct tare_clock_fit *fit = &bench->track.fit;
-			struct tare_host_time start = tare_clock_map(fit, stamps.at[TARE_STAMP_START], begin);
-			struct tare_host_time end = tare_clock_map(fit, stamps.at[TARE_STAMP_END], returned);
+			struct tare_host_time start =
+			    tare_clock_map(fit, stamps.at[TARE_STAMP_START], begin);
+			struct tare_host_time end =
+			    tare_clock_map(fit, stamps.at[TARE_STAMP_END], returned);
 			values[0] = bounded(latency_ps(begin, start, 1), values[2]);
 			values[1] = bounded(latency_ps(end, returned, 1), values[2]);
 			for (int i = 0; i < 2; i++)
-				measurement->figures[i].systematic = 1000.0 * (double)fit->residual_ns;
+				measurement->figures[i].systematic =
+				    1000.0 * (double)fit->residual_ns;
 		}
 	}
 	tare_event_free(event);
@@ -213,11 +230,13 @@ int latency_plan_graph(struct latency_task *task, struct tare_measurement *measu
 	bool one = task->row->nodes == 1;
 
 	task->batch = one ? 1 : task->latency->batch;
-	return latency_figure(task, measurement, one ? "graph of one kernel" : "graph of many, per kernel",
-	                      "host", task->batch, one ?
-	                      "launch of a graph with one empty kernel, then finish" :
-	                      "launch of a graph of empty kernels in a row, then finish; per kernel") ?
-	       0 : -ENOMEM;
+	return latency_figure(
+	           task, measurement, one ? "graph of one kernel" : "graph of many, per kernel",
+	           "host", task->batch,
+	           one ? "launch of a graph with one empty kernel, then finish"
+	               : "launch of a graph of empty kernels in a row, then finish; per kernel")
+	           ? 0
+	           : -ENOMEM;
 }
 
 int latency_begin_graph(struct tare_measurement *measurement, struct tare_error *error)

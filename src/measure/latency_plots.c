@@ -37,12 +37,13 @@ static double positive(double value)
 
 static int add_bars(struct tare_result *result)
 {
-	struct tare_plot *plot = tare_result_add_plot(result, "latency", "What each step costs",
-	                                              TARE_PLOT_BAR);
+	struct tare_plot *plot =
+	    tare_result_add_plot(result, "latency", "What each step costs", TARE_PLOT_BAR);
 	char name[192];
 
 	if (!plot || tare_plot_axes(plot, "step", "", false, "time", "ns", true) < 0 ||
-	    tare_set_string(&plot->note, "Medians with their intervals; host or device says whose clock.") < 0)
+	    tare_set_string(&plot->note,
+	                    "Medians with their intervals; host or device says whose clock.") < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
@@ -53,8 +54,10 @@ static int add_bars(struct tare_result *result)
 			continue;
 		snprintf(name, sizeof name, "%s (%s)", text_of(cell, "what"), cell->source);
 		series = tare_plot_add_series(plot, name);
-		if (!series || tare_plot_series_add(series, (struct tare_point){ 0, unit * summary->median,
-		                                    positive(unit * summary->ci_low), unit * summary->ci_high }) < 0)
+		if (!series || tare_plot_series_add(
+		                   series, (struct tare_point){ 0, unit * summary->median,
+		                                                positive(unit * summary->ci_low),
+		                                                unit * summary->ci_high }) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -103,8 +106,9 @@ static int add_group(struct tare_result *result, const char *group)
 			snprintf(id, sizeof id, "distribution-%s", group);
 			snprintf(title, sizeof title, "How the samples spread: %s", group);
 			plot = tare_result_add_plot(result, id, title, TARE_PLOT_LINE);
-			if (!plot || tare_plot_axes(plot, "time", "ns", true, "samples that took at most so long",
-			                            "%", false) < 0)
+			if (!plot ||
+			    tare_plot_axes(plot, "time", "ns", true,
+			                   "samples that took at most so long", "%", false) < 0)
 				return -ENOMEM;
 		}
 		if (add_distribution(plot, cell) < 0)

@@ -8,35 +8,43 @@
 
 const struct tare_line_row tare_lines[TARE_LINE_COUNT] = {
 	[TARE_LINE_SHARED_TO_SHARED] = { "shared-to-shared", "copy", "shared → shared",
-		"both resident; counted once", false },
-	[TARE_LINE_HEAP_TO_DEVICE] = { "heap-to-device", "copy", "heap → device", "pageable", true },
-	[TARE_LINE_DEVICE_TO_HEAP] = { "device-to-heap", "copy", "device → heap", "pageable", true },
+	                                 "both resident; counted once", false },
+	[TARE_LINE_HEAP_TO_DEVICE] = { "heap-to-device", "copy", "heap → device", "pageable",
+	                               true },
+	[TARE_LINE_DEVICE_TO_HEAP] = { "device-to-heap", "copy", "device → heap", "pageable",
+	                               true },
 	[TARE_LINE_DEVICE_TO_DEVICE] = { "device-to-device", "copy", "device → device",
-		"counted once: bytes copied, not read and written", false },
+	                                 "counted once: bytes copied, not read and written",
+	                                 false },
 	[TARE_LINE_HOST_TO_DEVICE] = { "host-to-device", "copy", "host → device", "pinned", false },
 	[TARE_LINE_DEVICE_TO_HOST] = { "device-to-host", "copy", "device → host", "pinned", false },
 	[TARE_LINE_BOTH_TO_DEVICE] = { "both-to-device", "both", "both ways, host → device",
-		"this direction alone, while the other runs", false },
+	                               "this direction alone, while the other runs", false },
 	[TARE_LINE_BOTH_TO_HOST] = { "both-to-host", "both", "both ways, device → host",
-		"this direction alone, while the other runs", false },
+	                             "this direction alone, while the other runs", false },
 	[TARE_LINE_BOTH_TOTAL] = { "both-total", "both", "both ways, together",
-		"the bytes of both directions", false },
+	                           "the bytes of both directions", false },
 	[TARE_LINE_MAP_READ] = { "map-read", "map", "map for reading", NULL, true },
 	[TARE_LINE_UNMAP_WRITTEN] = { "unmap-written", "map", "unmap after writing", NULL, true },
 	[TARE_LINE_RECTANGLE_TO_DEVICE] = { "rectangle-to-device", "rectangle",
-		"rectangle, host → device", "rows of 4 KB, every other one of the host's", false },
+	                                    "rectangle, host → device",
+	                                    "rows of 4 KB, every other one of the host's", false },
 	[TARE_LINE_RECTANGLE_TO_HOST] = { "rectangle-to-host", "rectangle",
-		"rectangle, device → host", "rows of 4 KB, every other one of the host's", false },
-	[TARE_LINE_UNALIGNED_1] = { "heap-to-device+1", "unaligned", "heap → device, 1 B off a page",
-		NULL, true },
-	[TARE_LINE_UNALIGNED_64] = { "heap-to-device+64", "unaligned", "heap → device, 64 B off a page",
-		NULL, true },
+	                                  "rectangle, device → host",
+	                                  "rows of 4 KB, every other one of the host's", false },
+	[TARE_LINE_UNALIGNED_1] = { "heap-to-device+1", "unaligned",
+	                            "heap → device, 1 B off a page", NULL, true },
+	[TARE_LINE_UNALIGNED_64] = { "heap-to-device+64", "unaligned",
+	                             "heap → device, 64 B off a page", NULL, true },
 	[TARE_LINE_UNALIGNED_4096] = { "heap-to-device+4096", "unaligned",
-		"heap → device, one page on", "control: aligned, elsewhere", true },
+	                               "heap → device, one page on", "control: aligned, elsewhere",
+	                               true },
 	[TARE_LINE_FIRST_TOUCH_HEAP] = { "device-to-heap-first", "first-touch",
-		"device → heap, first touch", "pages appear during the copy", true },
+	                                 "device → heap, first touch",
+	                                 "pages appear during the copy", true },
 	[TARE_LINE_FIRST_TOUCH_SHARED] = { "shared-to-shared-first", "first-touch",
-		"shared → shared, first touch", "pages appear during the copy", true },
+	                                   "shared → shared, first touch",
+	                                   "pages appear during the copy", true },
 };
 
 // Bits of the lines whose name or group is `word`; 0 when there is none.
@@ -67,7 +75,8 @@ static int refuse(const char *word, size_t length, struct tare_error *error)
 		used += (size_t)snprintf(names + used, sizeof names - used, ", %s", group);
 	}
 	for (int i = 0; i < TARE_LINE_COUNT && used < sizeof names; i++)
-		used += (size_t)snprintf(names + used, sizeof names - used, ", %s", tare_lines[i].name);
+		used +=
+		    (size_t)snprintf(names + used, sizeof names - used, ", %s", tare_lines[i].name);
 	return tare_fail(error, EINVAL, "no line '%.*s'; there are %s",
 	                 (int)(length < 40 ? length : 40), word, names);
 }

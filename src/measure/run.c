@@ -78,8 +78,10 @@ int tare_run_begin(struct tare_run *run, int64_t default_budget_ns, struct tare_
 	else if (status == 0)
 		status = tare_topology_of_host(&run->result->host);
 	if (status == 0)
-		status = tare_labels_set_number(&run->result->parameters, "seed", (int64_t)run->seed);
+		status =
+		    tare_labels_set_number(&run->result->parameters, "seed", (int64_t)run->seed);
 	if (status == 0)
-		status = tare_labels_set_number(&run->result->parameters, "budget_ns", run->budget_ns);
+		status =
+		    tare_labels_set_number(&run->result->parameters, "budget_ns", run->budget_ns);
 	return status < 0 ? tare_fail(error, -status, "out of memory") : 0;
 }

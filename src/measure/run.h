@@ -80,7 +80,8 @@ struct tare_measurement {
 	size_t figure_count;
 	// Prepares what the samples need; may fill in `absent`, `quantum`, labels of figures. NULL: none.
 	int (*begin)(struct tare_measurement *measurement, struct tare_error *error);
-	// Measures once; writes each figure, in its unit, or TARE_NO_SAMPLE. 0 or a negative errno.
+	// Measures once; writes each figure, in its unit, or TARE_NO_SAMPLE. 0 or a negative errno;
+	// -EAGAIN: nothing this time (stamps fell into two epochs), try again.
 	int (*sample)(struct tare_measurement *measurement, int64_t values[TARE_FIGURES],
 	              struct tare_error *error);
 	// Releases what begin made, and verifies, outside the timed window. Called whenever begin was,

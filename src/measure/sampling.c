@@ -17,6 +17,8 @@
 // Samples are kept at most so often, and at most so many.
 #define KEEP_EVERY_NS INT64_C(500000)
 #define KEEP_MOST 20000
+// Fruitless tries after which a measurement is given up.
+#define TRIES 100
 // A measurement whose turn comes when the budget is used up is skipped only beyond this much more.
 #define OVERRUN 1.1
 #define OVERRUN_NS INT64_C(1000000000)
@@ -25,11 +27,12 @@ struct sampler {
 	struct tare_run *run;
 	struct tare_measurement *measurement;
 	struct tare_series series[TARE_FIGURES];
-	bool settled[TARE_FIGURES];    // as of the last decision: more samples would not help
+	bool settled[TARE_FIGURES]; // as of the last decision: more samples would not help
 	bool converged[TARE_FIGURES];
-	struct tare_host_time begun;   // before begin()
+	struct tare_host_time begun; // before begin()
 	int64_t share_ns;
-	int64_t sampling_ns;           // spent in samples, for the estimate of a budget that would do
+	int tries;           // that came to nothing
+	int64_t sampling_ns; // spent in samples, for the estimate of a budget that would do
 };
 
 struct tare_figure *tare_measurement_add(struct tare_measurement *measurement, const char *quantity,
@@ -109,15 +112,22 @@ static int take_sample(struct sampler *sampler, bool keep, struct tare_error *er
 		values[i] = TARE_NO_SAMPLE;
 	status = measurement->sample(measurement, values, error);
 	for (size_t i = 0; status >= 0 && keep && i < measurement->figure_count; i++)
-		if (values[i] != TARE_NO_SAMPLE && tare_series_add(&sampler->series[i], values[i]) < 0)
+		if (values[i] != TARE_NO_SAMPLE &&
+		    tare_series_add(&sampler->series[i], values[i]) < 0)
 			status = tare_fail(error, ENOMEM, "out of memory for samples");
+	if (status == -EAGAIN && ++sampler->tries < TRIES)
+		return 0;
+	if (status == -EAGAIN) {
+		error->code = -ENODATA;
+		return -ENODATA;
+	}
 	return status < 0 ? status : 0;
 }
 
 // True when every figure that yields samples is settled at this very number of samples.
 static bool all_settled(struct sampler *sampler, int64_t elapsed_ns)
 {
-	bool all = true;
+	bool all = true, any = false;
 
 	for (size_t i = 0; i < sampler->measurement->figure_count; i++) {
 		struct tare_series *series = &sampler->series[i];
@@ -126,6 +136,7 @@ static bool all_settled(struct sampler *sampler, int64_t elapsed_ns)
 
 		if (series->n == 0)
 			continue;
+		any = true;
 		verdict = tare_series_decide(series, elapsed_ns);
 		if (decision || verdict != TARE_CONTINUE) {
 			sampler->settled[i] = verdict != TARE_CONTINUE;
@@ -133,7 +144,7 @@ static bool all_settled(struct sampler *sampler, int64_t elapsed_ns)
 		}
 		all = all && sampler->settled[i];
 	}
-	return all;
+	return any && all;
 }
 
 static size_t choose_stride(size_t taken, int64_t taken_ns)
@@ -209,19 +220,22 @@ static int fill_cell(struct sampler *sampler, size_t i, enum tare_verified verif
 	figure->method = NULL;
 	for (size_t k = 0; k < figure->labels.count; k++) {
 		const struct tare_label *label = &figure->labels.at[k];
-		int failed = label->text ? tare_labels_set_text(&cell->labels, label->name, label->text)
-		                         : tare_labels_set_number(&cell->labels, label->name, label->number);
+		int failed =
+		    label->text ? tare_labels_set_text(&cell->labels, label->name, label->text)
+		                : tare_labels_set_number(&cell->labels, label->name, label->number);
 		if (failed < 0)
 			return failed;
 	}
 	if (status < 0 && status != -EINTR)
 		return tare_cell_set_absent(cell, "%s", why->message);
 	if (series->n == 0)
-		return tare_cell_set_absent(cell, "%s", figure->absent[0] ? figure->absent :
-		                            "interrupted before the first sample");
+		return tare_cell_set_absent(
+		    cell, "%s",
+		    figure->absent[0] ? figure->absent : "interrupted before the first sample");
 	if (figure->floor > 0) {
 		struct tare_summary summary;
-		if (tare_summarise(series->samples, series->n, series->rule.quantum, &summary) == 0 &&
+		if (tare_summarise(series->samples, series->n, series->rule.quantum, &summary) ==
+		        0 &&
 		    summary.median < (double)figure->floor)
 			return tare_cell_set_absent(cell, "below the timer's floor of %lld %s",
 			                            (long long)figure->floor, figure->unit);
@@ -249,14 +263,15 @@ static double needed_ns(const struct sampler *sampler)
 		double fewest = (double)tare_stopping_default().minimum_n / (double)cell->summary.n;
 		if (cell->absent || cell->converged)
 			continue;
-		if (fewest <= 1 && (half <= target || !(target > 0))) {  // more samples would not help
+		if (fewest <= 1 &&
+		    (half <= target || !(target > 0))) { // more samples would not help
 			sampler->run->limited_figures++;
 			continue;
 		}
 		if (fewest > factor)
 			factor = fewest;
 		sampler->run->open_figures++;
-		if (!isfinite(half))  // too few samples for any interval: as if it were their range
+		if (!isfinite(half)) // too few samples for any interval: as if it were their range
 			half = (double)(cell->summary.max - cell->summary.min) / 2;
 		if (half * half / (target * target) > factor)
 			factor = half * half / (target * target);
@@ -264,8 +279,8 @@ static double needed_ns(const struct sampler *sampler)
 	return factor * (double)sampler->sampling_ns;
 }
 
-static int measure_one(struct tare_run *run, struct tare_measurement *measurement,
-                       size_t left, struct tare_error *error)
+static int measure_one(struct tare_run *run, struct tare_measurement *measurement, size_t left,
+                       struct tare_error *error)
 {
 	struct sampler sampler = { .run = run, .measurement = measurement };
 	enum tare_verified verified = TARE_NOT_VERIFIABLE;
@@ -314,15 +329,17 @@ static int add_cells(struct tare_run *run, struct tare_measurement *measurement)
 {
 	for (size_t i = 0; i < measurement->figure_count; i++) {
 		struct tare_figure *figure = &measurement->figures[i];
-		struct tare_cell *cell =
-			tare_result_add_cell(run->result, figure->quantity, figure->unit, figure->source);
+		struct tare_cell *cell = tare_result_add_cell(run->result, figure->quantity,
+		                                              figure->unit, figure->source);
 		if (!cell)
 			return -ENOMEM;
 		figure->cell = (size_t)(cell - run->result->cells);
 		for (size_t k = 0; k < figure->labels.count; k++) {
 			const struct tare_label *label = &figure->labels.at[k];
-			if ((label->text ? tare_labels_set_text(&cell->labels, label->name, label->text) :
-			     tare_labels_set_number(&cell->labels, label->name, label->number)) < 0)
+			if ((label->text
+			         ? tare_labels_set_text(&cell->labels, label->name, label->text)
+			         : tare_labels_set_number(&cell->labels, label->name,
+			                                  label->number)) < 0)
 				return -ENOMEM;
 		}
 		if (tare_cell_set_absent(cell, "not measured") < 0 ||
@@ -336,7 +353,8 @@ static void mark_unmeasured(struct tare_run *run, const struct tare_measurement 
                             const char *reason)
 {
 	for (size_t i = 0; i < measurement->figure_count; i++)
-		tare_cell_set_absent(&run->result->cells[measurement->figures[i].cell], "%s", reason);
+		tare_cell_set_absent(&run->result->cells[measurement->figures[i].cell], "%s",
+		                     reason);
 }
 
 static void report_progress(struct tare_run *run, const struct tare_measurement *measurement)
@@ -391,15 +409,16 @@ int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements
 		if (run->between)
 			run->between(run->between_context);
 		if (budget_is_gone(run))
-			mark_unmeasured(run, measurement, "not measured: the budget ran out before its turn");
+			mark_unmeasured(run, measurement,
+			                "not measured: the budget ran out before its turn");
 		else
 			status = measure_one(run, measurement, left, error);
 		run->cells_done++;
 	}
 	for (; done < count; done++)
-		mark_unmeasured(run, &measurements[order[done]], status == -EINTR ?
-		                "not measured: interrupted before its turn" :
-		                "not measured: the run ended before its turn");
+		mark_unmeasured(run, &measurements[order[done]],
+		                status == -EINTR ? "not measured: interrupted before its turn"
+		                                 : "not measured: the run ended before its turn");
 	if (status == -EINTR) {
 		run->result->interrupted = true;
 		tare_fail(error, EINTR, "interrupted");
@@ -446,15 +465,17 @@ static double better_budget_s(const struct tare_run *run)
 static int warn_open(struct tare_run *run, const struct widths *widths, const char *budget)
 {
 	double better_s = better_budget_s(run);
-	char action[160], worst[48] = "";
+	char action[160], worst[64] = "", number[TARE_UNIT_TEXT];
 
 	if (better_s > 0)
 		snprintf(action, sizeof action, "--budget %.0f would do", better_s);
 	else
-		snprintf(action, sizeof action, "stop what else runs on this machine: no sensible budget "
+		snprintf(action, sizeof action,
+		         "stop what else runs on this machine: no sensible budget "
 		         "would do");
 	if (isfinite(widths->worst) && widths->worst > 0)
-		snprintf(worst, sizeof worst, " (at worst ±%.2g %%)", 100 * widths->worst);
+		snprintf(worst, sizeof worst, " (at worst ±%s %%)",
+		         tare_format_significant(100 * widths->worst, 2, number));
 	return tare_result_warn(run->result, "not-converged", action,
 	                        "%zu of %zu figures did not converge to 1 %% in %s s%s",
 	                        run->open_figures, widths->cells, budget, worst);
@@ -468,14 +489,18 @@ int tare_run_warn_convergence(struct tare_run *run)
 
 	tare_format_significant((double)run->budget_ns * 1e-9, 3, budget);
 	if (widths.skipped > 0)
-		status = tare_result_warn(run->result, "budget-short", "give more time with --budget",
-		                          "%zu figures were not measured: the budget of %s s ran out",
-		                          widths.skipped, budget);
+		status =
+		    tare_result_warn(run->result, "budget-short", "give more time with --budget",
+		                     "%zu figures were not measured: the budget of %s s ran out",
+		                     widths.skipped, budget);
 	if (status == 0 && run->open_figures > 0)
 		status = warn_open(run, &widths, budget);
 	if (status == 0 && run->limited_figures > 0)
-		status = tare_result_warn(run->result, "clock-limited", "read them with their intervals; more "
-		                          "time does not help", "%zu of %zu figures are as sure as the "
-		                          "clocks allow, not to 1 %%", run->limited_figures, widths.cells);
+		status = tare_result_warn(run->result, "clock-limited",
+		                          "read them with their intervals; more "
+		                          "time does not help",
+		                          "%zu of %zu figures are as sure as the "
+		                          "clocks allow, not to 1 %%",
+		                          run->limited_figures, widths.cells);
 	return status;
 }

@@ -71,8 +71,10 @@ static void place(hwloc_topology_t topology, struct tare_facts *facts)
 	if (pci->present) {
 		hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology, pci->text);
 		if (!device) {
-			set_or_absent(facts, TARE_FACT_PACKAGE, "", "hwloc sees no device at its PCI address");
-			set_or_absent(facts, TARE_FACT_NUMA, "", "hwloc sees no device at its PCI address");
+			set_or_absent(facts, TARE_FACT_PACKAGE, "",
+			              "hwloc sees no device at its PCI address");
+			set_or_absent(facts, TARE_FACT_NUMA, "",
+			              "hwloc sees no device at its PCI address");
 			return;
 		}
 		cpus = hwloc_get_non_io_ancestor_obj(topology, device)->cpuset;
@@ -125,14 +127,19 @@ static void read_pci_attribute(const char *address, const char *name, char *text
 // "PCIe 5.0 x16" from the kernel's "32.0 GT/s PCIe" and "16"; "" where it does not tell.
 static void describe_link(const char *speed, const char *width, char *text, size_t size)
 {
-	static const struct { double gt_per_s; const char *generation; } rows[] = {
-		{ 2.5, "1.0" }, { 5, "2.0" }, { 8, "3.0" }, { 16, "4.0" }, { 32, "5.0" }, { 64, "6.0" },
+	static const struct {
+		double gt_per_s;
+		const char *generation;
+	} rows[] = {
+		{ 2.5, "1.0" }, { 5, "2.0" },  { 8, "3.0" },
+		{ 16, "4.0" },  { 32, "5.0" }, { 64, "6.0" },
 	};
 	double rate = atof(speed);
 
 	text[0] = '\0';
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (rate > 0.99 * rows[i].gt_per_s && rate < 1.01 * rows[i].gt_per_s && atoi(width) > 0)
+		if (rate > 0.99 * rows[i].gt_per_s && rate < 1.01 * rows[i].gt_per_s &&
+		    atoi(width) > 0)
 			snprintf(text, size, "PCIe %s x%d", rows[i].generation, atoi(width));
 }
 
@@ -143,7 +150,7 @@ static void read_link(struct tare_facts *facts, enum tare_fact_id id, const char
 	char speed[64], width[64], link[64];
 
 	if (facts->fact[id].present)
-		return;  // the driver's word is better: it knows a bridge on the board
+		return; // the driver's word is better: it knows a bridge on the board
 	if (!pci->present) {
 		tare_fact_absent(facts, id, "its PCI address is not known");
 		return;

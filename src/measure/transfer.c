@@ -18,7 +18,7 @@ struct tare_figure *transfer_figure(struct transfer *transfer, struct tare_measu
 {
 	bool device = strcmp(source, "device") == 0;
 	struct tare_figure *figure =
-		tare_measurement_add(measurement, "time", "ps", source, "%s", method);
+	    tare_measurement_add(measurement, "time", "ps", source, "%s", method);
 
 	if (!figure || tare_labels_set_text(&figure->labels, "line", tare_lines[line].name) < 0 ||
 	    tare_labels_set_number(&figure->labels, "bytes", (int64_t)transfer->bytes) < 0)
@@ -36,8 +36,9 @@ int transfer_need(const struct transfer *transfer, enum buffer buffer, struct ta
 
 	if (bandwidth->buffers[buffer])
 		return 0;
-	return tare_fail(error, ENOTSUP, "%s", bandwidth->no_buffer[buffer][0] ?
-	                 bandwidth->no_buffer[buffer] : "no such memory");
+	return tare_fail(error, ENOTSUP, "%s",
+	                 bandwidth->no_buffer[buffer][0] ? bandwidth->no_buffer[buffer]
+	                                                 : "no such memory");
 }
 
 static struct tare_figure *figure_of(struct tare_measurement *measurement, const char *source)
@@ -85,8 +86,9 @@ static int sample_copy(struct tare_measurement *measurement, int64_t *values,
 		return time_on_host(transfer, bench->plain, NULL, host, error);
 	if (transfer->apart) {
 		status = time_on_host(transfer, bench->plain, NULL, host, error);
-		return status < 0 ? status : tare_bench_batch_ps(bench, &transfer->operation, transfer->batch,
-		                                                device, error);
+		return status < 0 ? status
+		                  : tare_bench_batch_ps(bench, &transfer->operation,
+		                                        transfer->batch, device, error);
 	}
 	status = time_on_host(transfer, bench->timed, &event, host, error);
 	if (status == 0)
@@ -123,7 +125,8 @@ static void mark_unstamped(struct transfer *transfer, struct tare_measurement *m
 	struct tare_figure *figure = figure_of(measurement, "device");
 
 	if (figure && !transfer->bandwidth->bench.stamped)
-		snprintf(figure->absent, sizeof figure->absent, "%s", transfer->bandwidth->bench.unstamped);
+		snprintf(figure->absent, sizeof figure->absent, "%s",
+		         transfer->bandwidth->bench.unstamped);
 }
 
 // Poisons the destination and tries the copy once with a limit on both queues.
@@ -180,7 +183,10 @@ static int end_copy(struct tare_measurement *measurement, enum tare_verified *ve
 
 static void choose_buffers(struct transfer *transfer)
 {
-	static const struct { enum buffer source, sink; uint64_t offset; } rows[TARE_LINE_COUNT] = {
+	static const struct {
+		enum buffer source, sink;
+		uint64_t offset;
+	} rows[TARE_LINE_COUNT] = {
 		[TARE_LINE_SHARED_TO_SHARED] = { SHARED_SOURCE, SHARED_SINK, 0 },
 		[TARE_LINE_HEAP_TO_DEVICE] = { HEAP_SOURCE, DEVICE_SINK, 0 },
 		[TARE_LINE_DEVICE_TO_HEAP] = { DEVICE_SOURCE, HEAP_SINK, 0 },
@@ -208,8 +214,9 @@ static int add_figures(struct transfer *transfer, struct tare_measurement *measu
 
 	for (int i = 0; i < 2; i++) {
 		bool host = host_first == (i == 0);
-		if (!transfer_figure(transfer, measurement, transfer->line, host ? "host" : "device",
-		                     (double)transfer->bytes, host ? host_method : device_method))
+		if (!transfer_figure(transfer, measurement, transfer->line,
+		                     host ? "host" : "device", (double)transfer->bytes,
+		                     host ? host_method : device_method))
 			return -ENOMEM;
 	}
 	return 0;
@@ -223,11 +230,14 @@ int transfer_plan_copy(struct transfer *transfer, struct tare_measurement *measu
 	measurement->begin = begin_copy;
 	measurement->sample = sample_copy;
 	measurement->end = end_copy;
-	return add_figures(transfer, measurement,
-		host_first ? "start to end on the device's clock; staging by the driver may lie outside it" :
-		"start to end on the device's clock; copies shorter than 100 ticks in a row behind a gate, divided",
-		host_first ? "one blocking copy: call to return on the host's clock" :
-		"one copy: call to the return of finish on the host's clock");
+	return add_figures(
+	    transfer, measurement,
+	    host_first
+	        ? "start to end on the device's clock; staging by the driver may lie outside it"
+	        : "start to end on the device's clock; copies shorter than 100 ticks in a row "
+	          "behind a gate, divided",
+	    host_first ? "one blocking copy: call to return on the host's clock"
+	               : "one copy: call to the return of finish on the host's clock");
 }
 
 // ---- rectangles: rows of 4 KB, every other one of the host's, tight on the device
@@ -291,8 +301,9 @@ static int end_rectangle(struct tare_measurement *measurement, enum tare_verifie
 	at = span.memory->host;
 	if (transfer->line == TARE_LINE_RECTANGLE_TO_DEVICE) {
 		struct tare_memory *sink = bandwidth->buffers[HEAP_SINK];
-		struct tare_operation copy = { .type = TARE_OPERATION_COPY, .source = span,
-		                               .destination = { sink, 0, span.bytes } };
+		struct tare_operation copy = { .type = TARE_OPERATION_COPY,
+			                       .source = span,
+			                       .destination = { sink, 0, span.bytes } };
 		int status;
 		memset(sink->host, 0xa5, span.bytes);
 		status = tare_bench_run(bandwidth->bench.plain, &copy, error);
@@ -310,9 +321,10 @@ int transfer_plan_rectangle(struct transfer *transfer, struct tare_measurement *
 	measurement->begin = begin_rectangle;
 	measurement->sample = sample_copy;
 	measurement->end = end_rectangle;
-	return add_figures(transfer, measurement,
-		"start to end on the device's clock of one two-dimensional copy, rows of 4 KB",
-		"one two-dimensional copy: call to the return of finish on the host's clock");
+	return add_figures(
+	    transfer, measurement,
+	    "start to end on the device's clock of one two-dimensional copy, rows of 4 KB",
+	    "one two-dimensional copy: call to the return of finish on the host's clock");
 }
 
 // ---- first touch: the destination is new each time
@@ -355,8 +367,8 @@ static int end_first_touch(struct tare_measurement *measurement, enum tare_verif
 	int status = 0;
 
 	if (transfer->fresh)
-		status = bandwidth_verify(transfer->bandwidth, transfer->operation.destination, 0, verified,
-		                          error);
+		status = bandwidth_verify(transfer->bandwidth, transfer->operation.destination, 0,
+		                          verified, error);
 	tare_memory_free(transfer->fresh);
 	transfer->fresh = NULL;
 	return status;
@@ -369,7 +381,8 @@ int transfer_plan_first_touch(struct transfer *transfer, struct tare_measurement
 	measurement->sample = sample_first_touch;
 	measurement->end = end_first_touch;
 	measurement->no_warm_up = true;
-	return add_figures(transfer, measurement,
-		"start to end on the device's clock of the first copy into new memory",
-		"the first, blocking copy into new memory: call to return on the host's clock");
+	return add_figures(
+	    transfer, measurement,
+	    "start to end on the device's clock of the first copy into new memory",
+	    "the first, blocking copy into new memory: call to return on the host's clock");
 }

@@ -21,8 +21,8 @@ struct direction {
 	uint32_t copies;
 	struct tare_gate *gate;
 	struct tare_event *event[COPIES_MOST];
-	int64_t start[COPIES_MOST], end[COPIES_MOST];  // in ticks since the first start of the first
-	uint32_t from, count;                          // copies while both had work
+	int64_t start[COPIES_MOST], end[COPIES_MOST]; // in ticks since the first start of the first
+	uint32_t from, count;                         // copies while both had work
 };
 
 static struct tare_operation copy_of(struct transfer *transfer, enum buffer source,
@@ -41,10 +41,12 @@ static void directions_of(struct transfer *transfer, struct direction directions
 {
 	struct tare_bench *bench = &transfer->bandwidth->bench;
 
-	directions[0] = (struct direction){ .queue = bench->timed, .copies = transfer->copies[0],
-	                                    .copy = copy_of(transfer, HOST_SOURCE, DEVICE_SINK) };
-	directions[1] = (struct direction){ .queue = bench->second, .copies = transfer->copies[1],
-	                                    .copy = copy_of(transfer, DEVICE_SOURCE, HOST_SINK) };
+	directions[0] = (struct direction){ .queue = bench->timed,
+		                            .copies = transfer->copies[0],
+		                            .copy = copy_of(transfer, HOST_SOURCE, DEVICE_SINK) };
+	directions[1] = (struct direction){ .queue = bench->second,
+		                            .copies = transfer->copies[1],
+		                            .copy = copy_of(transfer, DEVICE_SOURCE, HOST_SINK) };
 }
 
 static int check_needs(struct transfer *transfer, struct tare_error *error)
@@ -90,7 +92,8 @@ static void choose_copies(struct transfer *transfer, const int64_t alone_ps[2])
 	if (least < COPIES_LEAST)
 		least = COPIES_LEAST;
 	for (int d = 0; d < 2; d++) {
-		double copies = alone_ps[d] > 0 ? (double)least * (double)slower / (double)alone_ps[d] : most;
+		double copies =
+		    alone_ps[d] > 0 ? (double)least * (double)slower / (double)alone_ps[d] : most;
 		transfer->copies[d] = copies < most ? (uint32_t)(copies + 0.5) : most;
 	}
 }
@@ -110,13 +113,14 @@ static int begin_both(struct tare_measurement *measurement, struct tare_error *e
 	for (int d = 0; status == 0 && d < 2; d++) {
 		status = time_alone(transfer, &directions[d], &alone_ps[d], error);
 		if (status == 0)
-			status = bandwidth_poison(transfer->bandwidth, directions[d].copy.destination, error);
+			status = bandwidth_poison(transfer->bandwidth,
+			                          directions[d].copy.destination, error);
 	}
 	choose_copies(transfer, alone_ps);
 	// The steps of the clock at both ends of at least this many copies.
 	for (size_t i = 0; i < 2; i++)
-		measurement->figures[i].quantum = bench->step_ps / (transfer->copies[i] > 4 ?
-		                                                    transfer->copies[i] - 4 : 1);
+		measurement->figures[i].quantum =
+		    bench->step_ps / (transfer->copies[i] > 4 ? transfer->copies[i] - 4 : 1);
 	return status;
 }
 
@@ -125,7 +129,8 @@ static int issue(struct direction *direction, struct tare_error *error)
 	int status = 0;
 
 	for (uint32_t i = 0; status == 0 && i < direction->copies; i++)
-		status = tare_append(direction->queue, &direction->copy, &direction->event[i], error);
+		status =
+		    tare_append(direction->queue, &direction->copy, &direction->event[i], error);
 	return status < 0 ? status : tare_submit(direction->queue, error);
 }
 
@@ -167,12 +172,16 @@ static int read_stamps(struct tare_bench *bench, struct direction directions[2],
 			if (d == 0 && i == 0)
 				origin = stamps;
 			if (!tare_stamps_have(&stamps, TARE_STAMP_START) ||
-			    !tare_stamps_have(&stamps, TARE_STAMP_END) || stamps.epoch != origin.epoch)
-				return tare_fail(error, ENODATA, "stamps of two queues are not comparable");
-			directions[d].start[i] = tare_ticks_elapsed_signed(&bench->rate,
-				origin.at[TARE_STAMP_START], stamps.at[TARE_STAMP_START]);
-			directions[d].end[i] = tare_ticks_elapsed_signed(&bench->rate,
-				origin.at[TARE_STAMP_START], stamps.at[TARE_STAMP_END]);
+			    !tare_stamps_have(&stamps, TARE_STAMP_END))
+				return tare_fail(error, ENODATA,
+				                 "the driver gives no start or no end of the copy");
+			if (stamps.epoch != origin.epoch)
+				return tare_fail(error, EAGAIN,
+				                 "the stamps of two queues are not comparable");
+			directions[d].start[i] = tare_ticks_elapsed_signed(
+			    &bench->rate, origin.at[TARE_STAMP_START], stamps.at[TARE_STAMP_START]);
+			directions[d].end[i] = tare_ticks_elapsed_signed(
+			    &bench->rate, origin.at[TARE_STAMP_START], stamps.at[TARE_STAMP_END]);
 		}
 	return 0;
 }
@@ -237,10 +246,12 @@ static void judge(struct transfer *transfer, struct tare_measurement *measuremen
 	if (least < BUSY_LEAST) {
 		transfer->alone++;
 		for (int d = 0; d < 2; d++)
-			snprintf(measurement->figures[d].absent, sizeof measurement->figures[d].absent,
-			         "the directions did not run at once in %zu of %zu samples (in the worst, for "
-			         "%.0f %% of the time)", transfer->alone, transfer->samples,
-			         100 * (1 - transfer->busy));
+			snprintf(measurement->figures[d].absent,
+			         sizeof measurement->figures[d].absent,
+			         "the directions did not run at once in %zu of %zu samples (in the "
+			         "worst, for "
+			         "%.0f %% of the time)",
+			         transfer->alone, transfer->samples, 100 * (1 - transfer->busy));
 		return;
 	}
 	for (int d = 0; d < 2; d++) {
@@ -289,8 +300,8 @@ static int end_both(struct tare_measurement *measurement, enum tare_verified *ve
 		return 0;
 	directions_of(transfer, directions);
 	for (int d = 0; status == 0 && d < 2; d++)
-		status = bandwidth_verify(transfer->bandwidth, directions[d].copy.destination, 0, &each[d],
-		                          error);
+		status = bandwidth_verify(transfer->bandwidth, directions[d].copy.destination, 0,
+		                          &each[d], error);
 	*verified = each[0] == TARE_WRONG ? TARE_WRONG : each[1];
 	return status;
 }
@@ -302,13 +313,18 @@ int transfer_plan_both(struct transfer *transfer, struct tare_measurement *measu
 	measurement->begin = begin_both;
 	measurement->sample = sample_both;
 	measurement->end = end_both;
-	return transfer_figure(transfer, measurement, TARE_LINE_BOTH_TO_DEVICE, "device", bytes,
-	                       "pinned copies in a row on two queues: those of this direction while the "
-	                       "other was busy too, with the gaps between them, per copy") &&
-	       transfer_figure(transfer, measurement, TARE_LINE_BOTH_TO_HOST, "device", bytes,
-	                       "the same, the other direction") &&
-	       transfer_figure(transfer, measurement, TARE_LINE_BOTH_TOTAL, "device", 2 * bytes,
-	                       "first start to last end of both directions, per two copies") &&
-	       transfer_figure(transfer, measurement, TARE_LINE_BOTH_TOTAL, "host", 2 * bytes,
-	                       "from letting both queues go to both finished, per two copies") ? 0 : -ENOMEM;
+	return transfer_figure(
+	           transfer, measurement, TARE_LINE_BOTH_TO_DEVICE, "device", bytes,
+	           "pinned copies in a row on two queues: those of this direction while the "
+	           "other was busy too, with the gaps between them, per copy") &&
+	               transfer_figure(transfer, measurement, TARE_LINE_BOTH_TO_HOST, "device",
+	                               bytes, "the same, the other direction") &&
+	               transfer_figure(
+	                   transfer, measurement, TARE_LINE_BOTH_TOTAL, "device", 2 * bytes,
+	                   "first start to last end of both directions, per two copies") &&
+	               transfer_figure(
+	                   transfer, measurement, TARE_LINE_BOTH_TOTAL, "host", 2 * bytes,
+	                   "from letting both queues go to both finished, per two copies")
+	           ? 0
+	           : -ENOMEM;
 }

@@ -14,7 +14,9 @@ static struct tare_span span_of(const struct transfer *transfer)
 {
 	bool read = transfer->line == TARE_LINE_MAP_READ;
 	return (struct tare_span){
-		transfer->bandwidth->buffers[read ? DEVICE_SOURCE : DEVICE_SINK], 0, transfer->bytes,
+		transfer->bandwidth->buffers[read ? DEVICE_SOURCE : DEVICE_SINK],
+		0,
+		transfer->bytes,
 	};
 }
 
@@ -23,8 +25,9 @@ static int map(struct transfer *transfer, enum tare_map_access access, struct ta
 {
 	struct tare_queue *queue = transfer->bandwidth->bench.timed;
 	struct tare_operation operation = { .type = TARE_OPERATION_MAP,
-	                                    .destination = span_of(transfer), .access = access,
-	                                    .blocking = true };
+		                            .destination = span_of(transfer),
+		                            .access = access,
+		                            .blocking = true };
 	return tare_append(queue, &operation, event, error);
 }
 
@@ -32,7 +35,7 @@ static int unmap(struct transfer *transfer, struct tare_event **event, struct ta
 {
 	struct tare_queue *queue = transfer->bandwidth->bench.timed;
 	struct tare_operation operation = { .type = TARE_OPERATION_UNMAP,
-	                                    .destination = span_of(transfer) };
+		                            .destination = span_of(transfer) };
 	int status = tare_append(queue, &operation, event, error);
 
 	return status < 0 ? status : tare_finish(queue, TARE_LIMIT_NATIVE, error);
@@ -48,8 +51,8 @@ static int begin_map(struct tare_measurement *measurement, struct tare_error *er
 	if (status < 0)
 		return status;
 	if (!bench->stamped)
-		snprintf(measurement->figures[1].absent, sizeof measurement->figures[1].absent, "%s",
-		         bench->unstamped);
+		snprintf(measurement->figures[1].absent, sizeof measurement->figures[1].absent,
+		         "%s", bench->unstamped);
 	if (!read)
 		status = bandwidth_poison(transfer->bandwidth, span_of(transfer), error);
 	if (status == 0)
@@ -95,8 +98,8 @@ static int sample_map(struct tare_measurement *measurement, int64_t *values,
 	if (status == 0 && event) {
 		status = tare_bench_duration_ps(bench, event, &values[1], error);
 		if (status == -ENODATA || status == -EIO) {
-			snprintf(measurement->figures[1].absent, sizeof measurement->figures[1].absent, "%.300s",
-			         error->message);
+			snprintf(measurement->figures[1].absent,
+			         sizeof measurement->figures[1].absent, "%.300s", error->message);
 			values[1] = TARE_NO_SAMPLE;
 			status = 0;
 		}
@@ -120,8 +123,10 @@ static int end_map(struct tare_measurement *measurement, enum tare_verified *ver
 	status = map(transfer, TARE_MAP_READ, NULL, error);
 	if (status < 0)
 		return status;
-	*verified = span.memory->host && bandwidth_equal(bandwidth, span.memory->host, 0, span.bytes) ?
-	            TARE_VERIFIED : TARE_WRONG;
+	*verified =
+	    span.memory->host && bandwidth_equal(bandwidth, span.memory->host, 0, span.bytes)
+	        ? TARE_VERIFIED
+	        : TARE_WRONG;
 	return unmap(transfer, NULL, error);
 }
 
@@ -133,21 +138,23 @@ int transfer_plan_map(struct transfer *transfer, struct tare_measurement *measur
 	measurement->sample = sample_map;
 	measurement->end = end_map;
 	for (int i = 0; i < 2; i++) {
-		struct tare_figure *figure = transfer_figure(transfer, measurement, transfer->line,
-			i ? "device" : "host", (double)transfer->bytes, read ?
-			(i ? "start to end of the map on the device's clock" :
-			 "blocking map for reading: call to return; the host has not touched the bytes yet") :
-			(i ? "start to end of the unmap on the device's clock" :
-			 "unmap after the host wrote every byte: call to the return of finish"));
+		struct tare_figure *figure =
+		    transfer_figure(transfer, measurement, transfer->line, i ? "device" : "host",
+		                    (double)transfer->bytes,
+		                    read ? (i ? "start to end of the map on the device's clock"
+		                              : "blocking map for reading: call to return; the "
+		                                "host has not touched the bytes yet")
+		                         : (i ? "start to end of the unmap on the device's clock"
+		                              : "unmap after the host wrote every byte: call to "
+		                                "the return of finish"));
 		if (!figure)
 			return -ENOMEM;
-		figure->rate_unit = NULL;  // until bandwidth_judge_maps says that bytes move
-		// A map that does nothing has no duration on the device's clock.
+		figure->rate_unit = NULL; // until bandwidth_judge_maps says that bytes move
 	}
 	return 0;
 }
 
-// The smallest and the largest measured size of a line, as cells of source "host".
+// The smallest and the largest measured size of a line on the host's clock.
 static bool ends_of(const struct tare_result *result, enum tare_line line,
                     const struct tare_cell **small, const struct tare_cell **large)
 {
@@ -158,7 +165,8 @@ static bool ends_of(const struct tare_result *result, enum tare_line line,
 		const struct tare_cell *cell = &result->cells[i];
 		const struct tare_label *name = tare_labels_find(&cell->labels, "line");
 		const struct tare_label *bytes = tare_labels_find(&cell->labels, "bytes");
-		if (cell->absent || !name || !name->text || !bytes || strcmp(cell->source, "host") != 0 ||
+		if (cell->absent || !name || !name->text || !bytes ||
+		    strcmp(cell->source, "host") != 0 ||
 		    strcmp(name->text, tare_lines[line].name) != 0)
 			continue;
 		if (bytes->number < least) {
@@ -170,19 +178,47 @@ static bool ends_of(const struct tare_result *result, enum tare_line line,
 			*large = cell;
 		}
 	}
-	return *small && least <= most / 64;
+	return *large != NULL;
 }
 
-// Bytes that move at all move slower than 10 TB/s, so the large one would take longer than the
-// small one by at least that; and a cost that grows 64 times slower than the size is no copy.
-static bool is_zero_copy(const struct tare_cell *small, const struct tare_cell *large)
+static double bytes_of(const struct tare_cell *cell)
 {
-	double bytes = (double)tare_labels_find(&large->labels, "bytes")->number;
-	double growth = bytes / (double)tare_labels_find(&small->labels, "bytes")->number;
-	double ratio = large->summary.median / small->summary.median;
-	double rate = bytes / (large->summary.median * 1e-12);
+	return (double)tare_labels_find(&cell->labels, "bytes")->number;
+}
 
-	return rate > 10e12 || (ratio < 4 && ratio < growth / 64);
+// Bytes a second if the bytes of the cell had moved.
+static double rate_of(const struct tare_cell *cell)
+{
+	return bytes_of(cell) / (cell->summary.median * 1e-12);
+}
+
+// The best rate at which bytes were seen to move between host and device; 0: none was measured.
+static double best_copy_rate(const struct tare_result *result)
+{
+	double best = 0;
+
+	for (size_t i = 0; i < result->cell_count; i++)
+		if (!result->cells[i].absent && result->cells[i].rate.present &&
+		    result->cells[i].rate.median * 1e9 > best)
+			best = result->cells[i].rate.median * 1e9;
+	return best;
+}
+
+// Nothing moved if the largest map was quicker than any link or memory of a host is today, or much
+// quicker than anything else measured, or if it cost about the same as a small one.
+static bool is_zero_copy(const struct tare_result *result, enum tare_line line,
+                         const struct tare_cell *small, const struct tare_cell *large)
+{
+	const struct tare_cell *device =
+	    bandwidth_cell(result, line, (uint64_t)bytes_of(large), "device");
+	double best = best_copy_rate(result);
+
+	if (rate_of(large) > 1e12 || (device && rate_of(device) > 1e12))
+		return true;
+	if (best > 0 && rate_of(large) > 3 * best)
+		return true;
+	return bytes_of(large) >= 64 * bytes_of(small) &&
+	       large->summary.median < 4 * small->summary.median;
 }
 
 static int set_rates(struct tare_result *result, enum tare_line line, bool zero_copy)
@@ -199,7 +235,8 @@ static int set_rates(struct tare_result *result, enum tare_line line, bool zero_
 		if (!zero_copy) {
 			status = tare_cell_set_rate(cell, (double)bytes->number, "GB/s", 1e9);
 		} else {
-			snprintf(method, sizeof method, "zero copy: no byte moves, so there is no rate; %s",
+			snprintf(method, sizeof method,
+			         "zero copy: no byte moves, so there is no rate; %s",
 			         cell->method ? cell->method : "");
 			status = tare_set_string(&cell->method, method);
 		}
@@ -209,6 +246,23 @@ static int set_rates(struct tare_result *result, enum tare_line line, bool zero_
 	return 0;
 }
 
+static int warn_zero_copy(struct tare_result *result, const struct tare_cell *small,
+                          const struct tare_cell *large)
+{
+	static const char action[] = "map buffers instead of copying them on this device";
+	char few[TARE_UNIT_TEXT], many[TARE_UNIT_TEXT], quick[TARE_UNIT_TEXT], slow[TARE_UNIT_TEXT];
+
+	tare_format_bytes((uint64_t)bytes_of(large), many);
+	tare_format_ns(large->summary.median / 1000, slow);
+	if (small == large)
+		return tare_result_warn(result, "map-zero-copy", action,
+		                        "mapping is zero copy: %s takes %s", many, slow);
+	return tare_result_warn(result, "map-zero-copy", action,
+	                        "mapping is zero copy: %s takes %s, %s takes %s",
+	                        tare_format_bytes((uint64_t)bytes_of(small), few),
+	                        tare_format_ns(small->summary.median / 1000, quick), many, slow);
+}
+
 int bandwidth_judge_maps(struct bandwidth *bandwidth)
 {
 	static const enum tare_line lines[] = { TARE_LINE_MAP_READ, TARE_LINE_UNMAP_WRITTEN };
@@ -216,23 +270,14 @@ int bandwidth_judge_maps(struct bandwidth *bandwidth)
 
 	for (size_t i = 0; i < 2; i++) {
 		const struct tare_cell *small, *large;
-		char few[TARE_UNIT_TEXT], many[TARE_UNIT_TEXT], quick[TARE_UNIT_TEXT], slow[TARE_UNIT_TEXT];
 		bool zero_copy;
 		int status;
 		if (!ends_of(result, lines[i], &small, &large))
-			continue;  // a single size cannot tell
-		zero_copy = is_zero_copy(small, large);
+			continue;
+		zero_copy = is_zero_copy(result, lines[i], small, large);
 		status = set_rates(result, lines[i], zero_copy);
-		if (status == 0 && zero_copy && lines[i] == TARE_LINE_MAP_READ) {
-			bandwidth->map_is_zero_copy = true;
-			status = tare_result_warn(result, "map-zero-copy",
-				"map buffers instead of copying them on this device",
-				"mapping is zero copy: %s take %s, %s take %s",
-				tare_format_bytes((uint64_t)tare_labels_find(&small->labels, "bytes")->number, few),
-				tare_format_ns(small->summary.median / 1000, quick),
-				tare_format_bytes((uint64_t)tare_labels_find(&large->labels, "bytes")->number, many),
-				tare_format_ns(large->summary.median / 1000, slow));
-		}
+		if (status == 0 && zero_copy && lines[i] == TARE_LINE_MAP_READ)
+			status = warn_zero_copy(result, small, large);
 		if (status < 0)
 			return status;
 	}

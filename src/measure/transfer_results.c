@@ -75,7 +75,8 @@ static struct points points_of(const struct tare_result *result, enum tare_line 
 		    !is_of(cell, line, &bytes) || !(cell->summary.median > 0))
 			continue;
 		points.bytes[points.count] = (uint64_t)bytes;
-		// For both ways together the work is twice the size; the fit is of one size to one time.
+		// For both ways together the work is twice the size; the fit is of one size to one
+		// time.
 		points.ns[points.count++] = bandwidth_cell_ns(cell, cell->summary.median);
 	}
 	return points;
@@ -95,10 +96,31 @@ static struct tare_cell *add_fit_cell(struct tare_result *result, enum tare_line
 	return cell;
 }
 
+// Why the points are no fixed cost plus a rate.
+static const char *contradiction(const struct points *points)
+{
+	double best = 0, last = 0;
+
+	if (points->count < 3)
+		return "needs three sizes";
+	for (size_t i = 0; i < points->count; i++) {
+		last = (double)points->bytes[i] / points->ns[i];
+		best = last > best ? last : best;
+	}
+	return last < 0.8 * best
+	           ? "small copies run at a higher rate than large ones (caches), which no "
+	             "fixed cost plus a rate describes"
+	           : "the times contradict a fixed cost plus a rate";
+}
+
 static int add_fit(struct tare_result *result, enum tare_line line, const struct points *points)
 {
-	static const struct { const char *fit, *quantity, *unit; } rows[3] = {
-		{ "latency", "latency", "ns" }, { "rate", "rate", "GB/s" }, { "half-rate", "size", "B" },
+	static const struct {
+		const char *fit, *quantity, *unit;
+	} rows[3] = {
+		{ "latency", "latency", "ns" },
+		{ "rate", "rate", "GB/s" },
+		{ "half-rate", "size", "B" },
 	};
 	struct tare_transfer_fit fit = { 0 };
 	int fitted = tare_fit_transfer(points->bytes, points->ns, points->count, &fit);
@@ -106,9 +128,10 @@ static int add_fit(struct tare_result *result, enum tare_line line, const struct
 
 	if (fitted == -ENOMEM)
 		return fitted;
-	snprintf(method, sizeof method, "line through %zu medians, time = latency + bytes / rate, least "
-	         "squares of relative error; the worst point lies %.0f %% off", fit.points,
-	         100 * fit.worst_relative_residual);
+	snprintf(method, sizeof method,
+	         "line through %zu medians, time = latency + bytes / rate, least "
+	         "squares of relative error; the worst point lies %.0f %% off",
+	         fit.points, 100 * fit.worst_relative_residual);
 	for (int i = 0; i < 3; i++) {
 		struct tare_cell *cell = add_fit_cell(result, line, rows[i].fit, rows[i].quantity,
 		                                      rows[i].unit, fitted == 0 ? method : NULL);
@@ -116,20 +139,20 @@ static int add_fit(struct tare_result *result, enum tare_line line, const struct
 		if (!cell)
 			return -ENOMEM;
 		if (fitted < 0)
-			status = tare_cell_set_absent(cell, points->count < 3 ? "needs three sizes" :
-			                              "the times contradict a fixed cost plus a rate");
+			status = tare_cell_set_absent(cell, "%s", contradiction(points));
 		else if (i == 0)
 			status = tare_cell_set_model(cell, fit.latency_ns, fit.latency_low_ns,
 			                             fit.latency_high_ns);
 		else if (i == 1)
-			status = tare_cell_set_model(cell, fit.rate_bytes_per_s / 1e9, fit.rate_low / 1e9,
-			                             fit.rate_high / 1e9);
+			status = tare_cell_set_model(cell, fit.rate_bytes_per_s / 1e9,
+			                             fit.rate_low / 1e9, fit.rate_high / 1e9);
 		else if (!(fit.half_rate_bytes > 0))
-			status = tare_cell_set_absent(cell, "the latency is lost in the noise");
+			status = tare_cell_set_absent(cell, "the fitted latency is not above zero");
 		else
-			status = tare_cell_set_model(cell, fit.half_rate_bytes,
-			                             fmax(0, fit.latency_low_ns) * fit.rate_low / 1e9,
-			                             fit.latency_high_ns * fit.rate_high / 1e9);
+			status =
+			    tare_cell_set_model(cell, fit.half_rate_bytes,
+			                        fmax(0, fit.latency_low_ns) * fit.rate_low / 1e9,
+			                        fit.latency_high_ns * fit.rate_high / 1e9);
 		if (status < 0)
 			return status;
 	}
@@ -145,7 +168,7 @@ int bandwidth_add_fits(struct bandwidth *bandwidth)
 			continue;
 		points = points_of(bandwidth->run->result, (enum tare_line)line);
 		if (points.count == 0)
-			continue;  // the line's own cells say why there is nothing
+			continue; // the line's own cells say why there is nothing
 		status = add_fit(bandwidth->run->result, (enum tare_line)line, &points);
 		if (status < 0)
 			return status;
@@ -177,21 +200,24 @@ static int add_series(struct tare_result *result, struct tare_plot *plot, enum t
 			continue;
 		if (!series)
 			series = tare_plot_add_series(plot, name);
-		if (!series || tare_plot_series_add(series, (struct tare_point){ (double)bytes, rate->median,
-		                                    rate->ci_low, rate->ci_high }) < 0)
+		if (!series || tare_plot_series_add(
+		                   series, (struct tare_point){ (double)bytes, rate->median,
+		                                                rate->ci_low, rate->ci_high }) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static bool has_rates(const struct tare_result *result, uint64_t from, uint64_t to, bool copies_only)
+static bool has_rates(const struct tare_result *result, uint64_t from, uint64_t to,
+                      bool copies_only)
 {
 	for (size_t i = 0; i < result->cell_count; i++)
 		for (int line = 0; line < TARE_LINE_COUNT; line++) {
 			const struct tare_cell *cell = &result->cells[i];
 			int64_t bytes;
-			if (!cell->absent && cell->rate.present && is_of(cell, (enum tare_line)line, &bytes) &&
-			    (uint64_t)bytes >= from && (uint64_t)bytes <= to &&
+			if (!cell->absent && cell->rate.present &&
+			    is_of(cell, (enum tare_line)line, &bytes) && (uint64_t)bytes >= from &&
+			    (uint64_t)bytes <= to &&
 			    (!copies_only || strcmp(tare_lines[line].group, "copy") == 0))
 				return true;
 		}
@@ -209,13 +235,14 @@ static int add_bars(struct bandwidth *bandwidth, const char *id, const char *tit
 		return 0;
 	plot = tare_result_add_plot(result, id, title, TARE_PLOT_BAR);
 	if (!plot || tare_plot_axes(plot, "size", "B", true, "rate", "GB/s", logarithmic) < 0 ||
-	    tare_set_string(&plot->note, "Host time for lines with pageable memory (heap), device time for "
+	    tare_set_string(&plot->note,
+	                    "Host time for lines with pageable memory (heap), device time for "
 	                    "the others. Device to device counted once.") < 0)
 		return -ENOMEM;
 	for (int line = TARE_LINE_SHARED_TO_SHARED; line <= TARE_LINE_DEVICE_TO_HOST; line++) {
 		const char *source = main_source(result, (enum tare_line)line);
-		if (source && add_series(result, plot, (enum tare_line)line, source, tare_lines[line].title,
-		                         from, to, true) < 0)
+		if (source && add_series(result, plot, (enum tare_line)line, source,
+		                         tare_lines[line].title, from, to, true) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -232,7 +259,8 @@ static int add_lines(struct bandwidth *bandwidth)
 		return 0;
 	plot = tare_result_add_plot(result, "bandwidth", "Every line, every size", TARE_PLOT_LINE);
 	if (!plot || tare_plot_axes(plot, "size", "B", true, "rate", "GB/s", true) < 0 ||
-	    tare_set_string(&plot->note, "Medians with their intervals. Where staging by the driver counts, "
+	    tare_set_string(&plot->note,
+	                    "Medians with their intervals. Where staging by the driver counts, "
 	                    "both clocks are shown.") < 0)
 		return -ENOMEM;
 	for (int line = 0; line < TARE_LINE_COUNT; line++) {
@@ -242,10 +270,10 @@ static int add_lines(struct bandwidth *bandwidth)
 			                   tare_lines[line].host_is_main;
 			if (!both_clocks && strcmp(sources[i], source) != 0)
 				continue;
-			snprintf(name, sizeof name, both_clocks ? "%s (%s time)" : "%s", tare_lines[line].title,
-			         sources[i]);
-			if (add_series(result, plot, (enum tare_line)line, sources[i], name, 0, UINT64_MAX,
-			               false) < 0)
+			snprintf(name, sizeof name, both_clocks ? "%s (%s time)" : "%s",
+			         tare_lines[line].title, sources[i]);
+			if (add_series(result, plot, (enum tare_line)line, sources[i], name, 0,
+			               UINT64_MAX, false) < 0)
 				return -ENOMEM;
 		}
 	}
@@ -258,6 +286,7 @@ int bandwidth_add_plots(struct bandwidth *bandwidth)
 	int status = add_bars(bandwidth, "bandwidth-small", "Up to 4 MB", 0, small, true);
 
 	if (status == 0)
-		status = add_bars(bandwidth, "bandwidth-large", "From 8 MB", small + 1, UINT64_MAX, false);
+		status = add_bars(bandwidth, "bandwidth-large", "From 8 MB", small + 1, UINT64_MAX,
+		                  false);
 	return status < 0 ? status : add_lines(bandwidth);
 }

@@ -34,8 +34,9 @@ int bandwidth_poison(struct bandwidth *bandwidth, struct tare_span span, struct 
 	if (status != -ENOSYS && status != -ENOTSUP)
 		return status;
 	memset(sink->host, poison, span.bytes);
-	operation = (struct tare_operation){ .type = TARE_OPERATION_COPY, .destination = span,
-	                                     .source = { sink, 0, span.bytes } };
+	operation = (struct tare_operation){ .type = TARE_OPERATION_COPY,
+		                             .destination = span,
+		                             .source = { sink, 0, span.bytes } };
 	return tare_bench_run(bandwidth->bench.plain, &operation, error);
 }
 
@@ -54,8 +55,9 @@ int bandwidth_verify(struct bandwidth *bandwidth, struct tare_span span, uint64_
 	const uint8_t *host = span.memory->host;
 
 	if (!host_may_touch(span)) {
-		struct tare_operation copy = { .type = TARE_OPERATION_COPY, .source = span,
-		                               .destination = { sink, 0, span.bytes } };
+		struct tare_operation copy = { .type = TARE_OPERATION_COPY,
+			                       .source = span,
+			                       .destination = { sink, 0, span.bytes } };
 		int status;
 		memset(sink->host, poison, span.bytes);
 		status = tare_bench_run(bandwidth->bench.plain, &copy, error);
@@ -65,6 +67,7 @@ int bandwidth_verify(struct bandwidth *bandwidth, struct tare_span span, uint64_
 	} else {
 		host += span.offset_bytes;
 	}
-	*verified = bandwidth_equal(bandwidth, host, offset, span.bytes) ? TARE_VERIFIED : TARE_WRONG;
+	*verified =
+	    bandwidth_equal(bandwidth, host, offset, span.bytes) ? TARE_VERIFIED : TARE_WRONG;
 	return 0;
 }

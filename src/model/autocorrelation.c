@@ -43,7 +43,7 @@ struct covariance {
 	size_t n;
 	double mean;
 	int64_t total;
-	int64_t head, tail;  // sums of the first and the last `lag` signs
+	int64_t head, tail; // sums of the first and the last `lag` signs
 	size_t lag;
 };
 

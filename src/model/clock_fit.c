@@ -81,7 +81,8 @@ static void bracket_pairs(const struct tare_clock_rate *rate, const struct tare_
 		double fraction;
 		int64_t nominal;
 		if (i > 0) {
-			double elapsed = middle_ns(&pairs[i], origin) - middle_ns(&pairs[i - 1], origin);
+			double elapsed =
+			    middle_ns(&pairs[i], origin) - middle_ns(&pairs[i - 1], origin);
 			wide step = tare_ticks_elapsed(rate, pairs[i - 1].device, pairs[i].device);
 			ticks += nearest_congruent(rate, step, ticks_in(rate, elapsed));
 		}
@@ -102,14 +103,14 @@ static int check(const struct tare_clock_rate *rate, const struct tare_clock_pai
 	    rate->valid_bits > 64)
 		return tare_fail(error, EINVAL,
 		                 "a clock of %" PRIu64 "/%" PRIu64 " Hz and %" PRIu32
-		                 " bits cannot be", rate->hz_numerator, rate->hz_denominator,
-		                 rate->valid_bits);
+		                 " bits cannot be",
+		                 rate->hz_numerator, rate->hz_denominator, rate->valid_bits);
 	for (size_t i = 0; i < n; i++)
 		if (pairs[i].after.ns < pairs[i].before.ns)
 			return tare_fail(error, EINVAL,
 			                 "clock pair %zu was read %" PRId64
-			                 " ns before it was begun", i,
-			                 pairs[i].before.ns - pairs[i].after.ns);
+			                 " ns before it was begun",
+			                 i, pairs[i].before.ns - pairs[i].after.ns);
 	return 0;
 }
 
@@ -118,7 +119,8 @@ static int refuse_rate(const struct tare_clock_rate *rate, double drift, struct 
 	char said[TARE_UNIT_TEXT], seen[TARE_UNIT_TEXT];
 	double hz = (double)rate->hz_numerator / (double)rate->hz_denominator;
 	if (!(drift > -1) || isinf(drift))
-		return tare_fail(error, EINVAL, "the device clock does not advance with the host's");
+		return tare_fail(error, EINVAL,
+		                 "the device clock does not advance with the host's");
 	return tare_fail(error, EINVAL,
 	                 "the device clock ticks at %s by the host's clock, but the driver says %s",
 	                 tare_format_hz(hz / (1 + drift), seen), tare_format_hz(hz, said));
@@ -166,7 +168,8 @@ struct tare_host_time tare_clock_map(const struct tare_clock_fit *fit, struct ta
 {
 	double slope = fit->drift_ppm / 1e6;
 	double elapsed = (double)(near.ns - fit->origin_host.ns) / (1 + slope);
-	wide since = tare_ticks_elapsed(&fit->rate, (struct tare_ticks){ fit->origin_ticks }, ticks);
+	wide since =
+	    tare_ticks_elapsed(&fit->rate, (struct tare_ticks){ fit->origin_ticks }, ticks);
 	double fraction;
 	int64_t nominal;
 	since = nearest_congruent(&fit->rate, since, ticks_in(&fit->rate, elapsed));

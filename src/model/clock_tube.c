@@ -34,7 +34,7 @@ static void clip(struct polygon *polygon, double place, double side, double boun
 		if ((a_room < 0) != (b_room < 0)) {
 			double t = a_room / (a_room - b_room);
 			kept[count++] = (struct heights){ a.first + t * (b.first - a.first),
-				a.last + t * (b.last - a.last) };
+				                          a.last + t * (b.last - a.last) };
 		}
 	}
 	polygon->spare = polygon->corner;
@@ -120,8 +120,8 @@ static void judge(const struct polygon *polygon, struct heights at, double lengt
 		}
 	}
 	line->slope = length > 0 ? (at.last - at.first) / length : 0;
-	line->slope_error = length > 0 ?
-		fmax(slope_high - line->slope, line->slope - slope_low) : NAN;
+	line->slope_error =
+	    length > 0 ? fmax(slope_high - line->slope, line->slope - slope_low) : NAN;
 	line->least_slope = length > 0 ? fmin(fmax(0, slope_low), slope_high) : 0;
 }
 
@@ -144,7 +144,8 @@ static double error_at_narrow(const struct tare_clock_bracket *brackets, size_t 
 	for (size_t i = 0; i < n; i++) {
 		double ahead = line->offset + line->slope * brackets[i].ns;
 		if (brackets[i].high - brackets[i].low <= widths[n / 2])
-			error = fmax(error, fmax(brackets[i].high - ahead, ahead - brackets[i].low));
+			error =
+			    fmax(error, fmax(brackets[i].high - ahead, ahead - brackets[i].low));
 	}
 	return error;
 }

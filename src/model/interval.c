@@ -29,7 +29,8 @@ struct tare_location tare_locate_median(const int64_t *samples, size_t n, double
 		size_t below = (size_t)rank - 1;
 		size_t half = n / 2;
 		at.low = (double)tare_select(ordered, half, below) - quantum;
-		at.high = (double)tare_select(ordered + half, n - half, n - half - 1 - below) + quantum;
+		at.high =
+		    (double)tare_select(ordered + half, n - half, n - half - 1 - below) + quantum;
 	}
 	return at;
 }

@@ -17,8 +17,9 @@ struct tare_location {
 // n/2 -+ z/2 * sqrt(n * tau), which for independent samples is Le Boudec's theorem 2.1
 // ("Performance Evaluation of Computer and Communication Systems", 2010); the autocorrelation time
 // tau of the signs around the median scales the variance of the count below it; z is 2.33 and
-// grows as effective_n = n / tau gets small. Widened by `quantum` to each side: a timer that cuts off hides up to one quantum below, one that rounds up
-// hides it above, and which of them it does is not known.
+// grows as effective_n = n / tau gets small. Widened by `quantum` to each side: a timer that cuts
+// off hides up to one quantum below, one that rounds up hides it above, and which of them it does
+// is not known.
 // `ordered` and `signs` have room for n: the samples in some order for tare_select, and
 // tare_signs of them.
 struct tare_location tare_locate_median(const int64_t *samples, size_t n, double quantum,

@@ -20,8 +20,9 @@ static size_t next_look(size_t n)
 
 struct tare_stopping tare_stopping_default(void)
 {
-	return (struct tare_stopping){ .relative_half_width = 0.01, .minimum_n = FIRST_LOOK,
-		.minimum_ns = 50000000 };
+	return (struct tare_stopping){ .relative_half_width = 0.01,
+		                       .minimum_n = FIRST_LOOK,
+		                       .minimum_ns = 50000000 };
 }
 
 int tare_series_add(struct tare_series *series, int64_t sample)

@@ -56,7 +56,7 @@ struct tare_series {
 	struct tare_stopping rule;
 	int64_t *samples;     // owned; tare_series_clear frees
 	size_t n, capacity;
-	size_t next_decision; // decisions happen at growing n only, so that looking often costs no coverage
+	size_t next_decision; // at growing n only, so that looking often costs little coverage
 	struct tare_summary summary;  // as of the last decision
 };
 

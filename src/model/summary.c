@@ -41,8 +41,9 @@ int tare_summarise(const int64_t *samples, size_t n, double quantum, struct tare
 	struct tare_location at;
 	TARE_FREE int64_t *ordered = NULL;
 	TARE_FREE int16_t *signs = NULL;
-	*summary = (struct tare_summary){ .median = NAN, .p95 = NAN, .ci_low = NAN,
-		.ci_high = NAN, .autocorrelation = NAN };
+	*summary = (struct tare_summary){
+		.median = NAN, .p95 = NAN, .ci_low = NAN, .ci_high = NAN, .autocorrelation = NAN
+	};
 	if (n == 0)
 		return 0;
 	ordered = malloc(n * sizeof *ordered);

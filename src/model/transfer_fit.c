@@ -29,7 +29,7 @@ static double student_95(size_t degrees)
 static double weight(const struct line *expected, double bytes, double time_ns)
 {
 	double time = expected->intercept + expected->slope * bytes;
-	time = fmax(time, time_ns / 4);  // a line near zero there says nothing about the noise
+	time = fmax(time, time_ns / 4); // a line near zero there says nothing about the noise
 	return 1 / (time * time);
 }
 

@@ -12,9 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-// Blocks whose order is tested. Two neighbours are as good as independent when a block lasts
-// several autocorrelation times.
-enum { BLOCKS = 16, PAIRS = BLOCKS * (BLOCKS - 1) / 2, TIMES_A_BLOCK = 3 };
+// Blocks whose order is tested, and the fewest samples to make blocks of.
+enum { BLOCKS = 16, PAIRS = BLOCKS * (BLOCKS - 1) / 2, FEWEST = 3 * BLOCKS };
 // The sum over all pairs of blocks of the sign of their difference has, without a trend, a variance
 // of b (b - 1) (2 b + 5) / 18 = 493 (Kendall, "Rank Correlation Methods"); one in a thousand is
 // beyond 3.29 deviations of 22.2.
@@ -54,8 +53,8 @@ static double slope(int64_t *scratch, size_t n)
 	size_t count = 0;
 	for (size_t block = 0; block < BLOCKS; block++) {
 		size_t start = block_start(n, block);
-		median[block] = tare_select_median(scratch + start,
-		                                   block_start(n, block + 1) - start);
+		median[block] =
+		    tare_select_median(scratch + start, block_start(n, block + 1) - start);
 	}
 	for (size_t a = 0; a < BLOCKS; a++)
 		for (size_t b = a + 1; b < BLOCKS; b++)
@@ -73,7 +72,7 @@ int tare_drifting(const int64_t *samples, const int16_t *signs, size_t n, double
 	struct tare_location at;
 	double a_sample;
 	*drifting = false;
-	if (n < BLOCKS * TIMES_A_BLOCK || trend_is_chance(signs, n))
+	if (n < FEWEST || trend_is_chance(signs, n))
 		return 0;
 	level = malloc(n * sizeof *level);
 	ordered = malloc(n * sizeof *ordered);
@@ -82,17 +81,18 @@ int tare_drifting(const int64_t *samples, const int16_t *signs, size_t n, double
 		return -ENOMEM;
 	memcpy(ordered, samples, n * sizeof *ordered);
 	a_sample = slope(ordered, n);
-	// The trend itself looks like dependence, so that is judged without it.
+	// The trend itself looks like dependence, so that is judged without it. Blocks that are
+	// too short to be independent pass the test above by chance; then this interval is wide,
+	// or there is none.
 	for (size_t i = 0; i < n; i++)
 		level[i] = samples[i] - llround(a_sample * ((double)i - (double)n / 2));
 	at = tare_locate_median(level, n, quantum, ordered, level_signs);
-	*drifting = at.effective_n >= BLOCKS * TIMES_A_BLOCK &&
-	            fabs(a_sample) * (double)n > at.high - at.low;
+	*drifting = fabs(a_sample) * (double)n > at.high - at.low;
 	return 0;
 }
 
-// Samples [0, part) of the series that lie beyond Tukey's outer fences of the second half, and
-// beyond all of its samples, without a gap from the first on.
+// How many samples from the first on, without a gap, lie beyond Tukey's outer fences of the second
+// half and beyond all of its samples.
 static size_t leading_outliers(const int64_t *samples, size_t n, int64_t *scratch)
 {
 	size_t half = n / 2;
@@ -170,7 +170,7 @@ static size_t most_different_part(const double *rank, size_t n, double ties, dou
 
 size_t tare_warmup_length(const int64_t *samples, size_t n)
 {
-	enum { FEWEST = 8 };
+	enum { FEWEST_RANKED = 8 };
 	TARE_FREE struct ranked *sorted = malloc((n + 1) * sizeof *sorted);
 	TARE_FREE double *rank = malloc((n + 1) * sizeof *rank);
 	TARE_FREE int64_t *scratch = malloc((n + 1) * sizeof *scratch);
@@ -178,7 +178,7 @@ size_t tare_warmup_length(const int64_t *samples, size_t n)
 	struct tare_location at;
 	double ties;
 	size_t outliers, part;
-	if (n < FEWEST || !sorted || !rank || !scratch || !signs)
+	if (n < FEWEST_RANKED || !sorted || !rank || !scratch || !signs)
 		return 0;
 	outliers = leading_outliers(samples, n, scratch);
 	for (size_t i = 0; i < n; i++)

@@ -12,7 +12,8 @@
 static bool counts_bytes(const char *name)
 {
 	size_t length = strlen(name);
-	return strcmp(name, "bytes") == 0 || (length > 6 && strcmp(name + length - 6, "_bytes") == 0);
+	return strcmp(name, "bytes") == 0 ||
+	       (length > 6 && strcmp(name + length - 6, "_bytes") == 0);
 }
 
 const char *tare_text_label(const struct tare_label *label, char *buffer, size_t size)
@@ -63,8 +64,12 @@ const char *tare_text_plus_minus(const struct tare_cell *cell, double scale,
 
 // ---- why there is no figure
 
+struct reason {
+	const char *name, *text;
+};
+
 struct tare_text_reasons {
-	struct { const char *name, *reason; } *at;
+	struct reason *at;
 	size_t count;
 };
 
@@ -87,14 +92,15 @@ int tare_text_reasons_add(struct tare_text_reasons *reasons, const char *name, c
 	if (!reasons)
 		return -ENOMEM;
 	for (size_t i = 0; i < reasons->count; i++)
-		if (strcmp(reasons->at[i].name, name) == 0 && strcmp(reasons->at[i].reason, reason) == 0)
+		if (strcmp(reasons->at[i].name, name) == 0 &&
+		    strcmp(reasons->at[i].text, reason) == 0)
 			return 0;
 	grown = reallocarray(reasons->at, reasons->count + 1, sizeof *reasons->at);
 	if (!grown)
 		return -ENOMEM;
 	reasons->at = grown;
 	reasons->at[reasons->count].name = name;
-	reasons->at[reasons->count++].reason = reason;
+	reasons->at[reasons->count++].text = reason;
 	return 0;
 }
 
@@ -111,14 +117,14 @@ static int print_reason(const struct tare_text_reasons *reasons, size_t first,
 	if (!file)
 		return -ENOMEM;
 	for (size_t i = first; i < reasons->count; i++)
-		if (strcmp(reasons->at[i].reason, reasons->at[first].reason) == 0) {
+		if (strcmp(reasons->at[i].text, reasons->at[first].text) == 0) {
 			fprintf(file, "%s%s", separator, reasons->at[i].name);
 			separator = ", ";
 		}
 	if (fclose(file) != 0)
 		return -ENOMEM;
 	status = tare_text_paragraph(text, style, lead, lead[0] ? strlen(lead) : 2, "%s: %s", names,
-	                             reasons->at[first].reason);
+	                             reasons->at[first].text);
 	free(names);
 	return status;
 }
@@ -131,7 +137,7 @@ int tare_text_reasons_print(struct tare_text_reasons *reasons, const struct tare
 	for (size_t i = 0; status == 0 && i < reasons->count; i++) {
 		bool said = false;
 		for (size_t j = 0; j < i; j++)
-			said |= strcmp(reasons->at[j].reason, reasons->at[i].reason) == 0;
+			said |= strcmp(reasons->at[j].text, reasons->at[i].text) == 0;
 		if (!said)
 			status = print_reason(reasons, i, text, style, lead);
 	}
@@ -189,7 +195,8 @@ static int write_head(const struct tare_text *text, const struct tare_result *re
 	short_version(fact_text(entry, TARE_FACT_API_VERSION), api, sizeof api);
 	add_part(line, sizeof line, "%s", fact_text(entry, TARE_FACT_NAME));
 	// Some versions say themselves whose they are ("OpenCL 3.0 PoCL").
-	if (entry->backend_title && strncmp(api, entry->backend_title, strlen(entry->backend_title)) != 0)
+	if (entry->backend_title &&
+	    strncmp(api, entry->backend_title, strlen(entry->backend_title)) != 0)
 		add_part(line, sizeof line, "  %s", entry->backend_title);
 	else
 		add_part(line, sizeof line, "%s", " ");
@@ -212,9 +219,9 @@ static int write_warnings(const struct tare_text *text, const struct tare_result
 	for (size_t i = 0; status == 0 && i < result->warning_count; i++) {
 		const struct tare_warning *warning = &result->warnings[i];
 		const char *action = warning->action && warning->action[0] ? warning->action : NULL;
-		status = tare_text_paragraph(text, TARE_STYLE_WARNING, " ", 1, "%s%s%s",
-		                             warning->message, action ? ": " : "",
-		                             action ? action : "");
+		status =
+		    tare_text_paragraph(text, TARE_STYLE_WARNING, " ", 1, "%s%s%s",
+		                        warning->message, action ? ": " : "", action ? action : "");
 	}
 	return status;
 }
@@ -243,7 +250,8 @@ int tare_report_text(const struct tare_result *result, const struct tare_text_op
 	if (status == 0 && options->verbosity >= 0)
 		status = write_warnings(&text, result);
 	if (status == 0 && result->interrupted)
-		status = tare_text_paragraph(&text, TARE_STYLE_WARNING, " ", 1,
-		                             "Interrupted: only what was measured until then is here.");
+		status =
+		    tare_text_paragraph(&text, TARE_STYLE_WARNING, " ", 1,
+		                        "Interrupted: only what was measured until then is here.");
 	return status < 0 ? tare_fail(error, ENOMEM, "out of memory") : 0;
 }

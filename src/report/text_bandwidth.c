@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `bandwidth` as text: lines by sizes, on the device's clock and on the host's.
-#include "report/text_parts.h"
+#include "report/text_pivot.h"
 
 #include "base/units.h"
 
@@ -9,37 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-// One size's column: " 512 KB" or "55.6*", and the gap before it.
-#define SIZE_COLUMN 7
-#define SIZES_MAX 40
-
-// A row: one line on one clock.
-struct row {
-	const char *line, *source;
-	bool main;           // the source that stands for the line
-};
-
-struct pivot {
-	const struct tare_text *text;
-	const struct tare_result *result;
-	struct row *rows;
-	size_t row_count;
-	uint64_t sizes[SIZES_MAX];  // shown
-	size_t size_count;
-};
-
-static int64_t bytes_of(const struct tare_cell *cell)
+int64_t tare_pivot_bytes(const struct tare_cell *cell)
 {
 	const struct tare_label *label = tare_labels_find(&cell->labels, "bytes");
 	return label && !label->text ? label->number : -1;
 }
 
-static const struct tare_cell *find_cell(const struct pivot *pivot, const struct row *row,
-                                         uint64_t bytes)
+static const struct tare_cell *find_cell(const struct tare_pivot *pivot,
+                                         const struct tare_pivot_row *row, uint64_t bytes)
 {
 	for (size_t i = 0; i < pivot->result->cell_count; i++) {
 		const struct tare_cell *cell = &pivot->result->cells[i];
-		if (bytes_of(cell) == (int64_t)bytes && strcmp(cell->source, row->source) == 0 &&
+		if (tare_pivot_bytes(cell) == (int64_t)bytes &&
+		    strcmp(cell->source, row->source) == 0 &&
 		    strcmp(tare_text_label_of(cell, "line"), row->line) == 0)
 			return cell;
 	}
@@ -47,7 +29,8 @@ static const struct tare_cell *find_cell(const struct pivot *pivot, const struct
 }
 
 // The fitted figure of a line: "latency", "rate" or "half-rate".
-static const struct tare_cell *find_fit(const struct pivot *pivot, const char *line, const char *fit)
+static const struct tare_cell *find_fit(const struct tare_pivot *pivot, const char *line,
+                                        const char *fit)
 {
 	for (size_t i = 0; i < pivot->result->cell_count; i++) {
 		const struct tare_cell *cell = &pivot->result->cells[i];
@@ -60,7 +43,24 @@ static const struct tare_cell *find_fit(const struct pivot *pivot, const char *l
 
 // ---- which rows and columns
 
-static int add_rows(struct pivot *pivot)
+static size_t first_cell_of(const struct tare_result *result, const char *line)
+{
+	size_t i = 0;
+	while (strcmp(tare_text_label_of(&result->cells[i], "line"), line) != 0)
+		i++;
+	return i;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct tare_pivot_row *left = a, *right = b;
+	if (left->order != right->order)
+		return left->order < right->order ? -1 : 1;
+	return right->main - left->main;
+}
+
+// A row for each line and clock with a rate, in the order of the lines.
+static int add_rows(struct tare_pivot *pivot)
 {
 	pivot->rows = calloc(pivot->result->cell_count + 1, sizeof *pivot->rows);
 	if (!pivot->rows)
@@ -69,7 +69,7 @@ static int add_rows(struct pivot *pivot)
 		const struct tare_cell *cell = &pivot->result->cells[i];
 		const char *line = tare_text_label_of(cell, "line");
 		bool known = false, line_known = false;
-		if (cell->absent || !cell->rate.present || bytes_of(cell) < 0)
+		if (cell->absent || !cell->rate.present || tare_pivot_bytes(cell) < 0)
 			continue;
 		for (size_t r = 0; r < pivot->row_count; r++) {
 			bool same_line = strcmp(pivot->rows[r].line, line) == 0;
@@ -77,15 +77,21 @@ static int add_rows(struct pivot *pivot)
 			known |= same_line && strcmp(pivot->rows[r].source, cell->source) == 0;
 		}
 		if (!known)
-			pivot->rows[pivot->row_count++] = (struct row){ line, cell->source, !line_known };
+			pivot->rows[pivot->row_count++] = (struct tare_pivot_row){
+				.line = line,
+				.source = cell->source,
+				.order = first_cell_of(pivot->result, line),
+				.main = !line_known,
+			};
 	}
+	qsort(pivot->rows, pivot->row_count, sizeof *pivot->rows, compare_rows);
 	return 0;
 }
 
 // A size that was measured, and how good a column it makes.
 struct size {
 	uint64_t bytes;
-	size_t cells;  // figures at this size
+	size_t cells; // figures at this size
 };
 
 static int compare_sizes(const void *a, const void *b)
@@ -101,7 +107,7 @@ static bool is_power(const struct size *size)
 }
 
 // Every size with a rate, in order. Returns how many; *sizes is to be freed.
-static size_t list_sizes(const struct pivot *pivot, struct size **sizes)
+static size_t list_sizes(const struct tare_pivot *pivot, struct size **sizes)
 {
 	struct size *all = calloc(pivot->result->cell_count + 1, sizeof *all);
 	size_t count = 0, distinct = 0;
@@ -109,8 +115,8 @@ static size_t list_sizes(const struct pivot *pivot, struct size **sizes)
 	*sizes = all;
 	for (size_t i = 0; all && i < pivot->result->cell_count; i++) {
 		const struct tare_cell *cell = &pivot->result->cells[i];
-		if (!cell->absent && cell->rate.present && bytes_of(cell) > 0)
-			all[count++] = (struct size){ (uint64_t)bytes_of(cell), 1 };
+		if (!cell->absent && cell->rate.present && tare_pivot_bytes(cell) > 0)
+			all[count++] = (struct size){ (uint64_t)tare_pivot_bytes(cell), 1 };
 	}
 	if (count)
 		qsort(all, count, sizeof *all, compare_sizes);
@@ -124,7 +130,7 @@ static size_t list_sizes(const struct pivot *pivot, struct size **sizes)
 }
 
 // Steps of a factor of two between a size and the nearest one chosen.
-static double distance_to_chosen(const struct pivot *pivot, uint64_t bytes)
+static double distance_to_chosen(const struct tare_pivot *pivot, uint64_t bytes)
 {
 	double nearest = INFINITY;
 
@@ -135,7 +141,8 @@ static double distance_to_chosen(const struct pivot *pivot, uint64_t bytes)
 
 // The best further column: powers of two first, then where most lines have a figure, then what is
 // far from the columns there are. NULL when all are taken.
-static const struct size *next_size(const struct pivot *pivot, const struct size *all, size_t count)
+static const struct size *next_size(const struct tare_pivot *pivot, const struct size *all,
+                                    size_t count)
 {
 	const struct size *best = NULL;
 	double best_distance = 0;
@@ -162,15 +169,16 @@ static int compare_bytes(const void *a, const void *b)
 }
 
 // Fills sizes with at most `room` of those measured, the largest and the smallest among them.
-static int choose_sizes(struct pivot *pivot, size_t room)
+static int choose_sizes(struct tare_pivot *pivot, size_t room)
 {
 	struct size *all = NULL;
 	size_t count = list_sizes(pivot, &all);
 
+	pivot->size_count = 0;
 	if (!all)
 		return -ENOMEM;
-	if (room > SIZES_MAX)
-		room = SIZES_MAX;
+	if (room > TARE_PIVOT_SIZES)
+		room = TARE_PIVOT_SIZES;
 	if (count)
 		pivot->sizes[pivot->size_count++] = all[count - 1].bytes;
 	if (count > 1 && room > 1)
@@ -188,41 +196,37 @@ static int choose_sizes(struct pivot *pivot, size_t room)
 
 // ---- cells
 
-static void add_rate(struct tare_text_table *table, const struct tare_cell *cell)
+const char *tare_pivot_rate(const struct tare_cell *cell, char text[TARE_PIVOT_TEXT])
 {
 	char number[TARE_UNIT_TEXT];
 
-	if (!cell)
-		tare_text_cell(table, "–");
-	else if (cell->absent)
-		tare_text_cell(table, "n/a");
-	else if (cell->verified == TARE_WRONG)
-		tare_text_cell(table, "wrong");
-	else if (!cell->rate.present)
-		tare_text_cell(table, "–");
-	else
-		tare_text_cell(table, "%s%s", tare_format_significant(cell->rate.median, 3, number),
-		               cell->converged ? "" : "*");
+	if (cell && cell->absent)
+		return "n/a";
+	if (!cell || !cell->rate.present)
+		return "–";
+	if (cell->verified == TARE_WRONG)
+		return "wrong";
+	snprintf(text, TARE_PIVOT_TEXT, "%s%s",
+	         tare_format_significant(cell->rate.median, 3, number), cell->converged ? "" : "*");
+	return text;
 }
 
-static void add_fit(struct tare_text_table *table, const struct tare_cell *cell)
+static const char *fit_text(const struct tare_cell *cell, char text[TARE_PIVOT_TEXT])
 {
-	char text[TARE_UNIT_TEXT];
 	double value = cell && !cell->absent ? cell->summary.median : NAN;
 
 	if (!isfinite(value))
-		tare_text_cell(table, "%s", cell ? "n/a" : "");
-	else if (strcmp(cell->unit, "B") == 0 && value < 1e18)
-		tare_text_cell(table, "%s", value < 1 ? "0 B" : tare_format_bytes((uint64_t)value, text));
-	else if (strcmp(cell->unit, "ns") == 0)
-		tare_text_cell(table, "%s", value < 0 ? "<0" : tare_format_ns(value, text));
-	else if (strcmp(cell->unit, "ps") == 0)
-		tare_text_cell(table, "%s", value < 0 ? "<0" : tare_format_ns(value / 1000, text));
-	else
-		tare_text_cell(table, "%s", tare_format_significant(value, 3, text));
+		return cell ? "n/a" : "";
+	if (strcmp(cell->unit, "B") == 0 && value < 1e18)
+		return value < 1 ? "0 B" : tare_format_bytes((uint64_t)value, text);
+	if (strcmp(cell->unit, "ns") == 0)
+		return value < 0 ? "<0" : tare_format_ns(value, text);
+	if (strcmp(cell->unit, "ps") == 0)
+		return value < 0 ? "<0" : tare_format_ns(value / 1000, text);
+	return tare_format_significant(value, 3, text);
 }
 
-static bool any_fit(const struct pivot *pivot)
+static bool any_fit(const struct tare_pivot *pivot)
 {
 	for (size_t i = 0; i < pivot->row_count; i++)
 		if (find_fit(pivot, pivot->rows[i].line, "latency"))
@@ -230,184 +234,99 @@ static bool any_fit(const struct pivot *pivot)
 	return false;
 }
 
-static int write_table(struct pivot *pivot)
+// Columns of text that the table takes with the sizes that are chosen.
+static size_t table_width(const struct tare_pivot *pivot)
 {
-	struct tare_text_table *table = tare_text_table_new(pivot->text, 0);
-	size_t widest = strlen("line"), fixed;
+	char text[TARE_PIVOT_TEXT];
+	size_t line = strlen("line"), total = strlen(" device");
+
+	for (size_t r = 0; r < pivot->row_count; r++)
+		line = tare_text_width(pivot->rows[r].line) > line
+		           ? tare_text_width(pivot->rows[r].line)
+		           : line;
+	for (size_t i = 0; i < pivot->size_count; i++) {
+		size_t widest = tare_text_width(tare_format_bytes(pivot->sizes[i], text));
+		for (size_t r = 0; r < pivot->row_count; r++) {
+			const struct tare_cell *cell =
+			    find_cell(pivot, &pivot->rows[r], pivot->sizes[i]);
+			size_t width = tare_text_width(tare_pivot_rate(cell, text));
+			widest = width > widest ? width : widest;
+		}
+		total += 1 + widest;
+	}
+	if (any_fit(pivot))
+		total += strlen(" latency half at");
+	return line + total;
+}
+
+static int write_table(struct tare_pivot *pivot)
+{
+	struct tare_text_table *table;
 	bool fits = any_fit(pivot);
-	char text[TARE_UNIT_TEXT];
+	char text[TARE_PIVOT_TEXT];
+	size_t room = TARE_PIVOT_SIZES;
 	int status;
 
-	for (size_t i = 0; i < pivot->row_count; i++)
-		if (tare_text_width(pivot->rows[i].line) > widest)
-			widest = tare_text_width(pivot->rows[i].line);
-	// line, clock, latency and half-rate with their gaps.
-	fixed = widest + 1 + 6 + (fits ? 1 + 7 + 1 + 7 : 0);
-	status = choose_sizes(pivot, fixed + SIZE_COLUMN < pivot->text->options->columns
-	                             ? (pivot->text->options->columns - fixed) / SIZE_COLUMN : 1);
+	// As many sizes as fit.
+	do {
+		status = choose_sizes(pivot, room);
+		room = pivot->size_count - 1;
+	} while (status == 0 && room > 0 && table_width(pivot) > pivot->text->options->columns);
+	if (status < 0)
+		return status;
+	table = tare_text_table_new(pivot->text, 0);
 	tare_text_column(table, "line", TARE_COLUMN_CUT);
 	tare_text_column(table, "clock", 0);
 	for (size_t i = 0; i < pivot->size_count; i++)
-		tare_text_column(table, tare_format_bytes(pivot->sizes[i], text), TARE_COLUMN_RIGHT);
+		tare_text_column(table, tare_format_bytes(pivot->sizes[i], text),
+		                 TARE_COLUMN_RIGHT);
 	if (fits) {
 		tare_text_column(table, "latency", TARE_COLUMN_RIGHT);
 		tare_text_column(table, "half at", TARE_COLUMN_RIGHT);
 	}
 	for (size_t r = 0; r < pivot->row_count; r++) {
-		const struct row *row = &pivot->rows[r];
+		const struct tare_pivot_row *row = &pivot->rows[r];
 		tare_text_row(table, row->main ? TARE_STYLE_PLAIN : TARE_STYLE_FAINT);
 		tare_text_cell(table, "%s", row->main ? row->line : "");
 		tare_text_cell(table, "%s", row->source);
 		for (size_t i = 0; i < pivot->size_count; i++)
-			add_rate(table, find_cell(pivot, row, pivot->sizes[i]));
+			tare_text_cell(
+			    table, "%s",
+			    tare_pivot_rate(find_cell(pivot, row, pivot->sizes[i]), text));
 		for (int fit = 0; fits && fit < 2; fit++)
-			add_fit(table, row->main ? find_fit(pivot, row->line, fit ? "half-rate" : "latency")
-			                         : NULL);
-	}
-	if (status < 0) {
-		tare_text_table_free(table);
-		return status;
-	}
-	return tare_text_table_print(table);
-}
-
-// ---- what is not in the table
-
-// Lines with a time but no rate (a mapping that moves nothing), at the largest size.
-static int write_times(const struct pivot *pivot)
-{
-	int status = 0;
-
-	for (size_t i = 0; status == 0 && i < pivot->result->cell_count; i++) {
-		const struct tare_cell *cell = &pivot->result->cells[i], *largest = cell;
-		const char *line = tare_text_label_of(cell, "line");
-		char size[TARE_UNIT_TEXT], time[TARE_UNIT_TEXT], first_size[TARE_UNIT_TEXT],
-			first_time[TARE_UNIT_TEXT];
-		double scale = strcmp(cell->unit, "ps") == 0 ? 1e-3 : 1;
-		bool said = false;
-
-		if (cell->absent || cell->rate.present || bytes_of(cell) < 0 ||
-		    !isfinite(cell->summary.median))
-			continue;
-		for (size_t j = 0; j < i; j++) {
-			const struct tare_cell *other = &pivot->result->cells[j];
-			said |= !other->absent && !other->rate.present && bytes_of(other) >= 0 &&
-			        strcmp(tare_text_label_of(other, "line"), line) == 0;
-		}
-		if (said)
-			continue;
-		for (size_t j = i; j < pivot->result->cell_count; j++) {
-			const struct tare_cell *other = &pivot->result->cells[j];
-			if (!other->absent && !other->rate.present && bytes_of(other) > bytes_of(largest) &&
-			    strcmp(other->source, cell->source) == 0 && strcmp(other->unit, cell->unit) == 0 &&
-			    strcmp(tare_text_label_of(other, "line"), line) == 0)
-				largest = other;
-		}
-		tare_format_bytes((uint64_t)bytes_of(cell), first_size);
-		tare_format_ns(cell->summary.median * scale, first_time);
-		tare_format_bytes((uint64_t)bytes_of(largest), size);
-		tare_format_ns(largest->summary.median * scale, time);
-		status = tare_text_paragraph(pivot->text, TARE_STYLE_PLAIN, "", 5,
-		                             "%s: moves nothing; %s for %s, %s for %s (%s time)", line,
-		                             first_time, first_size, time, size, cell->source);
-	}
-	return status;
-}
-
-static int write_absent(const struct pivot *pivot)
-{
-	struct tare_text_reasons *reasons = tare_text_reasons_new();
-	int status = 0;
-
-	for (size_t i = 0; status == 0 && i < pivot->result->cell_count; i++) {
-		const struct tare_cell *cell = &pivot->result->cells[i];
-		if (cell->absent)
-			status = tare_text_reasons_add(reasons, tare_text_label_of(cell, "line"),
-			                               cell->absent);
-	}
-	if (status < 0) {
-		tare_text_reasons_free(reasons);
-		return status;
-	}
-	return tare_text_reasons_print(reasons, pivot->text, TARE_STYLE_PLAIN, "n/a  ");
-}
-
-// With -v: how the figures were measured, each way once.
-static int write_methods(const struct pivot *pivot)
-{
-	struct tare_text_reasons *ways = tare_text_reasons_new();
-	int status = 0;
-
-	for (size_t i = 0; status == 0 && i < pivot->result->cell_count; i++) {
-		const struct tare_cell *cell = &pivot->result->cells[i];
-		const struct tare_label *fit = tare_labels_find(&cell->labels, "fit");
-		if (cell->method)
-			status = tare_text_reasons_add(ways, fit && fit->text ? fit->text
-			                                     : tare_text_label_of(cell, "line"),
-			                               cell->method);
-	}
-	if (status < 0) {
-		tare_text_reasons_free(ways);
-		return status;
-	}
-	fputc('\n', pivot->text->file);
-	return tare_text_reasons_print(ways, pivot->text, TARE_STYLE_FAINT, "");
-}
-
-// With -v: every size, one row a cell.
-static int write_cells(const struct pivot *pivot)
-{
-	struct tare_text_table *table = tare_text_table_new(pivot->text, 0);
-	static const char *const columns[] = { "size", "clock", "GB/s", "±", "time", "p95", "n" };
-	char text[TARE_UNIT_TEXT], width[TARE_UNIT_TEXT];
-	const char *line = "";
-
-	tare_text_column(table, "line", TARE_COLUMN_CUT);
-	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-		tare_text_column(table, columns[i], i == 1 ? 0 : TARE_COLUMN_RIGHT);
-	for (size_t i = 0; i < pivot->result->cell_count; i++) {
-		const struct tare_cell *cell = &pivot->result->cells[i];
-		double scale = strcmp(cell->unit, "ps") == 0 ? 1e-3 : 1;
-		if (cell->absent || bytes_of(cell) < 0)
-			continue;
-		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(table, "%s", strcmp(line, tare_text_label_of(cell, "line")) == 0
-		                            ? "" : tare_text_label_of(cell, "line"));
-		line = tare_text_label_of(cell, "line");
-		tare_text_cell(table, "%s", tare_format_bytes((uint64_t)bytes_of(cell), text));
-		tare_text_cell(table, "%s", cell->source);
-		add_rate(table, cell);
-		tare_text_cell(table, "%s", tare_text_plus_minus(cell, 1, width));
-		tare_text_cell(table, "%s", tare_format_ns(cell->summary.median * scale, text));
-		tare_text_cell(table, "%s", tare_format_ns(cell->summary.p95 * scale, text));
-		tare_text_cell(table, "%zu", cell->summary.n);
+			tare_text_cell(table, "%s",
+			               fit_text(row->main ? find_fit(pivot, row->line,
+			                                             fit ? "half-rate" : "latency")
+			                                  : NULL,
+			                        text));
 	}
 	return tare_text_table_print(table);
 }
 
 int tare_text_bandwidth(const struct tare_text *text, const struct tare_result *result)
 {
-	struct pivot pivot = { .text = text, .result = result };
+	struct tare_pivot pivot = { .text = text, .result = result };
 	bool verbose = text->options->verbosity > 0;
 	int status = add_rows(&pivot);
 
 	if (status == 0)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0,
-		                             "GB/s (10⁹ B/s; 1 KB = 1024 B), median; the first clock of a "
-		                             "line is the one to go by; * not known to 1 %%");
+		status = tare_text_paragraph(
+		    text, TARE_STYLE_PLAIN, "", 0,
+		    "GB/s (10⁹ B/s; 1 KB = 1024 B), median; the first clock of a "
+		    "line is the one to go by; * not known to 1 %%");
 	fputc('\n', text->file);
 	if (status == 0 && pivot.row_count && verbose) {
-		status = write_cells(&pivot);
+		status = tare_pivot_write_cells(&pivot);
 		fputc('\n', text->file);
 	}
 	if (status == 0 && pivot.row_count)
 		status = write_table(&pivot);
 	if (status == 0)
-		status = write_times(&pivot);
+		status = tare_pivot_write_times(&pivot);
 	if (status == 0)
-		status = write_absent(&pivot);
+		status = tare_pivot_write_absent(&pivot);
 	if (status == 0 && verbose)
-		status = write_methods(&pivot);
+		status = tare_pivot_write_methods(&pivot);
 	free(pivot.rows);
 	return status;
 }

@@ -10,10 +10,10 @@
 static bool belongs_to_view(enum tare_fact_id id)
 {
 	static const enum tare_fact_id views[] = {
-		TARE_FACT_DRIVER, TARE_FACT_API_VERSION, TARE_FACT_LOADER, TARE_FACT_TIMER_RATE,
-		TARE_FACT_TIMER_RESOLUTION, TARE_FACT_TIMER_BITS, TARE_FACT_TIMER_PAIRS,
-		TARE_FACT_PROFILING, TARE_FACT_OUT_OF_ORDER, TARE_FACT_SUB_GROUP,
-		TARE_FACT_WORK_GROUP, TARE_FACT_MEMORY_MAX_ALLOCATION,
+		TARE_FACT_DRIVER,      TARE_FACT_API_VERSION,      TARE_FACT_LOADER,
+		TARE_FACT_TIMER_RATE,  TARE_FACT_TIMER_RESOLUTION, TARE_FACT_TIMER_BITS,
+		TARE_FACT_TIMER_PAIRS, TARE_FACT_PROFILING,        TARE_FACT_OUT_OF_ORDER,
+		TARE_FACT_SUB_GROUP,   TARE_FACT_WORK_GROUP,       TARE_FACT_MEMORY_MAX_ALLOCATION,
 	};
 	for (size_t i = 0; i < sizeof views / sizeof *views; i++)
 		if (views[i] == id)
@@ -32,7 +32,8 @@ static const struct tare_device_entry *knower(const struct tare_result *result, 
                                               enum tare_fact_id id)
 {
 	for (size_t i = 0; i < result->device_count; i++)
-		if (result->devices[i].number == number && result->devices[i].facts.fact[id].present)
+		if (result->devices[i].number == number &&
+		    result->devices[i].facts.fact[id].present)
 			return &result->devices[i];
 	return NULL;
 }
@@ -141,9 +142,10 @@ static int write_block(const struct tare_text *text, const struct tare_result *r
 	int status;
 
 	snprintf(lead, sizeof lead, "%2u ", first->number);
-	status = tare_text_paragraph(text, TARE_STYLE_BOLD, lead, 3, "%s  (%s)",
-	                             tare_fact_format(&first->facts, TARE_FACT_NAME, name, sizeof name),
-	                             tare_fact_format(&first->facts, TARE_FACT_TYPE, type, sizeof type));
+	status =
+	    tare_text_paragraph(text, TARE_STYLE_BOLD, lead, 3, "%s  (%s)",
+	                        tare_fact_format(&first->facts, TARE_FACT_NAME, name, sizeof name),
+	                        tare_fact_format(&first->facts, TARE_FACT_TYPE, type, sizeof type));
 	for (int id = 0; status == 0 && id < TARE_FACT_COUNT_OF; id++)
 		if (strcmp(group, tare_fact_rows[id].group) != 0) {
 			group = tare_fact_rows[id].group;
@@ -163,8 +165,9 @@ static int write_fact(const struct tare_text *text, const char *group, const cha
 
 	snprintf(lead, sizeof lead, "   %-9.9s %-27.27s ", group, title);
 	return tare_text_paragraph(text, origin ? TARE_STYLE_PLAIN : TARE_STYLE_FAINT, lead,
-	                           tare_text_width(lead), "%s%s%s%s%s", origin ? "" : "n/a: ", value,
-	                           origin ? " [" : "", origin ? origin : "", origin ? "]" : "");
+	                           tare_text_width(lead), "%s%s%s%s%s",
+	                           origin ? "" : "n/a: ", value, origin ? " [" : "",
+	                           origin ? origin : "", origin ? "]" : "");
 }
 
 static int write_engines(const struct tare_text *text, const struct tare_device_entry *entry)
@@ -177,9 +180,9 @@ static int write_engines(const struct tare_text *text, const struct tare_device_
 		char title[64];
 		snprintf(title, sizeof title, "%s engine %u", classes[(unsigned)engine->class % 3],
 		         engine->index);
-		status = write_fact(text, "", title, engine->title[0] ? engine->title : "no name",
-		                    tare_origin_name(engine->known ? TARE_ORIGIN_DRIVER
-		                                                   : TARE_ORIGIN_GUESS));
+		status = write_fact(
+		    text, "", title, engine->title[0] ? engine->title : "no name",
+		    tare_origin_name(engine->known ? TARE_ORIGIN_DRIVER : TARE_ORIGIN_GUESS));
 	}
 	return status;
 }
@@ -192,17 +195,18 @@ static int write_facts(const struct tare_text *text, const struct tare_device_en
 	int status;
 
 	snprintf(lead, sizeof lead, "%2u ", entry->number);
-	status = tare_text_paragraph(text, TARE_STYLE_BOLD, lead, 3, "%s  (%s:%u%s%s)",
-	                             tare_fact_format(&entry->facts, TARE_FACT_NAME, value, sizeof value),
-	                             entry->backend, entry->index,
-	                             entry->same_by ? ", the same device by " : "",
-	                             entry->same_by ? entry->same_by : "");
+	status = tare_text_paragraph(
+	    text, TARE_STYLE_BOLD, lead, 3, "%s  (%s:%u%s%s)",
+	    tare_fact_format(&entry->facts, TARE_FACT_NAME, value, sizeof value), entry->backend,
+	    entry->index, entry->same_by ? ", the same device by " : "",
+	    entry->same_by ? entry->same_by : "");
 	for (int id = 0; status == 0 && id < TARE_FACT_COUNT_OF; id++) {
 		const struct tare_fact *fact = &entry->facts.fact[id];
 		const struct tare_fact_row *row = &tare_fact_rows[id];
 		status = write_fact(text, strcmp(group, row->group) ? row->group : "", row->title,
-		                    fact->present ? tare_fact_format(&entry->facts, id, value, sizeof value)
-		                                  : tare_fact_reason(&entry->facts, id),
+		                    fact->present
+		                        ? tare_fact_format(&entry->facts, id, value, sizeof value)
+		                        : tare_fact_reason(&entry->facts, id),
 		                    fact->present ? tare_origin_name(fact->origin) : NULL);
 		group = row->group;
 		// The engines one by one, after what is known of them all.
@@ -233,7 +237,8 @@ static int write_host(const struct tare_text *text, const struct tare_result *re
 	if (fclose(file) != 0)
 		return -ENOMEM;
 	if (size)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "host          ", 14, "%s", line);
+		status =
+		    tare_text_paragraph(text, TARE_STYLE_PLAIN, "host          ", 14, "%s", line);
 	free(line);
 	return status;
 }

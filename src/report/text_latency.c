@@ -58,7 +58,8 @@ static void add_figure(struct tare_text_table *table, double value, double scale
 	char number[TARE_UNIT_TEXT];
 
 	if (isfinite(value))
-		tare_text_cell(table, "%s", tare_format_significant(value * (scale > 0 ? scale : 1), 3, number));
+		tare_text_cell(table, "%s",
+		               tare_format_significant(value * (scale > 0 ? scale : 1), 3, number));
 	else
 		tare_text_cell(table, "n/a");
 }
@@ -100,8 +101,8 @@ static int write_methods(const struct tare_text *text, const struct tare_result 
 		const struct tare_cell *cell = &result->cells[i];
 		char *title = cell->method ? title_of(cell) : NULL;
 		if (title)
-			status = tare_text_paragraph(text, TARE_STYLE_FAINT, "", 2, "%s (%s): %s", title,
-			                             cell->source, cell->method);
+			status = tare_text_paragraph(text, TARE_STYLE_FAINT, "", 2, "%s (%s): %s",
+			                             title, cell->source, cell->method);
 		free(title);
 	}
 	return status;
@@ -109,15 +110,17 @@ static int write_methods(const struct tare_text *text, const struct tare_result 
 
 int tare_text_latency(const struct tare_text *text, const struct tare_result *result)
 {
-	struct tare_text_table *table = tare_text_table_new(text, 0);
+	struct tare_text_table *table;
 	struct tare_text_reasons *reasons = tare_text_reasons_new();
 	char **titles = calloc(result->cell_count + 1, sizeof *titles);
+	static const char *const columns[] = { "median", "±", "min", "p95", "n" };
 	const char *group = "";
 	bool first = true;
 	int status = titles ? 0 : -ENOMEM;
 
+	fputc('\n', text->file);
+	table = tare_text_table_new(text, 0);
 	tare_text_column(table, "µs", TARE_COLUMN_CUT);
-	static const char *const columns[] = { "median", "±", "min", "p95", "n" };
 	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
 		tare_text_column(table, columns[i], TARE_COLUMN_RIGHT);
 	tare_text_column(table, "clock", 0);
@@ -126,7 +129,8 @@ int tare_text_latency(const struct tare_text *text, const struct tare_result *re
 		const char *this_group = tare_text_label_of(cell, "group");
 		if (cell->absent) {
 			titles[i] = title_of(cell);
-			status = titles[i] ? tare_text_reasons_add(reasons, titles[i], cell->absent) : -ENOMEM;
+			status = titles[i] ? tare_text_reasons_add(reasons, titles[i], cell->absent)
+			                   : -ENOMEM;
 			continue;
 		}
 		if (!first && strcmp(group, this_group) != 0) {
@@ -138,7 +142,6 @@ int tare_text_latency(const struct tare_text *text, const struct tare_result *re
 		first = false;
 		status = add_row(table, cell);
 	}
-	fputc('\n', text->file);
 	if (status == 0 && first)
 		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0, "No figures.");
 	if (status == 0 && !first)

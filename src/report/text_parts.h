@@ -13,8 +13,8 @@ const char *tare_text_label(const struct tare_label *label, char *buffer, size_t
 // The label `name` of a cell as text; "" when it has none.
 const char *tare_text_label_of(const struct tare_cell *cell, const char *name);
 // Half the interval of a cell's median: "1.2 %", or where a part of the median means nothing (a
-// figure around zero, a model's) the half-width itself times `scale`. "?" when it is not known, nothing
-// for a model without one; with a "*" when the cell did not converge. Returns buffer.
+// figure around zero, a model's) the half-width itself times `scale`. "?" when it is not known,
+// nothing for a model without one; with a "*" when the cell did not converge. Returns buffer.
 const char *tare_text_plus_minus(const struct tare_cell *cell, double scale,
                                  char buffer[TARE_UNIT_TEXT]);
 

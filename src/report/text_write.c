@@ -7,6 +7,7 @@
 #include <string.h>
 
 // What we print beyond ASCII, with a stand-in of the same width.
+// clang-format off
 static const struct {
 	const char *sign;
 	char stand_in;
@@ -16,13 +17,18 @@ static const struct {
 	{ "≥", '>' }, { "‘", '\'' }, { "’", '\'' }, { "“", '"' }, { "”", '"' }, { "⁹", '9' },
 	{ "⇄", '=' },
 };
+// clang-format on
 
 // Bytes of the UTF-8 character at `at`, 0 when it is none.
 static size_t character_bytes(const char *at)
 {
 	unsigned char first = (unsigned char)*at;
-	size_t bytes = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3
-		: first < 0xf5 ? 4 : 0;
+	size_t bytes = first < 0x80   ? 1
+	               : first < 0xc2 ? 0
+	               : first < 0xe0 ? 2
+	               : first < 0xf0 ? 3
+	               : first < 0xf5 ? 4
+	                              : 0;
 
 	for (size_t i = 1; i < bytes; i++)
 		if (((unsigned char)at[i] & 0xc0) != 0x80)
@@ -57,7 +63,8 @@ char *tare_text_clean(const struct tare_text *text, const char *source)
 	while (*source) {
 		size_t bytes = character_bytes(source);
 		// C1 controls (U+0080 to U+009F) can drive a terminal too.
-		bool control = bytes == 0 || (bytes == 1 && ((unsigned char)*source < ' ' || *source == 0x7f)) ||
+		bool control = bytes == 0 ||
+		               (bytes == 1 && ((unsigned char)*source < ' ' || *source == 0x7f)) ||
 		               (bytes == 2 && (unsigned char)source[0] == 0xc2 &&
 		                (unsigned char)source[1] < 0xa0);
 		if (control) {
@@ -95,8 +102,11 @@ static void write_words(FILE *file, const char *words, size_t at, size_t indent,
 		for (size_t i = 0; i < length; i++)
 			width += ((unsigned char)words[i] & 0xc0) != 0x80;
 		if (gap && at + gap + width > columns) {
-			// A long name gets less indent; only one longer than a line makes a longer line.
-			at = indent + width <= columns ? indent : width < columns ? columns - width : 0;
+			// A long name gets less indent; only one longer than a line makes a longer
+			// line.
+			at = indent + width <= columns ? indent
+			     : width < columns         ? columns - width
+			                               : 0;
 			fprintf(file, "\n%*s", (int)at, "");
 		} else {
 			fprintf(file, "%*s", (int)gap, "");

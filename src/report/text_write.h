@@ -22,7 +22,7 @@ char *tare_text_clean(const struct tare_text *text, const char *source);
 // every line but the first. Returns 0 or -ENOMEM.
 int tare_text_paragraph(const struct tare_text *text, enum tare_text_style style, const char *lead,
                         size_t indent, const char *format, ...)
-	__attribute__((format(printf, 5, 6)));
+    __attribute__((format(printf, 5, 6)));
 
 // ---- tables
 
@@ -39,7 +39,7 @@ void tare_text_column(struct tare_text_table *table, const char *title, unsigned
 // Begins a row, and fills the next cell of it.
 void tare_text_row(struct tare_text_table *table, enum tare_text_style style);
 void tare_text_cell(struct tare_text_table *table, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+    __attribute__((format(printf, 2, 3)));
 // Prints and frees the table. Tab-separated when tare was built without libsmartcols. Returns 0
 // or -ENOMEM.
 int tare_text_table_print(struct tare_text_table *table);

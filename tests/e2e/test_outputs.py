@@ -4,9 +4,11 @@ or a lost device leaves behind."""
 import json
 import os
 import pathlib
+import shutil
 import signal
 import stat
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -126,23 +128,57 @@ def test_unwritable_is_found_before_measuring(tare, tmp_path, option, name, path
     assert (tmp_path / "file").read_text(encoding="utf-8") == "kept"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_file_is_not_replaced(tare, tmp_path):
-    (tmp_path / "a.json").write_text("kept", encoding="utf-8")
-    (tmp_path / "a.json").chmod(0o444)
-    result = tare("devices", "--json", "a.json")
-    assert result.returncode == 1 and "Permission denied" in sentence(result)
-    assert (tmp_path / "a.json").read_text(encoding="utf-8") == "kept"
+@pytest.fixture
+def as_somebody(tare_path):
+    """Runs tare as a user who is not root, in a folder that everybody may write."""
+    folder = pathlib.Path(tempfile.mkdtemp())
+    folder.chmod(0o777)
+    user = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+
+    def run(*arguments):
+        try:
+            return subprocess.run([tare_path, *arguments], cwd=folder, capture_output=True, text=True,
+                                  stdin=subprocess.DEVNULL, check=False, timeout=60, **user)
+        except PermissionError:
+            pytest.skip("another user cannot reach the program under test")
+
+    yield folder, run
+    folder.chmod(0o777)
+    shutil.rmtree(folder)
+
+
+def test_a_read_only_file_is_not_replaced(as_somebody):
+    folder, run = as_somebody
+    (folder / "a.csv").write_text("kept", encoding="utf-8")
+    (folder / "a.csv").chmod(0o444)
+    result = run("devices", "--device", "simulated", "--csv", "a.csv")
+    assert result.returncode == 1 and "a.csv: Permission denied" in sentence(result)
+    assert (folder / "a.csv").read_text(encoding="utf-8") == "kept"
+
+
+def test_a_file_in_a_read_only_folder_is_written_in_place(as_somebody):
+    folder, run = as_somebody
+    (folder / "a.csv").write_text("old " * 10000, encoding="utf-8")
+    (folder / "a.csv").chmod(0o666)
+    folder.chmod(0o555)
+    refused = run("devices", "--device", "simulated", "--csv", "b.csv")
+    assert refused.returncode == 1 and "b.csv: Permission denied" in sentence(refused)
+    result = run("devices", "--device", "simulated", "--csv", "a.csv")
+    assert result.returncode == 0, result.stderr
+    text = (folder / "a.csv").read_text(encoding="utf-8")
+    assert text.startswith("device,") and "old" not in text
 
 
 @pytest.mark.parametrize("option", ["--json", "--csv", "--html"])
-def test_a_full_disk_is_reported_and_the_other_files_are_written(tare, tmp_path, option):
+def test_a_full_disk_is_reported_and_the_other_files_are_written(as_somebody, option):
+    # Not as root, who could replace the device by a file.
+    folder, run = as_somebody
     other = "--csv" if option == "--json" else "--json"
-    result = tare("devices", option, "/dev/full", other, "other")
+    result = run("devices", "--device", "simulated", option, "/dev/full", other, "other")
     assert result.returncode == 1
     assert "/dev/full: No space left on device" in sentence(result)
-    assert (tmp_path / "other").stat().st_size > 0
-    assert [entry.name for entry in tmp_path.iterdir()] == ["other"]
+    assert (folder / "other").stat().st_size > 0
+    assert [entry.name for entry in folder.iterdir()] == ["other"]
 
 
 @pytest.mark.parametrize("arguments", [["devices"], ["help"], ["--version"], ["latency", "--help"],

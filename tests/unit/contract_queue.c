@@ -320,7 +320,8 @@ static void write_late(void *context)
 void what_follows_a_host_call_sees_what_it_did(void **state)
 {
 	struct tare_queue *queue = new_queue(false);
-	struct tare_memory *from = new_memory(TARE_MEMORY_PAGEABLE, 4096);
+	// Pinned: CUDA stages pageable memory when the copy is appended, before the call has run.
+	struct tare_memory *from = new_memory(TARE_MEMORY_PINNED, 4096);
 	struct tare_memory *to = new_memory(TARE_MEMORY_DEVICE, 4096);
 	struct tare_operation call = { .type = TARE_OPERATION_HOST_CALL };
 	struct tare_operation write = copy(span(from, 0, 4096), span(to, 0, 4096));

@@ -18,10 +18,10 @@
 #define BUDGET INT64_C(20000000000)
 #define KB UINT64_C(1024)
 #define MB (KB * 1024)
-#define SHARED \
-	"copy shared shared fixed 1 us rate 50 GB/s\n" \
-	"copy pageable shared fixed 1 us rate 10 GB/s\n" \
-	"copy shared pageable fixed 1 us rate 10 GB/s\n" \
+#define SHARED                                                                                     \
+	"copy shared shared fixed 1 us rate 50 GB/s\n"                                             \
+	"copy pageable shared fixed 1 us rate 10 GB/s\n"                                           \
+	"copy shared pageable fixed 1 us rate 10 GB/s\n"                                           \
 	"migrate page 64 KiB fault 2 us fixed 5 us rate 10 GB/s\n"
 #define MAPS "map fixed 4 us rate 10 GB/s\nunmap fixed 3 us rate 8 GB/s\n"
 #define ZERO_COPY_MAPS "map fixed 4 us\nunmap fixed 3 us\n"
@@ -49,7 +49,8 @@ static const struct tare_cell *find(const struct tare_result *result, const char
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
 		if (strcmp(label_text(cell, "line"), line) == 0 &&
-		    label_number(cell, "bytes") == (int64_t)bytes && strcmp(cell->source, source) == 0)
+		    label_number(cell, "bytes") == (int64_t)bytes &&
+		    strcmp(cell->source, source) == 0)
 			return cell;
 	}
 	fail_msg("no cell %s, %llu bytes (%s)", line, (unsigned long long)bytes, source);
@@ -83,7 +84,11 @@ static void close_to(const char *what, double got, double expected, double toler
 // Device time of one copy: fixed + bytes / rate, to a tick.
 static void device_times_equal_closed_forms(void **state)
 {
-	static const struct { const char *line; uint64_t bytes; double us; } rows[] = {
+	static const struct {
+		const char *line;
+		uint64_t bytes;
+		double us;
+	} rows[] = {
 		{ "host-to-device", 64 * KB, 2 + 65536 / 10e3 },
 		{ "host-to-device", MB, 2 + 1048576 / 10e3 },
 		{ "host-to-device", 100000, 2 + 100000 / 10e3 },
@@ -100,7 +105,7 @@ static void device_times_equal_closed_forms(void **state)
 	         "host-to-device,device-to-host,device-to-device,rectangle", 64 * KB, MB);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		const struct tare_cell *cell =
-			find(simulated.run.result, rows[i].line, rows[i].bytes, "device");
+		    find(simulated.run.result, rows[i].line, rows[i].bytes, "device");
 		close_to(rows[i].line, time_us(cell), rows[i].us, 0.002);
 		close_to("rate", cell->rate.median, (double)rows[i].bytes / rows[i].us / 1e3, 0.01);
 		assert_int_equal(cell->verified, TARE_VERIFIED);
@@ -122,7 +127,7 @@ static void host_times_enclose_device_times(void **state)
 		if (host->absent || strcmp(host->source, "host") != 0)
 			continue;
 		const struct tare_cell *device =
-			find(result, label_text(host, "line"), label_number(host, "bytes"), "device");
+		    find(result, label_text(host, "line"), label_number(host, "bytes"), "device");
 		assert_true(time_us(host) > time_us(device));
 	}
 	simulated_close(&simulated);
@@ -140,7 +145,8 @@ static void the_first_cell_of_a_line_is_its_figure(void **state)
 			const struct tare_cell *cell = &simulated.run.result->cells[i];
 			if (strcmp(label_text(cell, "line"), tare_lines[l].name) != 0)
 				continue;
-			assert_string_equal(cell->source, tare_lines[l].host_is_main ? "host" : "device");
+			assert_string_equal(cell->source,
+			                    tare_lines[l].host_is_main ? "host" : "device");
 			break;
 		}
 	}
@@ -149,20 +155,23 @@ static void the_first_cell_of_a_line_is_its_figure(void **state)
 
 static void unaligned_pointers_cost_what_the_script_says(void **state)
 {
+	char script[4096];
 	struct simulated_run simulated;
 	const struct tare_result *result;
+	double aligned;
 	(void)state;
-	// Staging at 5 GB/s hides the engine's half speed; without it the engine's own shows.
-	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS "lacks shared reason \"none\"\n",
-	         "heap-to-device,unaligned", MB, MB);
+	snprintf(script, sizeof script, "%s%s", SIMPLE_DEVICE, SIMPLE_PAIRS);
+	replace(script, "unaligned boundary 64 B speed 50 %", "unaligned boundary 64 B speed 5 %");
+	run_well(&simulated, script, "heap-to-device,unaligned", MB, MB);
 	result = simulated.run.result;
+	aligned = time_us(find(result, "heap-to-device", MB, "host"));
 	close_to("64 is aligned here", time_us(find(result, "heap-to-device+64", MB, "host")),
-	         time_us(find(result, "heap-to-device", MB, "host")), 0.05);
+	         aligned, 0.05);
 	close_to("4096 is aligned", time_us(find(result, "heap-to-device+4096", MB, "host")),
-	         time_us(find(result, "heap-to-device", MB, "host")), 0.05);
-	assert_true(time_us(find(result, "heap-to-device+1", MB, "device")) >=
-	            time_us(find(result, "heap-to-device", MB, "device")));
+	         aligned, 0.05);
+	assert_true(time_us(find(result, "heap-to-device+1", MB, "host")) > 2 * aligned);
 	assert_int_equal(find(result, "heap-to-device+1", MB, "host")->verified, TARE_VERIFIED);
+	assert_non_null(find_warning(result, "unaligned-slow"));
 	simulated_close(&simulated);
 }
 
@@ -171,12 +180,16 @@ static void fits_recover_the_script(void **state)
 	struct simulated_run simulated;
 	const struct tare_result *result;
 	(void)state;
-	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS, "host-to-device,device-to-host", 8 * KB, 4 * MB);
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS, "host-to-device,device-to-host", 8 * KB,
+	         4 * MB);
 	result = simulated.run.result;
-	close_to("latency", find_fit(result, "host-to-device", "latency")->summary.median, 2000, 20);
+	close_to("latency", find_fit(result, "host-to-device", "latency")->summary.median, 2000,
+	         20);
 	close_to("rate", find_fit(result, "host-to-device", "rate")->summary.median, 10, 0.05);
-	close_to("half", find_fit(result, "host-to-device", "half-rate")->summary.median, 20000, 300);
-	close_to("latency", find_fit(result, "device-to-host", "latency")->summary.median, 1000, 20);
+	close_to("half", find_fit(result, "host-to-device", "half-rate")->summary.median, 20000,
+	         300);
+	close_to("latency", find_fit(result, "device-to-host", "latency")->summary.median, 1000,
+	         20);
 	close_to("rate", find_fit(result, "device-to-host", "rate")->summary.median, 8, 0.05);
 	assert_string_equal(find_fit(result, "device-to-host", "rate")->source, "model");
 	simulated_close(&simulated);
@@ -199,13 +212,14 @@ static void both_ways_each_direction_is_slowed_by_the_other(void **state)
 	const struct tare_warning *warning;
 	double up, down, both;
 	(void)state;
-	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS, "host-to-device,device-to-host,both", 4 * MB,
-	         4 * MB);
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS, "host-to-device,device-to-host,both",
+	         4 * MB, 4 * MB);
 	result = simulated.run.result;
 	up = 4194304 / 9e3 + 2.2;
 	down = 4194304 / 6.4e3 + 1.2;
 	close_to("up", time_us(find(result, "both-to-device", 4 * MB, "device")), up, 0.01 * up);
-	close_to("down", time_us(find(result, "both-to-host", 4 * MB, "device")), down, 0.01 * down);
+	close_to("down", time_us(find(result, "both-to-host", 4 * MB, "device")), down,
+	         0.01 * down);
 	assert_int_equal(find(result, "both-total", 4 * MB, "device")->verified, TARE_VERIFIED);
 	// 6 copies up while 5 go down; what is left of those then goes on at its speed alone.
 	both = 6 * up + (5 * 4194304 - 6 * up * 6.4e3) / 8e3;
@@ -242,13 +256,15 @@ static void first_touch_costs_its_faults(void **state)
 	const struct tare_result *result;
 	double resident, first;
 	(void)state;
-	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS SHARED, "device-to-heap,first-touch", MB, MB);
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS SHARED, "device-to-heap,first-touch", MB,
+	         MB);
 	result = simulated.run.result;
 	resident = time_us(find(result, "device-to-heap", MB, "host"));
 	first = time_us(find(result, "device-to-heap-first", MB, "host"));
 	close_to("256 faults of 0.5 us", first - resident, 128, 3);
 	assert_int_equal(find(result, "device-to-heap-first", MB, "host")->verified, TARE_VERIFIED);
-	assert_int_equal(find(result, "shared-to-shared-first", MB, "host")->verified, TARE_VERIFIED);
+	assert_int_equal(find(result, "shared-to-shared-first", MB, "host")->verified,
+	                 TARE_VERIFIED);
 	assert_non_null(find_warning(result, "first-touch-slow"));
 	simulated_close(&simulated);
 }
@@ -292,7 +308,8 @@ static void pageable_memory_is_advised_against(void **state)
 	const struct tare_cell *heap, *host;
 	char expected[32];
 	(void)state;
-	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS, "heap-to-device,host-to-device", 4 * MB, 4 * MB);
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS, "heap-to-device,host-to-device", 4 * MB,
+	         4 * MB);
 	heap = find(simulated.run.result, "heap-to-device", 4 * MB, "host");
 	host = find(simulated.run.result, "host-to-device", 4 * MB, "host");
 	warning = find_warning(simulated.run.result, "pageable-slow");
@@ -325,8 +342,10 @@ static void short_copies_are_batched(void **state)
 // Whichever copy of the run goes wrong, either nothing was left of it in the end or it is found.
 static void wrong_data_is_found(void **state)
 {
-	static const char *const lines[] = { "device-to-host", "host-to-device", "heap-to-device",
-		"device-to-heap", "device-to-device", "rectangle-to-host", "rectangle-to-device" };
+	static const char *const lines[] = { "device-to-host",     "host-to-device",
+		                             "heap-to-device",     "device-to-heap",
+		                             "device-to-device",   "rectangle-to-host",
+		                             "rectangle-to-device" };
 	(void)state;
 	for (size_t l = 0; l < sizeof lines / sizeof *lines; l++) {
 		size_t found = 0;
@@ -335,23 +354,26 @@ static void wrong_data_is_found(void **state)
 			struct simulated_run simulated;
 			struct tare_error error = { 0 };
 			int status;
-			snprintf(script, sizeof script, "%s%sfault wrong-data %d\n", SIMPLE_DEVICE, SIMPLE_PAIRS,
-			         number);
+			snprintf(script, sizeof script, "%s%sfault wrong-data %d\n", SIMPLE_DEVICE,
+			         SIMPLE_PAIRS, number);
 			// Few long copies.
 			replace(script, " GB/s", " MB/s");
 			// A rectangle spans twice its bytes on the host.
-			status = run(&simulated, script, lines[l], 64 * KB,
-			             strncmp(lines[l], "rect", 4) == 0 ? 128 * KB : 64 * KB, &error);
+			status =
+			    run(&simulated, script, lines[l], 64 * KB,
+			        strncmp(lines[l], "rect", 4) == 0 ? 128 * KB : 64 * KB, &error);
 			if (status == -EBADMSG) {
 				const struct tare_result *result = simulated.run.result;
 				found++;
 				assert_int_equal(result->cells[0].verified, TARE_WRONG);
 				assert_non_null(find_warning(result, "wrong-data"));
-				assert_non_null(strstr(error.message, "did not hold what was sent"));
+				assert_non_null(
+				    strstr(error.message, "did not hold what was sent"));
 			} else if (status < 0) {
 				fail_msg("%s", error.message);
 			} else {
-				assert_int_equal(simulated.run.result->cells[0].verified, TARE_VERIFIED);
+				assert_int_equal(simulated.run.result->cells[0].verified,
+				                 TARE_VERIFIED);
 			}
 			simulated_close(&simulated);
 		}
@@ -371,7 +393,7 @@ static void sizes_beyond_memory_are_bounded_and_it_is_said(void **state)
 	for (size_t i = 0; i < result->cell_count; i++)
 		if (label_number(&result->cells[i], "bytes") > largest)
 			largest = label_number(&result->cells[i], "bytes");
-	assert_int_equal(largest, 16 * MB);  // two buffers in three quarters of 64 MB
+	assert_int_equal(largest, 16 * MB); // two buffers in three quarters of 64 MB
 	assert_non_null(find_warning(result, "sizes-bounded"));
 	simulated_close(&simulated);
 }
@@ -386,18 +408,21 @@ static void out_of_memory_goes_smaller_and_then_gives_up(void **state)
 	assert_non_null(find_warning(simulated.run.result, "sizes-bounded"));
 	simulated_close(&simulated);
 	assert_int_equal(run(&simulated, SIMPLE_DEVICE "fault out-of-memory-above 16 KiB\n",
-	                     "device-to-device", 64 * KB, 16 * MB, &error), -ENOMEM);
+	                     "device-to-device", 64 * KB, 16 * MB, &error),
+	                 -ENOMEM);
 	assert_non_null(strstr(error.message, "no room for copies of 64 KB"));
 	simulated_close(&simulated);
 }
 
 static void what_a_device_lacks_is_a_row_that_says_why(void **state)
 {
-	static const struct { const char *script, *lines, *line, *reason; } rows[] = {
-		{ SIMPLE_DEVICE "lacks pinned reason \"no pinning here\"\n", "copy", "host-to-device",
-		  "no pinning here" },
-		{ SIMPLE_DEVICE "lacks shared reason \"no sharing here\"\n", "copy", "shared-to-shared",
-		  "no sharing here" },
+	static const struct {
+		const char *script, *lines, *line, *reason;
+	} rows[] = {
+		{ SIMPLE_DEVICE "lacks pinned reason \"no pinning here\"\n", "copy",
+		  "host-to-device", "no pinning here" },
+		{ SIMPLE_DEVICE "lacks shared reason \"no sharing here\"\n", "copy",
+		  "shared-to-shared", "no sharing here" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -433,8 +458,9 @@ static void a_device_lost_in_the_middle_is_an_error(void **state)
 	struct simulated_run simulated;
 	struct tare_error error = { 0 };
 	(void)state;
-	assert_int_equal(run(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS "fault device-lost 200\n", "copy",
-	                     64 * KB, MB, &error), -ENODEV);
+	assert_int_equal(run(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS "fault device-lost 200\n",
+	                     "copy", 64 * KB, MB, &error),
+	                 -ENODEV);
 	assert_non_null(strstr(error.message, "lost"));
 	simulated_close(&simulated);
 }
@@ -459,28 +485,34 @@ static void the_seeds_figures_are_charts(void **state)
 	const struct tare_result *result;
 	const char *const ids[] = { "bandwidth-small", "bandwidth-large", "bandwidth" };
 	(void)state;
-	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS, "host-to-device,heap-to-device", 2 * MB, 8 * MB);
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS, "host-to-device,heap-to-device", 2 * MB,
+	         8 * MB);
 	result = simulated.run.result;
 	assert_int_equal(result->plot_count, 3);
 	for (size_t i = 0; i < 3; i++)
 		assert_string_equal(result->plots[i].id, ids[i]);
-	assert_int_equal(result->plots[0].series[0].count, 2);  // 2 and 4 MB
-	assert_int_equal(result->plots[1].series[0].count, 1);  // 8 MB
-	assert_int_equal(result->plots[2].count, 3);            // heap on both clocks, host on one
+	assert_int_equal(result->plots[0].series[0].count, 2); // 2 and 4 MB
+	assert_int_equal(result->plots[1].series[0].count, 1); // 8 MB
+	assert_int_equal(result->plots[2].count, 3);           // heap on both clocks, host on one
 	simulated_close(&simulated);
 }
 
 static void lines_are_named_by_line_by_group_or_all(void **state)
 {
-	static const struct { const char *text; uint32_t lines; } rows[] = {
+	static const struct {
+		const char *text;
+		uint32_t lines;
+	} rows[] = {
 		{ "shared-to-shared", 1u << TARE_LINE_SHARED_TO_SHARED },
-		{ "host-to-device, device-to-host", 1u << TARE_LINE_HOST_TO_DEVICE | 1u << TARE_LINE_DEVICE_TO_HOST },
+		{ "host-to-device, device-to-host",
+		  1u << TARE_LINE_HOST_TO_DEVICE | 1u << TARE_LINE_DEVICE_TO_HOST },
 		{ "copy", 63 },
 		{ "map", 1u << TARE_LINE_MAP_READ | 1u << TARE_LINE_UNMAP_WRITTEN },
 		{ "heap-to-device+1", 1u << TARE_LINE_UNALIGNED_1 },
 		{ "all", (1u << TARE_LINE_COUNT) - 1 },
 	};
-	static const char *const bad[] = { "", "host", "copy,", ",copy", "host-to-devic", "copy,,map", "ALL" };
+	static const char *const bad[] = { "",          "host", "copy,", ",copy", "host-to-devic",
+		                           "copy,,map", "ALL" };
 	struct tare_error error;
 	uint32_t lines;
 	(void)state;

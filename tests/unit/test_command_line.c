@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of the command line that need no device; the rest is in tests/e2e/test_cli.py.
+#include "cli/device_select.h"
 #include "cli/option.h"
 #include "cli/progress.h"
 #include "cli/suggest.h"
@@ -113,6 +114,108 @@ static void the_environment_names_the_device_unless_the_option_does(void **state
 	unsetenv("TARE_DEVICE");
 }
 
+// ---- which device
+
+struct seen {
+	const char *backend;
+	uint32_t index, number;
+	const char *name, *type, *pci;
+};
+
+static struct tare_result *found_devices(const struct seen *rows, size_t count)
+{
+	struct tare_result *found = tare_result_new("devices");
+	for (size_t i = 0; i < count; i++) {
+		struct tare_device_entry *entry = tare_result_add_device(found);
+		assert_int_equal(tare_set_string(&entry->backend, rows[i].backend), 0);
+		assert_int_equal(tare_set_string(&entry->backend_title, rows[i].backend), 0);
+		entry->index = rows[i].index;
+		entry->number = rows[i].number;
+		tare_fact_set_text(&entry->facts, TARE_FACT_NAME, TARE_ORIGIN_DRIVER, rows[i].name);
+		tare_fact_set_text(&entry->facts, TARE_FACT_TYPE, TARE_ORIGIN_DRIVER, rows[i].type);
+		if (rows[i].pci)
+			tare_fact_set_text(&entry->facts, TARE_FACT_PCI, TARE_ORIGIN_DRIVER, rows[i].pci);
+	}
+	return found;
+}
+
+// A host with a CPU, an accelerator, a GPU under two APIs (the CPU's first), and one that can only
+// be listed.
+static const struct seen host[] = {
+	{ "opencl", 0, 0, "Some CPU", "CPU", NULL },
+	{ "opencl", 1, 1, "Some DSP", "accelerator", NULL },
+	{ "opencl", 2, 2, "Big GPU", "GPU", "0000:3b:00.0" },
+	{ "cuda", 0, 2, "Big GPU", "GPU", "0000:3b:00.0" },
+	{ "cuda", 1, 3, "Small GPU", "GPU", "0000:5e:00.0" },
+	{ "levelzero", 0, 4, "Listed GPU", "GPU", "0000:00:02.0" },
+	{ "simulated", 0, 5, "Simulated GPU", "simulated", NULL },
+};
+
+static void the_best_device_is_taken(void **state)
+{
+	static const struct { const char *what; size_t first, count; int best; } rows[] = {
+		{ NULL, 0, 7, 3 },         // a GPU, through CUDA
+		{ NULL, 0, 3, 2 },         // the same through OpenCL, where that is all there is
+		{ NULL, 0, 2, 1 },         // an accelerator before a CPU
+		{ NULL, 0, 1, 0 },
+		{ NULL, 6, 1, -1 },        // the simulated one is never chosen unasked
+		{ NULL, 5, 1, -1 },        // what can only be listed is not measured
+		{ "simulated", 0, 7, 6 },
+		{ "opencl", 0, 7, 2 },     // an API's name: its best
+		{ "OpenCL:0", 0, 7, 0 },
+		{ "cuda:1", 0, 7, 4 },
+		{ "2", 0, 7, 3 },          // the number that devices prints
+		{ "big", 0, 7, 3 },        // part of a name; two APIs, one device
+		{ "3b:00", 0, 7, 3 },      // part of a PCI address
+		{ "5e:00.0", 0, 7, 4 },
+		{ "levelzero", 0, 7, -1 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct tare_result *found = found_devices(host + rows[i].first, rows[i].count);
+		bool chosen[8] = { false };
+		struct tare_error error = { 0 };
+		assert_int_equal(tare_devices_choose(rows[i].what, found, chosen, &error), TARE_EXIT_OK);
+		assert_int_equal(tare_devices_best(rows[i].what, TARE_NEED_LATENCY, found, chosen, &error),
+		                 rows[i].best);
+		assert_true(rows[i].best >= 0 || error.message[0]);
+		tare_result_free(found);
+	}
+}
+
+static void a_word_for_no_device_or_several_is_refused(void **state)
+{
+	static const struct { const char *what; const char *says[2]; } rows[] = {
+		{ "gpu", { "could be", "2: Big GPU (opencl:2, cuda:0); 3: Small GPU (cuda:1)" } },
+		{ "0000:", { "could be", "4: Listed GPU (levelzero:0)" } },
+		{ "radeon", { "no device 'radeon'", "0: Some CPU (opencl:0)" } },
+		{ "9", { "no device '9'", "5: Simulated GPU (simulated:0)" } },
+		{ "cuda:2", { "no device 'cuda:2'", "cuda:1" } },
+		{ "levelzero:7", { "no device 'levelzero:7'", "" } },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct tare_result *found = found_devices(host, sizeof host / sizeof *host);
+		bool chosen[8] = { false };
+		struct tare_error error = { 0 };
+		assert_int_equal(tare_devices_choose(rows[i].what, found, chosen, &error), TARE_EXIT_USAGE);
+		assert_non_null(strstr(error.message, rows[i].says[0]));
+		assert_non_null(strstr(error.message, rows[i].says[1]));
+		tare_result_free(found);
+	}
+}
+
+static void a_script_is_told_from_an_index(void **state)
+{
+	(void)state;
+	assert_string_equal(tare_device_script("simulated:slow.tare-device"), "slow.tare-device");
+	assert_string_equal(tare_device_script("simulated:./7"), "./7");
+	assert_null(tare_device_script("simulated:0"));
+	assert_null(tare_device_script("simulated"));
+	assert_null(tare_device_script("opencl:x"));
+	assert_null(tare_device_script(NULL));
+}
+
 // ---- text
 
 static char *paragraph(unsigned columns, bool ascii, const char *lead, size_t indent, const char *words)
@@ -180,6 +283,9 @@ int main(void)
 		cmocka_unit_test(progress_says_what_and_how_long_and_fits),
 		cmocka_unit_test(options_come_in_any_order_and_form),
 		cmocka_unit_test(the_environment_names_the_device_unless_the_option_does),
+		cmocka_unit_test(the_best_device_is_taken),
+		cmocka_unit_test(a_word_for_no_device_or_several_is_refused),
+		cmocka_unit_test(a_script_is_told_from_an_index),
 		cmocka_unit_test(paragraphs_are_wrapped_between_words),
 		cmocka_unit_test(names_cannot_drive_the_terminal),
 	};

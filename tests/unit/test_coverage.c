@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does the interval of the median hold what it promises? 10,000 runs of each kind of noise under the
-// stopping rule, seeds not chosen; docs/statistics.md has the table that this prints.
+// Does the interval of the median hold what it promises? 10,000 runs of each kind of noise under
+// the stopping rule, seeds not chosen; docs/statistics.md has the table that this prints.
 //   TARE_TEST_SEED=N   repeats a run
 //   TARE_TEST_RUNS=N   more or fewer runs of each kind
 //   TARE_TEST_LONG=1   also the kinds that take minutes

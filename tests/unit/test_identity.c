@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 struct device {
-	const char *backend, *uuid, *pci;  // NULL: the driver does not tell
-	uint32_t number;                   // expected
-	const char *same_by;               // expected
+	const char *backend, *uuid, *pci; // NULL: the driver does not tell
+	uint32_t number;                  // expected
+	const char *same_by;              // expected
 };
 
 static void check(const struct device *devices, size_t count)
@@ -48,7 +48,8 @@ static void check(const struct device *devices, size_t count)
 static void one_uuid_under_two_apis_is_one_device(void **state)
 {
 	static const struct device rows[] = {
-		{ "cuda", A, NULL, 0, NULL }, { "opencl", A, NULL, 0, "UUID" },
+		{ "cuda", A, NULL, 0, NULL },
+		{ "opencl", A, NULL, 0, "UUID" },
 	};
 	(void)state;
 	check(rows, 2);
@@ -80,7 +81,8 @@ static void a_pci_address_decides_where_one_has_no_uuid(void **state)
 static void the_domain_of_a_pci_address_counts(void **state)
 {
 	static const struct device rows[] = {
-		{ "cuda", NULL, "0000:3b:00.0", 0, NULL }, { "opencl", NULL, "0001:3b:00.0", 1, NULL },
+		{ "cuda", NULL, "0000:3b:00.0", 0, NULL },
+		{ "opencl", NULL, "0001:3b:00.0", 1, NULL },
 	};
 	(void)state;
 	check(rows, 2);
@@ -90,7 +92,8 @@ static void the_domain_of_a_pci_address_counts(void **state)
 static void different_uuids_at_one_address_are_two_devices(void **state)
 {
 	static const struct device rows[] = {
-		{ "cuda", A, "0000:3b:00.0", 0, NULL }, { "opencl", B, "0000:3b:00.0", 1, NULL },
+		{ "cuda", A, "0000:3b:00.0", 0, NULL },
+		{ "opencl", B, "0000:3b:00.0", 1, NULL },
 	};
 	(void)state;
 	check(rows, 2);
@@ -111,7 +114,8 @@ static void a_uuid_of_zeros_says_nothing(void **state)
 static void two_devices_of_one_backend_are_two(void **state)
 {
 	static const struct device rows[] = {
-		{ "opencl", A, NULL, 0, NULL }, { "opencl", A, NULL, 1, NULL },
+		{ "opencl", A, NULL, 0, NULL },
+		{ "opencl", A, NULL, 1, NULL },
 	};
 	(void)state;
 	check(rows, 2);
@@ -120,7 +124,8 @@ static void two_devices_of_one_backend_are_two(void **state)
 static void devices_that_tell_nothing_are_never_merged(void **state)
 {
 	static const struct device rows[] = {
-		{ "cuda", NULL, NULL, 0, NULL }, { "opencl", NULL, NULL, 1, NULL },
+		{ "cuda", NULL, NULL, 0, NULL },
+		{ "opencl", NULL, NULL, 1, NULL },
 		{ "levelzero", NULL, "not an address", 2, NULL },
 		{ "opencl", NULL, "not an address", 3, NULL },
 	};
@@ -131,8 +136,8 @@ static void devices_that_tell_nothing_are_never_merged(void **state)
 static void numbers_follow_the_first_appearance(void **state)
 {
 	static const struct device rows[] = {
-		{ "cuda", A, NULL, 0, NULL }, { "cuda", B, NULL, 1, NULL },
-		{ "opencl", B, NULL, 1, "UUID" }, { "opencl", A, NULL, 0, "UUID" },
+		{ "cuda", A, NULL, 0, NULL },      { "cuda", B, NULL, 1, NULL },
+		{ "opencl", B, NULL, 1, "UUID" },  { "opencl", A, NULL, 0, "UUID" },
 		{ "opencl", NULL, NULL, 2, NULL },
 	};
 	(void)state;

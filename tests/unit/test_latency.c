@@ -43,7 +43,10 @@ static void measure(struct simulated_run *simulated, const char *script)
 
 static void figures_equal_closed_forms(void **state)
 {
-	static const struct { const char *what, *source; double ns, tolerance_ns; } rows[] = {
+	static const struct {
+		const char *what, *source;
+		double ns, tolerance_ns;
+	} rows[] = {
 		{ "read the host clock", "host", 20, 0.1 },
 		// 300 ns before, 500 ns after, and the reading of the clock that ends it.
 		{ "clock pair, its bracket", "host", 820, 20 },
@@ -63,9 +66,11 @@ static void figures_equal_closed_forms(void **state)
 	(void)state;
 	measure(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const struct tare_cell *cell = find(simulated.run.result, rows[i].what, rows[i].source);
+		const struct tare_cell *cell =
+		    find(simulated.run.result, rows[i].what, rows[i].source);
 		if (fabs(median_ns(cell) - rows[i].ns) > rows[i].tolerance_ns)
-			fail_msg("%s: %.3f ns, not %.3f", rows[i].what, median_ns(cell), rows[i].ns);
+			fail_msg("%s: %.3f ns, not %.3f", rows[i].what, median_ns(cell),
+			         rows[i].ns);
 	}
 	simulated_close(&simulated);
 }
@@ -115,19 +120,21 @@ static void every_cell_says_what_and_how(void **state)
 
 static void what_is_missing_says_why(void **state)
 {
-	static const struct { const char *script, *what, *source, *reason; } rows[] = {
+	static const struct {
+		const char *script, *what, *source, *reason;
+	} rows[] = {
 		{ SIMPLE_DEVICE "pairs none\n", "launch to start", "device", "around the kernel" },
 		{ SIMPLE_DEVICE "pairs none\n", "clock pair, its bracket", "host", "" },
-		{ SIMPLE_DEVICE SIMPLE_PAIRS "lacks graphs reason \"no graphs here\"\n", "graph of one kernel", "host",
-		  "no graphs here" },
-		{ SIMPLE_DEVICE SIMPLE_PAIRS "lacks gates reason \"no gates here\"\n", "launch, gated", "device",
-		  "no gates here" },
+		{ SIMPLE_DEVICE SIMPLE_PAIRS "lacks graphs reason \"no graphs here\"\n",
+		  "graph of one kernel", "host", "no graphs here" },
+		{ SIMPLE_DEVICE SIMPLE_PAIRS "lacks gates reason \"no gates here\"\n",
+		  "launch, gated", "device", "no gates here" },
 		{ SIMPLE_DEVICE SIMPLE_PAIRS "lacks callbacks reason \"no callbacks here\"\n",
 		  "event done to callback", "device", "no callbacks here" },
 		{ SIMPLE_DEVICE SIMPLE_PAIRS "lacks pinned reason \"no pinning here\"\n",
 		  "copy 1 byte, pinned to device", "host", "no pinning here" },
-		{ SIMPLE_DEVICE SIMPLE_PAIRS "fault build \"it does not compile\"\n", "launch and wait", "host",
-		  "no empty kernel" },
+		{ SIMPLE_DEVICE SIMPLE_PAIRS "fault build \"it does not compile\"\n",
+		  "launch and wait", "host", "no empty kernel" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -136,10 +143,12 @@ static void what_is_missing_says_why(void **state)
 		measure(&simulated, rows[i].script);
 		cell = find(simulated.run.result, rows[i].what, rows[i].source);
 		if (!cell->absent || !strstr(cell->absent, rows[i].reason))
-			fail_msg("%s: absent: %s", rows[i].what, cell->absent ? cell->absent : "(it is there)");
+			fail_msg("%s: absent: %s", rows[i].what,
+			         cell->absent ? cell->absent : "(it is there)");
 		assert_true(isnan(cell->summary.median));
 		// All else is measured.
-		assert_null(find(simulated.run.result, "finish, nothing to wait for", "host")->absent);
+		assert_null(
+		    find(simulated.run.result, "finish, nothing to wait for", "host")->absent);
 		simulated_close(&simulated);
 	}
 }
@@ -165,7 +174,8 @@ static void a_lost_device_is_an_error_not_a_crash(void **state)
 	struct simulated_run simulated;
 	struct tare_error error = { 0 };
 	(void)state;
-	simulated_open(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS "fault device-lost 100\n", "latency", BUDGET);
+	simulated_open(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS "fault device-lost 100\n", "latency",
+	               BUDGET);
 	assert_int_equal(tare_measure_latency(&simulated.run, NULL, &error), -ENODEV);
 	assert_non_null(strstr(error.message, "lost"));
 	simulated_close(&simulated);
@@ -179,10 +189,12 @@ static void the_same_seed_gives_the_same_document(void **state)
 	measure(&second, SIMPLE_DEVICE SIMPLE_PAIRS);
 	assert_int_equal(first.run.result->cell_count, second.run.result->cell_count);
 	for (size_t i = 0; i < first.run.result->cell_count; i++) {
-		const struct tare_cell *a = &first.run.result->cells[i], *b = &second.run.result->cells[i];
+		const struct tare_cell *a = &first.run.result->cells[i],
+		                       *b = &second.run.result->cells[i];
 		assert_int_equal(a->summary.n, b->summary.n);
 		if (a->summary.n)
-			assert_memory_equal(a->samples, b->samples, a->summary.n * sizeof *a->samples);
+			assert_memory_equal(a->samples, b->samples,
+			                    a->summary.n * sizeof *a->samples);
 	}
 	simulated_close(&first);
 	simulated_close(&second);

@@ -31,22 +31,26 @@ static void pause_ns(struct tare_device *device, int64_t ns)
 }
 
 static const struct tare_backend clock_backend = {
-	.name = "simulated", .title = "Clock", .host_now = now, .host_pause = pause_ns,
+	.name = "simulated",
+	.title = "Clock",
+	.host_now = now,
+	.host_pause = pause_ns,
 };
 static struct tare_device device = { .backend = &clock_backend };
 static volatile sig_atomic_t interrupted;
 
 // What a measurement of these tests does.
 struct thing {
-	int64_t takes_ns;        // each sample
-	double noise;            // relative width of a uniform noise; 0: always the same
+	int64_t takes_ns; // each sample
+	double noise;     // relative width of a uniform noise; 0: always the same
 	int64_t value;
 	int begin_fails, sample_fails;
-	size_t interrupt_at;     // sample at which the user stops it; 0: never
+	int fruitless;       // of so many samples nothing comes
+	size_t interrupt_at; // sample at which the user stops it; 0: never
 	size_t calls, ends;
 	struct tare_random random;
 	int64_t spent_ns;
-	size_t order;            // in which it was measured, from 1
+	size_t order; // in which it was measured, from 1
 };
 static size_t measured;
 
@@ -60,13 +64,16 @@ static int begin(struct tare_measurement *measurement, struct tare_error *error)
 static int sample(struct tare_measurement *measurement, int64_t *values, struct tare_error *error)
 {
 	struct thing *thing = measurement->context;
-	double noise = thing->noise * ((double)tare_random_below(&thing->random, 10000) / 10000 - 0.5);
+	double noise =
+	    thing->noise * ((double)tare_random_below(&thing->random, 10000) / 10000 - 0.5);
 
 	thing->calls++;
 	clock_ns += thing->takes_ns;
 	thing->spent_ns += thing->takes_ns;
 	if (thing->calls == thing->interrupt_at)
 		interrupted = 1;
+	if (thing->fruitless && thing->fruitless--)
+		return tare_fail(error, EAGAIN, "nothing this time");
 	if (thing->sample_fails)
 		return tare_fail(error, thing->sample_fails, "sample says no");
 	values[0] = (int64_t)((double)thing->value * (1 + noise));
@@ -92,16 +99,19 @@ static void open_bench(struct bench *bench, struct thing *things, size_t count, 
                        uint64_t seed)
 {
 	*bench = (struct bench){ .count = count };
-	bench->run = (struct tare_run){ .device = &device, .result = tare_result_new("test"),
-	                                .budget_ns = budget_ns, .seed = seed,
-	                                .interrupted = &interrupted };
+	bench->run = (struct tare_run){ .device = &device,
+		                        .result = tare_result_new("test"),
+		                        .budget_ns = budget_ns,
+		                        .seed = seed,
+		                        .interrupted = &interrupted };
 	clock_ns = 12345;
 	interrupted = 0;
 	measured = 0;
 	assert_int_equal(tare_run_begin(&bench->run, S, NULL), 0);
 	for (size_t i = 0; i < count; i++) {
 		struct tare_measurement *measurement = &bench->measurements[i];
-		struct tare_figure *figure = tare_measurement_add(measurement, "time", "ns", "host", "how");
+		struct tare_figure *figure =
+		    tare_measurement_add(measurement, "time", "ns", "host", "how");
 		things[i].random.state = 77 + i;
 		assert_non_null(figure);
 		assert_int_equal(tare_labels_set_number(&figure->labels, "thing", (int64_t)i), 0);
@@ -162,7 +172,7 @@ static void a_steady_thing_converges_and_stops(void **state)
 	assert_int_equal(cell->verified, TARE_VERIFIED);
 	assert_null(cell->absent);
 	assert_true(thing.spent_ns < S);
-	assert_int_equal(thing.calls, cell->summary.n + 1);  // and the warm-up
+	assert_int_equal(thing.calls, cell->summary.n + 1); // and the warm-up
 	assert_int_equal(thing.ends, 1);
 	close_bench(&bench);
 }
@@ -175,7 +185,8 @@ static void budget_is_shared_and_leftover_flows_on(void **state)
 	int64_t least = INT64_MAX, noisy = 0;
 	(void)state;
 	for (size_t i = 0; i < 20; i++)
-		things[i] = (struct thing){ .takes_ns = MS, .value = 1000, .noise = i % 2 ? 1.9 : 0 };
+		things[i] =
+		    (struct thing){ .takes_ns = MS, .value = 1000, .noise = i % 2 ? 1.9 : 0 };
 	open_bench(&bench, things, 20, 20 * S, 3);
 	assert_int_equal(measure(&bench, NULL), 0);
 	for (size_t i = 1; i < 20; i += 2) {
@@ -185,8 +196,8 @@ static void budget_is_shared_and_leftover_flows_on(void **state)
 		assert_false(bench.run.result->cells[i].converged);
 		assert_true(bench.run.result->cells[i - 1].converged);
 	}
-	assert_true(least > 800 * MS);   // a twentieth each
-	assert_true(noisy > 12 * S);     // and more: what the steady ones left
+	assert_true(least > 800 * MS); // a twentieth each
+	assert_true(noisy > 12 * S);   // and more: what the steady ones left
 	assert_true(clock_ns < 21 * S);
 	close_bench(&bench);
 }
@@ -231,7 +242,8 @@ static void what_a_device_cannot_do_is_absent_with_the_reason(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
 		for (int in_begin = 0; in_begin < 2; in_begin++) {
-			struct thing things[2] = { { .takes_ns = MS, .value = 9 }, { .takes_ns = MS, .value = 9 } };
+			struct thing things[2] = { { .takes_ns = MS, .value = 9 },
+				                   { .takes_ns = MS, .value = 9 } };
 			struct bench bench;
 			(in_begin ? &things[0].begin_fails : &things[0].sample_fails)[0] = codes[i];
 			open_bench(&bench, things, 2, 10 * S, 1);
@@ -244,13 +256,28 @@ static void what_a_device_cannot_do_is_absent_with_the_reason(void **state)
 		}
 }
 
+static void a_fruitless_sample_is_tried_again_but_not_for_ever(void **state)
+{
+	struct thing things[2] = { { .takes_ns = MS, .value = 9, .fruitless = 50 },
+		                   { .takes_ns = MS, .value = 9, .fruitless = 100000 } };
+	struct bench bench;
+	(void)state;
+	open_bench(&bench, things, 2, 10 * S, 1);
+	assert_int_equal(measure(&bench, NULL), 0);
+	assert_true(bench.run.result->cells[0].converged);
+	assert_non_null(strstr(bench.run.result->cells[1].absent, "nothing this time"));
+	assert_true(things[1].calls < 200);
+	close_bench(&bench);
+}
+
 static void a_lost_device_ends_the_run(void **state)
 {
 	static const int codes[] = { ENODEV, ETIMEDOUT };
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		struct thing things[3] = { { .takes_ns = MS, .value = 9 }, { .takes_ns = MS, .value = 9 },
-		                           { .takes_ns = MS, .value = 9 } };
+		struct thing things[3] = { { .takes_ns = MS, .value = 9 },
+			                   { .takes_ns = MS, .value = 9 },
+			                   { .takes_ns = MS, .value = 9 } };
 		struct tare_error error = { 0 };
 		struct bench bench;
 		for (size_t k = 0; k < 3; k++)
@@ -283,7 +310,8 @@ static void figures_that_did_not_converge_are_counted_with_a_better_budget(void 
 	struct bench bench;
 	(void)state;
 	for (size_t i = 0; i < 4; i++)
-		things[i] = (struct thing){ .takes_ns = 10 * MS, .value = 100000, .noise = i ? 0 : 0.3 };
+		things[i] =
+		    (struct thing){ .takes_ns = 10 * MS, .value = 100000, .noise = i ? 0 : 0.3 };
 	open_bench(&bench, things, 4, 2 * S, 1);
 	assert_int_equal(measure(&bench, NULL), 0);
 	assert_int_equal(tare_run_warn_convergence(&bench.run), 0);
@@ -295,7 +323,8 @@ static void figures_that_did_not_converge_are_counted_with_a_better_budget(void 
 	assert_in_range(better_s, 3, 600);
 	close_bench(&bench);
 	for (size_t i = 0; i < 4; i++)
-		things[i] = (struct thing){ .takes_ns = 10 * MS, .value = 100000, .noise = i ? 0 : 0.3 };
+		things[i] =
+		    (struct thing){ .takes_ns = 10 * MS, .value = 100000, .noise = i ? 0 : 0.3 };
 	open_bench(&bench, things, 4, 2 * better_s * S, 2);
 	assert_int_equal(measure(&bench, NULL), 0);
 	assert_true(bench.run.result->cells[0].converged);
@@ -372,7 +401,8 @@ static void a_spent_budget_is_said_not_overrun(void **state)
 	for (size_t i = 0; i < 8; i++)
 		if (things[i].calls == 0) {
 			skipped++;
-			assert_non_null(strstr(bench.run.result->cells[i].absent, "budget ran out"));
+			assert_non_null(
+			    strstr(bench.run.result->cells[i].absent, "budget ran out"));
 		}
 	assert_int_equal(skipped, 7);
 	assert_int_equal(tare_run_warn_convergence(&bench.run), 0);
@@ -382,14 +412,18 @@ static void a_spent_budget_is_said_not_overrun(void **state)
 
 static void batches_last_a_hundred_ticks(void **state)
 {
-	static const struct { double duration, step; uint32_t limit, batch; } rows[] = {
-		{ 1000, 1, 512, 1 }, { 100, 1, 512, 1 }, { 99, 1, 512, 2 }, { 10, 1, 512, 10 },
-		{ 1, 1, 512, 100 }, { 0.1, 1, 512, 512 }, { 0, 1, 512, 512 }, { 2e6, 1e6, 512, 50 },
-		{ 5, 0, 512, 1 },
+	static const struct {
+		double duration, step;
+		uint32_t limit, batch;
+	} rows[] = {
+		{ 1000, 1, 512, 1 }, { 100, 1, 512, 1 },    { 99, 1, 512, 2 },
+		{ 10, 1, 512, 10 },  { 1, 1, 512, 100 },    { 0.1, 1, 512, 512 },
+		{ 0, 1, 512, 512 },  { 2e6, 1e6, 512, 50 }, { 5, 0, 512, 1 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		assert_int_equal(tare_batch(rows[i].duration, rows[i].step, rows[i].limit), rows[i].batch);
+		assert_int_equal(tare_batch(rows[i].duration, rows[i].step, rows[i].limit),
+		                 rows[i].batch);
 }
 
 int main(void)
@@ -400,6 +434,7 @@ int main(void)
 		cmocka_unit_test(budget_is_shared_and_leftover_flows_on),
 		cmocka_unit_test(an_interruption_keeps_what_is_there),
 		cmocka_unit_test(what_a_device_cannot_do_is_absent_with_the_reason),
+		cmocka_unit_test(a_fruitless_sample_is_tried_again_but_not_for_ever),
 		cmocka_unit_test(a_lost_device_ends_the_run),
 		cmocka_unit_test(short_samples_are_thinned_not_hoarded),
 		cmocka_unit_test(figures_that_did_not_converge_are_counted_with_a_better_budget),
