@@ -18,7 +18,7 @@ struct tare_ticks {
 };
 
 // What a device counter counts: hz_numerator / hz_denominator ticks pass each second. Both are at
-// least 1. Level Zero: ask for ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 and put timerResolution into
+// least 1, hz_denominator at most 10^7. Level Zero: ask for ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 and put timerResolution into
 // hz_numerator, 1 into hz_denominator. OpenCL and CUPTI count nanoseconds: 1000000000 / 1.
 struct tare_clock_rate {
 	uint64_t hz_numerator;
@@ -61,6 +61,8 @@ static inline int64_t tare_ticks_scale(const struct tare_clock_rate *rate, uint6
 	// not fit: the remainder of the first is below hz_numerator.
 	__extension__ typedef unsigned __int128 wide;
 	wide factor = (wide)rate->hz_denominator * per_second;
+	if (ticks / rate->hz_numerator > (uint64_t)INT64_MAX / factor)
+		return INT64_MAX;
 	wide whole = (wide)(ticks / rate->hz_numerator) * factor;
 	wide part = ((wide)(ticks % rate->hz_numerator) * factor + rate->hz_numerator / 2) /
 	            rate->hz_numerator;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/bandwidth.h"
 
+#include "backend/call.h"
 #include "base/units.h"
 #include "measure/bandwidth_internal.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +80,84 @@ static struct sizes sizes_of(const struct bandwidth *bandwidth, enum tare_line l
 	if (strcmp(group, "copy") == 0)
 		return all_sizes(bandwidth);
 	return few_sizes(bandwidth, strcmp(group, "rectangle") == 0, strcmp(group, "map") == 0);
+}
+
+// ---- what the budget allows
+
+// Each size is copied at least so often: tried twice, poisoned, warmed up, sampled, verified.
+#define LEAST_COPIES 8
+#define PROBE_BYTES (UINT64_C(16) << 20)
+
+// Bytes moved if every measurement takes a single sample.
+static double least_work(const struct bandwidth *bandwidth)
+{
+	double work = 0;
+
+	for (int line = 0; line < TARE_LINE_COUNT; line++) {
+		struct sizes sizes;
+		if (!(bandwidth->lines >> line & 1))
+			continue;
+		sizes = sizes_of(bandwidth, (enum tare_line)line);
+		for (size_t i = 0; i < sizes.count; i++)
+			work += LEAST_COPIES * (double)sizes.at[i];
+	}
+	return work;
+}
+
+// Host time of one copy from the heap, in bytes a second; 0 where that cannot be tried.
+static double probe_rate(struct bandwidth *bandwidth)
+{
+	uint64_t bytes = bandwidth->to_bytes < PROBE_BYTES ? bandwidth->to_bytes : PROBE_BYTES;
+	struct tare_memory *heap = NULL, *device = NULL;
+	struct tare_operation copy = { .type = TARE_OPERATION_COPY };
+	double rate = 0;
+
+	if (tare_memory_create(bandwidth->run->device, TARE_MEMORY_PAGEABLE, bytes, &heap, NULL) ==
+	        0 &&
+	    tare_memory_create(bandwidth->run->device, TARE_MEMORY_DEVICE, bytes, &device, NULL) ==
+	        0 &&
+	    heap->host) {
+		struct tare_host_time begin;
+		memset(heap->host, 1, bytes);
+		copy.source = (struct tare_span){ heap, 0, bytes };
+		copy.destination = (struct tare_span){ device, 0, bytes };
+		if (tare_bench_run(bandwidth->bench.plain, &copy, NULL) == 0) {
+			begin = tare_run_now(bandwidth->run);
+			if (tare_bench_run(bandwidth->bench.plain, &copy, NULL) == 0)
+				rate = (double)bytes * 1e9 /
+				       (double)(tare_host_elapsed_ns(begin,
+				                                     tare_run_now(bandwidth->run)) +
+				                1);
+		}
+	}
+	tare_memory_free(device);
+	tare_memory_free(heap);
+	return rate;
+}
+
+// Leaves out the largest sizes where one sample of each measurement alone would take more than
+// half the budget; a warning says so.
+static int bound_by_budget(struct bandwidth *bandwidth)
+{
+	double rate = probe_rate(bandwidth), budget_s = (double)bandwidth->run->budget_ns * 1e-9;
+	double wanted_work = least_work(bandwidth);
+	uint64_t wanted = bandwidth->to_bytes;
+	char now[TARE_UNIT_TEXT], then[TARE_UNIT_TEXT], seconds[TARE_UNIT_TEXT], action[64];
+
+	if (!(rate > 0))
+		return 0;
+	while (bandwidth->to_bytes / 2 >= bandwidth->from_bytes &&
+	       least_work(bandwidth) > rate * budget_s / 2)
+		bandwidth->to_bytes /= 2;
+	if (bandwidth->to_bytes == wanted)
+		return 0;
+	snprintf(action, sizeof action, "--budget %.0f, or fewer --lines",
+	         ceil(2.5 * wanted_work / rate / 10) * 10);
+	return tare_result_warn(bandwidth->run->result, "sizes-short", action,
+	                        "sizes end at %s, not %s: %s s is too short for more",
+	                        tare_format_bytes(bandwidth->to_bytes, now),
+	                        tare_format_bytes(wanted, then),
+	                        tare_format_significant(budget_s, 3, seconds));
 }
 
 static int plan_one(struct transfer *transfer, struct tare_measurement *measurement)
@@ -236,6 +316,8 @@ int tare_measure_bandwidth(struct tare_run *run, const struct tare_bandwidth_opt
 	if (bandwidth.lines & BOTH_LINES)
 		bandwidth.lines |= BOTH_LINES;
 	status = tare_bench_open(run, FIT_NS, &bandwidth.bench, error);
+	if (status == 0 && bound_by_budget(&bandwidth) < 0)
+		status = tare_fail(error, ENOMEM, "out of memory");
 	if (status == 0)
 		status = bandwidth_open_buffers(&bandwidth, error);
 	tare_run_restart(run);

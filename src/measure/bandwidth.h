@@ -31,11 +31,11 @@ enum tare_line {
 };
 
 struct tare_line_row {
-	const char *name;     // "host-to-device": the word in --lines and the label `line`
-	const char *group;    // "copy", "both", "map", "rectangle", "unaligned", "first-touch"
-	const char *title;    // "host → device (pinned)"
-	const char *note;     // what a reader of its figure should know; may be NULL
-	bool host_is_main;    // the figure of this line is the host's time; else the device's
+	const char *name;  // "host-to-device": the word in --lines and the label `line`
+	const char *group; // "copy", "both", "map", "rectangle", "unaligned", "first-touch"
+	const char *title; // "host → device (pinned)"
+	const char *note;  // what a reader of its figure should know; may be NULL
+	bool host_is_main; // the figure of this line is the host's time; else the device's
 };
 
 extern const struct tare_line_row tare_lines[TARE_LINE_COUNT];
@@ -46,8 +46,8 @@ extern const struct tare_line_row tare_lines[TARE_LINE_COUNT];
 int tare_parse_lines(const char *text, uint32_t *lines, struct tare_error *error);
 
 struct tare_bandwidth_options {
-	uint64_t from_bytes, to_bytes;  // 0, 0: 8 KB to 1 GB
-	uint32_t lines;                 // bits of enum tare_line; 0: all
+	uint64_t from_bytes, to_bytes; // 0, 0: 8 KB to 1 GB
+	uint32_t lines;                // bits of enum tare_line; 0: all
 };
 
 // Fills run->result with cells labelled `line` and `bytes` (and `batch` where one sample is

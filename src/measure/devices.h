@@ -5,8 +5,8 @@
 #include "result/result.h"
 
 struct tare_devices_options {
-	const char *backend;  // only this one ("opencl"); NULL: all
-	const char *option;   // for its driver_open (a script of `simulated`); NULL: none
+	const char *backend; // only this one ("opencl"); NULL: all
+	const char *option;  // for its driver_open (a script of `simulated`); NULL: none
 };
 
 // Adds every device of every backend to result->devices (with one `number` for one physical

@@ -54,7 +54,7 @@ struct tare_figure *latency_figure(struct latency_task *task, struct tare_measur
 	    tare_labels_set_text(&figure->labels, "what", what) < 0 ||
 	    (batch > 1 && tare_labels_set_number(&figure->labels, "batch", batch) < 0))
 		return NULL;
-	// The host clock steps by 1 ns; a figure below a tenth of a step is none.
+	// The host clock steps by 1 ns; a median of 0 is no figure.
 	figure->quantum = (device ? task->latency->bench.step_ps : 1000) / batch;
 	figure->floor = 1;
 	return figure;

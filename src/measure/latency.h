@@ -6,7 +6,7 @@
 #define TARE_LATENCY_BUDGET_NS INT64_C(20000000000)
 
 struct tare_latency_options {
-	uint32_t batch;  // launches in a row where many are timed at once; 0: 256
+	uint32_t batch; // launches in a row where many are timed at once; 0: 256
 };
 
 // Fills run->result with cells labelled `group` ("clock", "launch", "synchronise", "copy",

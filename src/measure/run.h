@@ -15,24 +15,25 @@ typedef void tare_progress_function(void *context, const char *what, size_t cell
 
 // The caller fills in everything down to `interrupted`; the rest belongs to tare_run_begin.
 struct tare_run {
-	struct tare_device *device;         // open
-	const struct tare_facts *facts;     // of that device
-	struct tare_result *result;         // gathers what is measured
-	int64_t budget_ns;                  // for the whole command; 0: the command's default
+	struct tare_device *device;     // open
+	const struct tare_facts *facts; // of that device
+	struct tare_result *result;     // gathers what is measured
+	int64_t budget_ns;              // for the whole command; 0: the command's default
 	uint64_t seed;
-	tare_progress_function *progress;   // NULL: none
+	tare_progress_function *progress; // NULL: none
 	void *progress_context;
-	const volatile sig_atomic_t *interrupted;  // set by the signal handler of the CLI; may be NULL
+	const volatile sig_atomic_t *interrupted; // set by a signal handler; may be NULL
 
 	struct tare_random random;
-	struct tare_host_time started;      // on the device's host clock
+	struct tare_host_time started; // on the device's host clock
 	size_t cells_done, cells_total;
-	double needed_ns;                   // a budget in which everything would have converged
-	size_t open_figures;                // did not converge for lack of samples
-	size_t limited_figures;             // did not and would not: the timer's step, the clock's mapping
-	void (*between)(void *context);     // called between measurements; NULL: none
+	double needed_ns;       // a budget in which everything would have converged
+	size_t open_figures;    // did not converge for lack of samples
+	double worst_open;      // widest relative half-width among them
+	size_t limited_figures; // did not and would not: the timer's step, the clock's mapping
+	void (*between)(void *context); // called between measurements; NULL: none
 	void *between_context;
-	bool simulated;                     // virtual time: no figure of this machine may enter
+	bool simulated; // virtual time: no figure of this machine may enter
 };
 
 // Starts the budget and writes what is common into the document: host, device (unless the caller
@@ -58,48 +59,48 @@ struct tare_host_time tare_run_now(const struct tare_run *run);
 
 // One figure of a measurement. Each becomes a cell of the document.
 struct tare_figure {
-	const char *quantity;      // "time"
-	const char *unit;          // "ns", or "ps" for what is divided by a batch
-	const char *source;        // "device" or "host"
-	const char *rate_unit;     // "GB/s" to show the figure as a rate of `work` too; NULL: no
-	double work;               // bytes moved in one sample's time
-	double quantum;            // the timer's step in `unit`, already divided by the batch
-	double systematic;         // error in `unit` that no repetition removes (a clock mapping's
-	                           // residual); the interval is widened by it
-	int64_t floor;             // a median below it is not reported ("below the timer's floor"); 0: none
+	const char *quantity;  // "time"
+	const char *unit;      // "ns", or "ps" for what is divided by a batch
+	const char *source;    // "device" or "host"
+	const char *rate_unit; // "GB/s" to show the figure as a rate of `work` too; NULL: no
+	double work;           // bytes moved in one sample's time
+	double quantum;        // the timer's step in `unit`, already divided by the batch
+	double systematic;     // error in `unit` that no repetition removes (a clock mapping's
+	                       // residual); the interval is widened by it
+	int64_t floor; // a median below it is not reported ("below the timer's floor"); 0: none
 	struct tare_labels labels; // owned; moves into the cell
 	char *method;              // owned; moves into the cell
 	char absent[320];          // why there is no figure; "" when there is one
-	size_t cell;               // index of its cell in the document (tare_run_measure fills it in)
+	size_t cell; // index of its cell in the document (tare_run_measure fills it in)
 };
 
 // One thing that is measured in turn: begin, a warm-up, samples, end.
 struct tare_measurement {
-	char title[96];            // for progress: "host to device, 64 KB"
+	char title[96]; // for progress: "host to device, 64 KB"
 	struct tare_figure figures[TARE_FIGURES];
 	size_t figure_count;
-	// Prepares what the samples need; may fill in `absent`, `quantum`, labels of figures. NULL: none.
+	// Prepares what the samples need; may fill in `absent`, `quantum`, labels. NULL: none.
 	int (*begin)(struct tare_measurement *measurement, struct tare_error *error);
 	// Measures once; writes each figure, in its unit, or TARE_NO_SAMPLE. 0 or a negative errno;
 	// -EAGAIN: nothing this time (stamps fell into two epochs), try again.
 	int (*sample)(struct tare_measurement *measurement, int64_t values[TARE_FIGURES],
 	              struct tare_error *error);
-	// Releases what begin made, and verifies, outside the timed window. Called whenever begin was,
-	// even if begin failed. NULL: none.
+	// Releases what begin made, and verifies, outside the timed window. Called whenever begin
+	// was, even if begin failed. NULL: none.
 	int (*end)(struct tare_measurement *measurement, enum tare_verified *verified,
 	           struct tare_error *error);
-	void *context;             // the command's
-	bool no_warm_up;           // every call is a sample: there is no second first touch
+	void *context;   // the command's
+	bool no_warm_up; // every call is a sample: there is no second first touch
 };
 
 // Samples all of them in random order, each until its figures converge or its share of the budget
 // (what is left / the measurements that are left) is used, and fills in their cells. Samples are
-// kept at most every half millisecond: spread over the same time they tell more than in a row. Cells are in
-// the order of `measurements`. A measurement that the device cannot do (-ENOSYS, -ENOTSUP,
-// -ENODATA, -ENOMEM, -EINVAL, -EIO) becomes absent cells with the reason.
-// Returns 0; -EINTR when the user stopped it; -ENODEV, -ETIMEDOUT when the device is gone. The
-// document holds what was measured in every case. May be called several times in one run:
-// *total counts the measurements of later calls too (run->cells_total is set by the caller, or 0).
+// kept at most every half millisecond: spread over the same time they tell more than in a row.
+// Cells are in the order of `measurements`. A measurement that the device cannot do (-ENOSYS,
+// -ENOTSUP, -ENODATA, -ENOMEM, -EINVAL, -EIO) becomes absent cells with the reason. Returns 0;
+// -EINTR when the user stopped it; -ENODEV, -ETIMEDOUT when the device is gone. The document holds
+// what was measured in every case. May be called several times in one run: *total counts the
+// measurements of later calls too (run->cells_total is set by the caller, or 0).
 int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements, size_t count,
                      struct tare_error *error);
 
@@ -111,7 +112,7 @@ int tare_run_warn_convergence(struct tare_run *run);
 struct tare_figure *tare_measurement_add(struct tare_measurement *measurement, const char *quantity,
                                          const char *unit, const char *source,
                                          const char *method_format, ...)
-	__attribute__((format(printf, 5, 6)));
+    __attribute__((format(printf, 5, 6)));
 void tare_figure_clear(struct tare_figure *figure);
 void tare_measurement_clear(struct tare_measurement *measurement);
 

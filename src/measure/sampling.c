@@ -3,6 +3,7 @@
 // trend over sizes), the rule when to stop is model/statistics.h, the budget is shared fairly.
 #include "measure/run.h"
 
+#include "base/cleanup.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -14,7 +15,8 @@
 
 // Part of the budget is left to what follows sampling in each measurement: verification.
 #define SAMPLING_SHARE 0.9
-// Samples are kept at most so often, and at most so many.
+// Samples are kept at most so often (more often in a short share), and at most so many.
+#define FEWEST_KEPT 200
 #define KEEP_EVERY_NS INT64_C(500000)
 #define KEEP_MOST 20000
 // Fruitless tries after which a measurement is given up.
@@ -147,11 +149,14 @@ static bool all_settled(struct sampler *sampler, int64_t elapsed_ns)
 	return any && all;
 }
 
-static size_t choose_stride(size_t taken, int64_t taken_ns)
+static size_t choose_stride(int64_t limit_ns, size_t taken, int64_t taken_ns)
 {
 	int64_t sample_ns = taken_ns / (int64_t)taken;
+	int64_t every_ns = limit_ns / FEWEST_KEPT;
 
-	return sample_ns > 0 && sample_ns < KEEP_EVERY_NS ? (size_t)(KEEP_EVERY_NS / sample_ns) : 1;
+	if (every_ns > KEEP_EVERY_NS)
+		every_ns = KEEP_EVERY_NS;
+	return sample_ns > 0 && sample_ns < every_ns ? (size_t)(every_ns / sample_ns) : 1;
 }
 
 static int sample_until_done(struct sampler *sampler, struct tare_error *error)
@@ -178,7 +183,7 @@ static int sample_until_done(struct sampler *sampler, struct tare_error *error)
 		status = take_sample(sampler, keep, error);
 		sampler->sampling_ns = tare_host_elapsed_ns(start, tare_run_now(run));
 		if ((taken & (taken + 1)) == 0 && taken >= 7)
-			stride = choose_stride(taken + 1, sampler->sampling_ns);
+			stride = choose_stride(limit_ns, taken + 1, sampler->sampling_ns);
 		if (status == 0 && keep && all_settled(sampler, sampler->sampling_ns))
 			break;
 	}
@@ -249,8 +254,33 @@ static int fill_cell(struct sampler *sampler, size_t i, enum tare_verified verif
 	return status;
 }
 
-// Counts what did not converge, and returns what time this measurement would have needed: the width
-// of the interval of a median shrinks with the root of n.
+static int compare_samples(const void *a, const void *b)
+{
+	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+	return (left > right) - (left < right);
+}
+
+// How many times the samples of a cell it would take to get its interval down to the target: for
+// noise of deviation d (from the quartiles, so that a few stragglers do not count) the interval of
+// a median of n has a half-width of about 1.25 z d / sqrt(n), here with z = 3.
+static double factor_needed(const struct tare_cell *cell)
+{
+	size_t n = cell->summary.n;
+	TARE_FREE int64_t *sorted = malloc(n * sizeof *sorted);
+	double deviation, samples;
+
+	if (!sorted || n < 4)
+		return (double)tare_stopping_default().minimum_n / (double)n;
+	memcpy(sorted, cell->samples, n * sizeof *sorted);
+	qsort(sorted, n, sizeof *sorted, compare_samples);
+	deviation = (double)(sorted[3 * n / 4] - sorted[n / 4]) / 1.35;
+	samples = pow(3 * 1.25 * deviation / target_of(cell), 2);
+	if (cell->summary.effective_n > 0)
+		samples *= (double)n / cell->summary.effective_n;
+	return fmax(samples, (double)tare_stopping_default().minimum_n) / (double)n;
+}
+
+// Counts what did not converge, and returns what time this measurement would have needed.
 static double needed_ns(const struct sampler *sampler)
 {
 	double factor = 1;
@@ -258,23 +288,19 @@ static double needed_ns(const struct sampler *sampler)
 	for (size_t i = 0; i < sampler->measurement->figure_count; i++) {
 		const struct tare_figure *figure = &sampler->measurement->figures[i];
 		const struct tare_cell *cell = &sampler->run->result->cells[figure->cell];
-		double half = half_width(cell) - figure->quantum - figure->systematic;
-		double target = target_of(cell);
-		double fewest = (double)tare_stopping_default().minimum_n / (double)cell->summary.n;
+		double known = figure->quantum + figure->systematic, target = target_of(cell);
 		if (cell->absent || cell->converged)
 			continue;
-		if (fewest <= 1 &&
-		    (half <= target || !(target > 0))) { // more samples would not help
+		// Too wide by what more samples would not remove.
+		if (!(target > 0) ||
+		    (half_width(cell) > target && half_width(cell) - known <= target)) {
 			sampler->run->limited_figures++;
 			continue;
 		}
-		if (fewest > factor)
-			factor = fewest;
 		sampler->run->open_figures++;
-		if (!isfinite(half)) // too few samples for any interval: as if it were their range
-			half = (double)(cell->summary.max - cell->summary.min) / 2;
-		if (half * half / (target * target) > factor)
-			factor = half * half / (target * target);
+		if (half_width(cell) / cell->summary.median > sampler->run->worst_open)
+			sampler->run->worst_open = half_width(cell) / cell->summary.median;
+		factor = fmax(factor, factor_needed(cell));
 	}
 	return factor * (double)sampler->sampling_ns;
 }
@@ -294,6 +320,9 @@ static int measure_one(struct tare_run *run, struct tare_measurement *measuremen
 	for (size_t i = 0; i < measurement->figure_count; i++) {
 		sampler.series[i].rule = tare_stopping_default();
 		sampler.series[i].rule.maximum_n = KEEP_MOST;
+		// A share too short for the rule's least time still lets a steady thing converge.
+		if (sampler.series[i].rule.minimum_ns > sampler.share_ns / 4)
+			sampler.series[i].rule.minimum_ns = sampler.share_ns / 4;
 		sampler.series[i].rule.quantum = measurement->figures[i].quantum;
 	}
 	if (status >= 0)
@@ -427,28 +456,24 @@ int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements
 	return status;
 }
 
-struct widths {
+struct counts {
 	size_t cells, skipped;
-	double worst;
 };
 
-static struct widths count_open(const struct tare_result *result)
+static struct counts count_open(const struct tare_result *result)
 {
-	struct widths widths = { 0 };
+	struct counts counts = { 0 };
 
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
-		double relative = half_width(cell) / cell->summary.median;
 		if (strcmp(cell->source, "model") == 0)
 			continue;
-		widths.skipped += cell->absent && strstr(cell->absent, "budget ran out");
+		counts.skipped += cell->absent && strstr(cell->absent, "budget ran out");
 		if (cell->absent)
 			continue;
-		widths.cells++;
-		if (!cell->converged && relative > widths.worst)
-			widths.worst = relative;
+		counts.cells++;
 	}
-	return widths;
+	return counts;
 }
 
 // A budget that would do, as a person would type it; 0: none in any sensible time.
@@ -462,7 +487,7 @@ static double better_budget_s(const struct tare_run *run)
 	return needed_s > 7200 ? 0 : needed_s;
 }
 
-static int warn_open(struct tare_run *run, const struct widths *widths, const char *budget)
+static int warn_open(struct tare_run *run, const struct counts *counts, const char *budget)
 {
 	double better_s = better_budget_s(run);
 	char action[160], worst[64] = "", number[TARE_UNIT_TEXT];
@@ -473,34 +498,34 @@ static int warn_open(struct tare_run *run, const struct widths *widths, const ch
 		snprintf(action, sizeof action,
 		         "stop what else runs on this machine: no sensible budget "
 		         "would do");
-	if (isfinite(widths->worst) && widths->worst > 0)
+	if (isfinite(run->worst_open) && run->worst_open > 0)
 		snprintf(worst, sizeof worst, " (at worst ±%s %%)",
-		         tare_format_significant(100 * widths->worst, 2, number));
+		         tare_format_significant(100 * run->worst_open, 2, number));
 	return tare_result_warn(run->result, "not-converged", action,
 	                        "%zu of %zu figures did not converge to 1 %% in %s s%s",
-	                        run->open_figures, widths->cells, budget, worst);
+	                        run->open_figures, counts->cells, budget, worst);
 }
 
 int tare_run_warn_convergence(struct tare_run *run)
 {
-	struct widths widths = count_open(run->result);
+	struct counts counts = count_open(run->result);
 	char budget[TARE_UNIT_TEXT];
 	int status = 0;
 
 	tare_format_significant((double)run->budget_ns * 1e-9, 3, budget);
-	if (widths.skipped > 0)
+	if (counts.skipped > 0)
 		status =
 		    tare_result_warn(run->result, "budget-short", "give more time with --budget",
 		                     "%zu figures were not measured: the budget of %s s ran out",
-		                     widths.skipped, budget);
+		                     counts.skipped, budget);
 	if (status == 0 && run->open_figures > 0)
-		status = warn_open(run, &widths, budget);
+		status = warn_open(run, &counts, budget);
 	if (status == 0 && run->limited_figures > 0)
 		status = tare_result_warn(run->result, "clock-limited",
 		                          "read them with their intervals; more "
 		                          "time does not help",
 		                          "%zu of %zu figures are as sure as the "
 		                          "clocks allow, not to 1 %%",
-		                          run->limited_figures, widths.cells);
+		                          run->limited_figures, counts.cells);
 	return status;
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 typedef __int128 wide;
@@ -126,6 +127,15 @@ static int refuse_rate(const struct tare_clock_rate *rate, double drift, struct 
 	                 tare_format_hz(hz / (1 + drift), seen), tare_format_hz(hz, said));
 }
 
+// A wander of more than 1 % of the whole span is no wander: the counter was set, or a pair is false.
+static bool jumps(const struct tare_clock_bracket *brackets, size_t n,
+                  const struct tare_clock_line *line)
+{
+	double length = brackets[n - 1].ns - brackets[0].ns;
+
+	return length > 0 && line->extra > wrong_rate * length;
+}
+
 int tare_clock_fit(const struct tare_clock_rate *rate, const struct tare_clock_pair *pairs,
                    size_t n, struct tare_clock_fit *fit, struct tare_error *error)
 {
@@ -141,6 +151,13 @@ int tare_clock_fit(const struct tare_clock_rate *rate, const struct tare_clock_p
 	status = tare_clock_line(brackets, n, useful_drift, &line);
 	if (status)
 		return tare_fail(error, -status, "no memory for %zu clock pairs", n);
+	if (jumps(brackets, n, &line)) {
+		char far[TARE_UNIT_TEXT];
+		return tare_fail(error, EINVAL,
+		                 "the device clock jumps: no steady rate comes closer than %s to all "
+		                 "its readings",
+		                 tare_format_ns(line.extra, far));
+	}
 	if (fabs(line.least_slope) > wrong_rate)
 		return refuse_rate(rate, line.least_slope, error);
 	*fit = (struct tare_clock_fit){

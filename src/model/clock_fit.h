@@ -28,10 +28,13 @@ struct tare_clock_fit {
 // after); the middle of all lines that satisfy every pair is taken, so narrow brackets count and
 // wide ones do no harm (clock_tube.h). Pairs too close together to tell the drift within 500 ppm
 // give the drift nearest to zero that fits. A few dozen pairs, spread over the time that matters
-// and each the narrowest of several readings, map to a fraction of the narrowest bracket.
+// and each the narrowest of several readings, map to within half the narrowest bracket where the
+// reading lies anywhere in its bracket; where it always lies near one end, it takes some hundred.
+// The residual bounds the error in either case.
 // Returns 0; -ENOMEM; -EINVAL with no pair, a bracket that ends before it begins, a rate that
-// cannot be, or when host times contradict the rate by more than 1 % (the rate is wrong: the error
-// says so, and what it is).
+// cannot be, when host times contradict the rate by more than 1 % (the rate is wrong: the error
+// says so, and what it is), or when no steady rate comes within 1 % of the span to all pairs (the
+// clock was set, or a pair is false).
 int tare_clock_fit(const struct tare_clock_rate *rate, const struct tare_clock_pair *pairs,
                    size_t n, struct tare_clock_fit *fit, struct tare_error *error);
 

@@ -159,12 +159,15 @@ int tare_clock_line(const struct tare_clock_bracket *brackets, size_t n, double 
 	struct polygon polygon = { room, room + corners, 0 };
 	double length = brackets[n - 1].ns - brackets[0].ns;
 	struct heights at;
+	double extra = 0;
 	bool straight;
 	if (!room || !widths)
 		return -ENOMEM;
 	straight = lines_through(brackets, n, 0, &polygon);
-	if (!straight)
-		lines_through(brackets, n, 2 * least_extra(brackets, n, &polygon), &polygon);
+	if (!straight) {
+		extra = least_extra(brackets, n, &polygon);
+		lines_through(brackets, n, 2 * extra, &polygon);
+	}
 	at = centre(&polygon);
 	judge(&polygon, at, length, line);
 	if (line->slope_error > useful_slope) {
@@ -174,6 +177,7 @@ int tare_clock_line(const struct tare_clock_bracket *brackets, size_t n, double 
 		judge(&polygon, at, length, line);
 	}
 	line->offset = at.first - line->slope * brackets[0].ns;
+	line->extra = extra;
 	if (!straight && length <= 0)
 		line->least_slope = INFINITY;
 	if (!straight)

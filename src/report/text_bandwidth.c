@@ -150,7 +150,7 @@ static const struct size *next_size(const struct tare_pivot *pivot, const struct
 	for (size_t i = 0; i < count; i++) {
 		double distance = distance_to_chosen(pivot, all[i].bytes);
 		int better = best ? is_power(&all[i]) - is_power(best) : 1;
-		if (distance <= 0)
+		if (!(distance > 0))  // taken; or no size at all, in a file that is not ours
 			continue;
 		if (better == 0)
 			better = (all[i].cells > best->cells) - (all[i].cells < best->cells);
@@ -270,7 +270,7 @@ static int write_table(struct tare_pivot *pivot)
 	// As many sizes as fit.
 	do {
 		status = choose_sizes(pivot, room);
-		room = pivot->size_count - 1;
+		room = pivot->size_count > 1 ? pivot->size_count - 1 : 0;
 	} while (status == 0 && room > 0 && table_width(pivot) > pivot->text->options->columns);
 	if (status < 0)
 		return status;

@@ -12,30 +12,31 @@
 #include <unistd.h>
 
 // Round numbers, so that closed forms can be read off: 1 ns ticks, 10 GB/s to the device.
-#define SIMPLE_DEVICE \
-	"tare-device 1\n" \
-	"device name \"Simple\" memory 64 MiB largest 64 MiB\n" \
-	"timer rate 1 GHz bits 64 resolution 1 tick\n" \
-	"stamps queued,submitted,start,end\n" \
-	"host clock 20 ns append 1 us event 0.5 us submit 0.5 us finish 0.4 us wake 3 us query 0.3 us " \
-	"callback 4 us gate 1 us allocate 10 us register 10 us build 1 ms\n" \
-	"queue submission 1 us gap 2 us same-gap 0.2 us event-gap 1.5 us switch 1 us " \
-	"flush append route operation gate-capacity 1024\n" \
-	"engine compute runs kernel\n" \
-	"engine copy runs to-device,local\n" \
-	"engine copy runs to-host\n" \
-	"copy pinned device fixed 2 us rate 10 GB/s\n" \
-	"copy device pinned fixed 1 us rate 8 GB/s\n" \
-	"copy device device fixed 1 us rate 100 GB/s\n" \
-	"copy pageable device fixed 3 us rate 10 GB/s staging 5 GB/s chunk 64 KiB\n" \
-	"copy device pageable fixed 3 us rate 8 GB/s staging 4 GB/s chunk 64 KiB\n" \
-	"fill fixed 1 us rate 100 GB/s\n" \
-	"marker fixed 0.5 us\n" \
-	"touch page 4 KiB fault 0.5 us\n" \
-	"rectangle row 10 ns\n" \
-	"unaligned boundary 64 B speed 50 %\n" \
-	"concurrent to-device speed 90 % while to-host\n" \
-	"concurrent to-host speed 80 % while to-device\n" \
+#define SIMPLE_DEVICE                                                                              \
+	"tare-device 1\n"                                                                          \
+	"device name \"Simple\" memory 64 MiB largest 64 MiB\n"                                    \
+	"timer rate 1 GHz bits 64 resolution 1 tick\n"                                             \
+	"stamps queued,submitted,start,end\n"                                                      \
+	"host clock 20 ns append 1 us event 0.5 us submit 0.5 us finish 0.4 us wake 3 us query "   \
+	"0.3 us "                                                                                  \
+	"callback 4 us gate 1 us allocate 10 us register 10 us build 1 ms\n"                       \
+	"queue submission 1 us gap 2 us same-gap 0.2 us event-gap 1.5 us switch 1 us "             \
+	"flush append route operation gate-capacity 1024\n"                                        \
+	"engine compute runs kernel\n"                                                             \
+	"engine copy runs to-device,local\n"                                                       \
+	"engine copy runs to-host\n"                                                               \
+	"copy pinned device fixed 2 us rate 10 GB/s\n"                                             \
+	"copy device pinned fixed 1 us rate 8 GB/s\n"                                              \
+	"copy device device fixed 1 us rate 100 GB/s\n"                                            \
+	"copy pageable device fixed 3 us rate 10 GB/s staging 5 GB/s chunk 64 KiB\n"               \
+	"copy device pageable fixed 3 us rate 8 GB/s staging 4 GB/s chunk 64 KiB\n"                \
+	"fill fixed 1 us rate 100 GB/s\n"                                                          \
+	"marker fixed 0.5 us\n"                                                                    \
+	"touch page 4 KiB fault 0.5 us\n"                                                          \
+	"rectangle row 10 ns\n"                                                                    \
+	"unaligned boundary 64 B speed 50 %\n"                                                     \
+	"concurrent to-device speed 90 % while to-host\n"                                          \
+	"concurrent to-host speed 80 % while to-device\n"                                          \
 	"kernel empty fixed 2 us\n"
 #define SIMPLE_PAIRS "pairs before 300 ns after 500 ns\n"
 

@@ -284,6 +284,33 @@ static void a_clock_that_jumps_is_fitted_with_its_jumps_in_the_residual(void **s
 	assert_in_range(fit.residual_ns, 1000, 1010);
 }
 
+static void a_clock_that_was_set_is_refused(void **state)
+{
+	static const int64_t set_ns[] = { -250000000, -20000000, 20000000, 1000000000 };
+	struct tare_clock_rate rate = { 1000000000, 1, 64, 1 };
+	(void)state;
+	for (size_t k = 0; k < 4; k++)
+		for (size_t at = 5; at < 45; at += 13) {
+			struct tare_clock_pair pairs[50];
+			struct tare_clock_fit fit;
+			struct tare_error error;
+			for (size_t i = 0; i < 50; i++) {
+				int64_t ns = (int64_t)i * 10000000;
+				pairs[i].before.ns = ns;
+				pairs[i].after.ns = ns + 1000;
+				pairs[i].device.ticks = (uint64_t)(INT64_C(1000000000000) + ns +
+				                                   (i >= at ? set_ns[k] : 0));
+			}
+			assert_int_equal(tare_clock_fit(&rate, pairs, 50, &fit, &error), -EINVAL);
+			assert_non_null(strstr(error.message, "jumps"));
+			// One false pair says nothing of the rate either.
+			for (size_t i = at + 1; i < 50; i++)
+				pairs[i].device.ticks -= (uint64_t)set_ns[k];
+			assert_int_equal(tare_clock_fit(&rate, pairs, 50, &fit, &error), -EINVAL);
+			assert_non_null(strstr(error.message, "jumps"));
+		}
+}
+
 static void an_exact_clock_maps_exactly(void **state)
 {
 	// As a simulated device offers it: no time passes between the readings.
@@ -379,6 +406,7 @@ int main(void)
 		cmocka_unit_test(close_pairs_send_nothing_astray),
 		cmocka_unit_test(a_clock_that_wanders_is_fitted_with_a_larger_residual),
 		cmocka_unit_test(a_clock_that_jumps_is_fitted_with_its_jumps_in_the_residual),
+		cmocka_unit_test(a_clock_that_was_set_is_refused),
 		cmocka_unit_test(an_exact_clock_maps_exactly),
 		cmocka_unit_test(a_wrong_rate_is_refused_with_the_right_one),
 		cmocka_unit_test(what_cannot_be_is_refused),

@@ -177,6 +177,20 @@ static void a_steady_thing_converges_and_stops(void **state)
 	close_bench(&bench);
 }
 
+static void a_short_budget_still_lets_a_steady_thing_converge(void **state)
+{
+	struct thing things[10] = { 0 };
+	struct bench bench;
+	(void)state;
+	for (size_t i = 0; i < 10; i++)
+		things[i] = (struct thing){ .takes_ns = MS / 10, .value = 1000 };
+	open_bench(&bench, things, 10, 100 * MS, 1);
+	assert_int_equal(measure(&bench, NULL), 0);
+	for (size_t i = 0; i < 10; i++)
+		assert_true(bench.run.result->cells[i].converged);
+	close_bench(&bench);
+}
+
 // 20 noisy things that never converge share what the 20 steady ones leave.
 static void budget_is_shared_and_leftover_flows_on(void **state)
 {
@@ -431,6 +445,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cells_keep_their_order_and_are_measured_in_another),
 		cmocka_unit_test(a_steady_thing_converges_and_stops),
+		cmocka_unit_test(a_short_budget_still_lets_a_steady_thing_converge),
 		cmocka_unit_test(budget_is_shared_and_leftover_flows_on),
 		cmocka_unit_test(an_interruption_keeps_what_is_there),
 		cmocka_unit_test(what_a_device_cannot_do_is_absent_with_the_reason),
