@@ -143,18 +143,18 @@ static void what_is_no_transfer_is_refused(void **state)
 static void a_slope_picked_out_of_the_noise_is_no_rate(void **state)
 {
 	struct tare_random random = { 20261120 };
-	uint64_t bytes[7];
-	double time_ns[7];
+	uint64_t sizes[7];
+	double times_ns[7];
 	int accepted = 0;
 	(void)state;
 	for (int run = 0; run < 2000; run++) {
 		struct tare_transfer_fit fit;
 		for (size_t i = 0; i < 7; i++) {
 			double unit = (double)tare_random_below(&random, 1000000) / 1e6 - 0.5;
-			bytes[i] = UINT64_C(1024) << i;
-			time_ns[i] = (10e6 + (double)bytes[i] / 10) * (1 + 0.17 * unit);
+			sizes[i] = UINT64_C(1024) << i;
+			times_ns[i] = (10e6 + (double)sizes[i] / 10) * (1 + 0.17 * unit);
 		}
-		accepted += tare_fit_transfer(bytes, time_ns, 7, &fit) == 0;
+		accepted += tare_fit_transfer(sizes, times_ns, 7, &fit) == 0;
 	}
 	assert_true(accepted < 10);
 }
