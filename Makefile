@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Two targets for people; the build itself is meson's (docs/building.md).
 .PHONY: demo check install
 

@@ -93,8 +93,8 @@ function absentCard(title, reason) {
 
 function spreadNote(cell, spread) {
 	const settled = cell.converged || cell.source === 'model';
-	return [spread || (settled ? '±n/a' : 'too few for an interval'),
-		settled ? null : `not converged in ${count(cell.n, 'sample')}`,
+	const unsettled = spread ? 'not converged' : `${count(cell.n, 'sample')}, too few for an interval`;
+	return [spread || (settled ? '±n/a' : null), settled ? null : unsettled,
 		cell.verified === false ? 'WRONG DATA' : null].filter(Boolean).join(', ');
 }
 

@@ -9,7 +9,9 @@
 //    -ENOMEM out of device or host memory, -ENODEV the device is lost, -ETIMEDOUT a limit passed,
 //    -EINVAL refused arguments, -EIO any other failing vendor call.
 //  - Every create has a free that accepts NULL and half-built objects and blocks no longer than
-//    the device's own teardown.
+//    the device's own teardown. That can be for ever behind work that hangs: after -ETIMEDOUT or
+//    -ENODEV a caller who is about to end calls tare_device_abandon (backend/call.h) instead of
+//    tearing down, and leaves the driver open as well.
 //  - Nothing prints, exits or changes signal handlers.
 //  - One device is used by one thread at a time.
 #pragma once
@@ -30,6 +32,7 @@ struct tare_driver {
 struct tare_device {
 	const struct tare_backend *backend;
 	uint32_t index;  // within its backend
+	bool lost;       // see tare_device_abandon (backend/call.h)
 };
 struct tare_queue {
 	struct tare_device *device;
@@ -247,7 +250,8 @@ struct tare_backend {
 	// The error says what was tried and what to install. *driver belongs to the caller.
 	int (*driver_open)(const char *option, struct tare_driver **driver, struct tare_error *error);
 	void (*driver_close)(struct tare_driver *driver);
-	// Number of devices; each has an index from 0.
+	// Number of devices; each has an index from 0. Another index given to device_facts or
+	// device_open: -EINVAL.
 	uint32_t (*device_count)(const struct tare_driver *driver);
 	// Fills in what the API tells of device `index` without opening it; a fact it cannot give is
 	// marked absent with the reason.
@@ -311,17 +315,22 @@ struct tare_backend {
 	// Calls `function` once from any thread when the event is done.
 	int (*event_callback)(struct tare_event *event, void (*function)(void *context),
 	                      void *context, struct tare_error *error);
-	// The stamps of a finished operation. -ENODATA: queue not timed, or none for this operation.
+	// The stamps of a finished operation. -ENODATA: queue not timed, or none for this operation;
+	// -EAGAIN: it is not finished.
 	int (*event_stamps)(struct tare_event *event, struct tare_stamps *stamps,
 	                    struct tare_error *error);
 	void (*event_free)(struct tare_event *event);
 
 	// Shuts a gate at the end of the queue: what is appended afterwards waits until gate_open.
-	// gate_free opens it first if it is still shut.
+	// gate_free opens it first if it is still shut; opening an open gate does nothing and is 0.
+	// More operations behind a shut gate than its capacity: append refuses with -EINVAL, rather
+	// than block for ever; so it may refuse whatever else would have the host wait.
 	int (*gate_shut)(struct tare_queue *queue, struct tare_gate **gate, struct tare_error *error);
 	int (*gate_open)(struct tare_gate *gate, struct tare_error *error);
 	void (*gate_free)(struct tare_gate *gate);
 
+	// Bits (1 << enum tare_module_format): what module_create may take, if the device agrees.
+	uint32_t module_formats;
 	// Builds a module; on -EINVAL (it does not compile) *log, if log is not NULL, is the build
 	// log to free() . A format this API cannot take: -ENOTSUP.
 	int (*module_create)(struct tare_device *device, const struct tare_module_source *source,

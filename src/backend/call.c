@@ -2,6 +2,19 @@
 #include "backend/call.h"
 
 #include <errno.h>
+#include <stddef.h>
+
+// What is left behind with a lost device is no leak to report.
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifdef SANITIZED
+#include <sanitizer/lsan_interface.h>
+#endif
 
 static int cannot(const struct tare_backend *backend, const char *what, struct tare_error *error)
 {
@@ -234,50 +247,69 @@ int tare_telemetry(struct tare_device *device, struct tare_telemetry *telemetry,
 	return backend->telemetry(device, telemetry, error);
 }
 
+void tare_device_abandon(struct tare_device *device)
+{
+	if (device)
+		device->lost = true;
+}
+
+// True when the object is to be freed; leaves it where it is when its device was abandoned.
+static bool may_free(const struct tare_device *device, const void *object)
+{
+#ifdef SANITIZED
+	if (device->lost)
+		__lsan_ignore_object(object);
+#else
+	(void)object;
+#endif
+	return !device->lost;
+}
+
 void tare_memory_free(struct tare_memory *memory)
 {
-	if (memory && memory->device->backend->memory_free)
+	if (memory && may_free(memory->device, memory) && memory->device->backend->memory_free)
 		memory->device->backend->memory_free(memory);
 }
 
 void tare_queue_free(struct tare_queue *queue)
 {
-	if (queue && queue->device->backend->queue_free)
+	if (queue && may_free(queue->device, queue) && queue->device->backend->queue_free)
 		queue->device->backend->queue_free(queue);
 }
 
 void tare_event_free(struct tare_event *event)
 {
-	if (event && event->device->backend->event_free)
+	if (event && may_free(event->device, event) && event->device->backend->event_free)
 		event->device->backend->event_free(event);
 }
 
 void tare_gate_free(struct tare_gate *gate)
 {
-	if (gate && gate->device->backend->gate_free)
+	if (gate && may_free(gate->device, gate) && gate->device->backend->gate_free)
 		gate->device->backend->gate_free(gate);
 }
 
 void tare_module_free(struct tare_module *module)
 {
-	if (module && module->device->backend->module_free)
+	if (module && may_free(module->device, module) && module->device->backend->module_free)
 		module->device->backend->module_free(module);
 }
 
 void tare_kernel_free(struct tare_kernel *kernel)
 {
-	if (kernel && kernel->module->device->backend->kernel_free)
+	if (kernel && may_free(kernel->module->device, kernel) &&
+	    kernel->module->device->backend->kernel_free)
 		kernel->module->device->backend->kernel_free(kernel);
 }
 
 void tare_graph_free(struct tare_graph *graph)
 {
-	if (graph && graph->device->backend->graph_free)
+	if (graph && may_free(graph->device, graph) && graph->device->backend->graph_free)
 		graph->device->backend->graph_free(graph);
 }
 
 void tare_device_close(struct tare_device *device)
 {
-	if (device && device->backend->device_close)
+	if (device && may_free(device, device) && device->backend->device_close)
 		device->backend->device_close(device);
 }

@@ -60,6 +60,12 @@ int tare_graph_stamps(struct tare_graph *graph, uint32_t node, struct tare_stamp
 int tare_telemetry(struct tare_device *device, struct tare_telemetry *telemetry,
                    struct tare_error *error);
 
+// Gives up a device that hangs or is lost, before the process ends: from now on every free below
+// and tare_device_close return at once and leave behind what they were given, because a driver's
+// own teardown can wait for ever behind work that never ends. The device's driver must then not be
+// closed either. NULL is legal.
+void tare_device_abandon(struct tare_device *device);
+
 void tare_memory_free(struct tare_memory *memory);
 void tare_queue_free(struct tare_queue *queue);
 void tare_event_free(struct tare_event *event);

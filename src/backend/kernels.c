@@ -67,22 +67,20 @@ int tare_kernel_source(const char *name, enum tare_module_format format,
 int tare_kernel_build(struct tare_device *device, const char *name, struct tare_module **module,
                       struct tare_kernel **kernel, char **log, struct tare_error *error)
 {
+	// One try, with the format that the backend is made for: what it says of another would hide
+	// why this one failed.
 	static const enum tare_module_format formats[] = {
 		TARE_MODULE_OPENCL_C, TARE_MODULE_PTX, TARE_MODULE_NATIVE,
 	};
-	struct tare_error missing = { 0 };
+	struct tare_module_source source;
 	struct tare_module *built = NULL;
-	int status = -ENOTSUP;
+	size_t i = 0, last = sizeof formats / sizeof *formats - 1;
 
-	for (size_t i = 0; i < sizeof formats / sizeof *formats && status == -ENOTSUP; i++) {
-		struct tare_module_source source;
-		status = tare_kernel_source(name, formats[i], &source, &missing);
-		if (status == 0)
-			status = tare_module_create(device, &source, &built, log, error);
-	}
-	// What tare lacks tells more than what the API does not take.
-	if (status == -ENOTSUP && error && missing.message[0])
-		*error = missing;
+	while (i < last && !(device->backend->module_formats >> formats[i] & 1))
+		i++;
+	int status = tare_kernel_source(name, formats[i], &source, error);
+	if (status == 0)
+		status = tare_module_create(device, &source, &built, log, error);
 	if (status < 0)
 		return status;
 	status = tare_kernel_create(built, name, kernel, error);

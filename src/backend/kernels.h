@@ -11,10 +11,10 @@
 int tare_kernel_source(const char *name, enum tare_module_format format,
                        struct tare_module_source *source, struct tare_error *error);
 
-// Builds kernel `name` for the device: the first format that is carried and that the backend
-// takes. Both are the caller's to free, the kernel first.
-// Returns 0; -ENOTSUP when no format fits (the error names what was missing); -EINVAL when the
-// kernel does not compile there, with *log as module_create leaves it.
+// Builds kernel `name` for the device, from OpenCL C, PTX or the name: the first of these that the
+// backend takes. Both are the caller's to free, the kernel first.
+// Returns 0; -ENOTSUP when that is not carried or the device cannot build it (the error tells);
+// -EINVAL when the kernel does not compile there, with *log as module_create leaves it.
 int tare_kernel_build(struct tare_device *device, const char *name, struct tare_module **module,
                       struct tare_kernel **kernel, char **log, struct tare_error *error);
 

@@ -24,3 +24,6 @@ static inline int64_t tare_host_elapsed_ns(struct tare_host_time a, struct tare_
 
 // Reads CLOCK_MONOTONIC_RAW. Backends of real devices use it as their host clock.
 struct tare_host_time tare_host_now(void);
+
+// Sleeps for `ns` nanoseconds, however often a signal wakes it; not at all when ns <= 0.
+void tare_host_pause(int64_t ns);

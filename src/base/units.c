@@ -110,8 +110,9 @@ int tare_parse_seconds(const char *text, int64_t *ns, struct tare_error *error)
 	char *end = NULL;
 	double seconds = strtod(text, &end);
 
-	if (end == text || *end || !(seconds > 0) || !(seconds <= 1e6))
-		return tare_fail(error, EINVAL, "'%.80s' is not a number of seconds above 0 and at most 1000000", text);
+	if (end == text || *end || !(seconds >= 1e-3) || !(seconds <= 1e6))
+		return tare_fail(error, EINVAL,
+		                 "'%.80s' is not a number of seconds from 0.001 to 1000000", text);
 	*ns = (int64_t)(seconds * 1e9);
 	return 0;
 }

@@ -18,7 +18,7 @@ int tare_parse_bytes(const char *text, uint64_t *bytes, struct tare_error *error
 int tare_parse_byte_range(const char *text, uint64_t *from, uint64_t *to,
                           struct tare_error *error);
 
-// Parses a positive number of seconds, "10" or "0.5", into nanoseconds.
+// Parses a number of seconds from 0.001 to 1000000, "10" or "0.5", into nanoseconds.
 int tare_parse_seconds(const char *text, int64_t *ns, struct tare_error *error);
 
 // "8 KB", "1 MB", "1.5 GB", "12345 B": exact where it can be, else three significant digits.

@@ -57,11 +57,11 @@ int tare_command_devices(const struct tare_settings *settings, struct tare_error
 		status = TARE_EXIT_FAILED;
 		goto out;
 	}
+	tare_signals_install(false);
 	status = tare_outputs_open(settings, &outputs, error);
 	if (status != TARE_EXIT_OK)
 		goto out;
-	tare_signals_install();
-	status = tare_devices_find(settings->device, found, error);
+	status = tare_devices_find(settings->device, TARE_NEED_LISTING, found, error);
 	if (status == TARE_EXIT_OK)
 		status = gather(settings, found, result, error);
 	if (status == TARE_EXIT_OK)

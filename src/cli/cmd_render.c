@@ -13,9 +13,9 @@ int tare_command_render(const struct tare_settings *settings, struct tare_error 
 	// Read first: the result may be rendered over itself.
 	if (tare_result_read_file(settings->operands[0], &result, error) < 0)
 		return TARE_EXIT_FAILED;
+	tare_signals_install(false);
 	status = tare_outputs_open(settings, &outputs, error);
 	if (status == TARE_EXIT_OK) {
-		tare_signals_install();
 		status = tare_report_all(settings, &outputs, result, error);
 		tare_outputs_close(&outputs);
 	}

@@ -47,13 +47,15 @@ const char *tare_device_script(const char *what)
 	           : NULL;
 }
 
-int tare_devices_find(const char *what, struct tare_result *found, struct tare_error *error)
+int tare_devices_find(const char *what, enum tare_need need, struct tare_result *found,
+                      struct tare_error *error)
 {
 	const char *rest;
 	const struct tare_backend *backend = backend_of(what, &rest);
 	struct tare_devices_options options = {
 		.backend = backend ? backend->name : NULL,
 		.option = tare_device_script(what),
+		.facts_only = need != TARE_NEED_LISTING,
 	};
 
 	return tare_measure_devices(&options, found, error) < 0 ? TARE_EXIT_FAILED : TARE_EXIT_OK;

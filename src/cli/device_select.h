@@ -9,9 +9,10 @@
 enum tare_need { TARE_NEED_LISTING, TARE_NEED_LATENCY, TARE_NEED_BANDWIDTH };
 
 // Finds every device that `what` (the value of --device; NULL: all) can mean and adds them, and
-// the APIs that gave none, to `found`. Returns TARE_EXIT_OK, also when there are none, or
+// the APIs that gave none, to `found`. Devices are opened only for a listing. Returns TARE_EXIT_OK, also when there are none, or
 // TARE_EXIT_FAILED.
-int tare_devices_find(const char *what, struct tare_result *found, struct tare_error *error);
+int tare_devices_find(const char *what, enum tare_need need, struct tare_result *found,
+                      struct tare_error *error);
 
 // Marks in chosen[found->device_count] the devices that `what` means (NULL: all): one physical
 // device, which may be there several times, once an API; or, for the bare name of an API, all of

@@ -5,6 +5,7 @@
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
+#include "measure/devices.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,9 +21,12 @@ struct session {
 
 static void session_close(struct session *session)
 {
+	bool lost = session->device && session->device->lost;
+
 	if (session->device)
 		tare_device_close(session->device);
-	if (session->driver)
+	// What a lost device left behind still points into its driver.
+	if (session->driver && !lost)
 		session->driver->backend->driver_close(session->driver);
 	tare_result_free(session->result);
 }
@@ -69,7 +73,7 @@ static int session_open(const struct tare_settings *settings, enum tare_need nee
 	int best, status;
 
 	session->result = tare_result_new(settings->command->name);
-	status = found && session->result ? tare_devices_find(settings->device, found, error)
+	status = found && session->result ? tare_devices_find(settings->device, need, found, error)
 	                                  : fail_memory(error);
 	if (status != TARE_EXIT_OK)
 		goto out;
@@ -86,6 +90,9 @@ static int session_open(const struct tare_settings *settings, enum tare_need nee
 	status = open_device(settings, &found->devices[best], session, error);
 	if (status == TARE_EXIT_OK && tare_device_move(found, (size_t)best, session->result) < 0)
 		status = fail_memory(error);
+	if (status == TARE_EXIT_OK &&
+	    tare_device_describe_open(session->device, &session->result->devices[0], error) < 0)
+		status = TARE_EXIT_FAILED;
 out:
 	free(chosen);
 	tare_result_free(found);
@@ -121,20 +128,20 @@ int tare_report_all(const struct tare_settings *settings, struct tare_outputs *o
 }
 
 // Turns what measuring returned into a document and an exit status.
-static int conclude(const struct tare_settings *settings, int measured, struct session *session,
+static int conclude(const struct tare_settings *settings, int measured, const struct tare_run *run,
                     struct tare_outputs *outputs, struct tare_error *error)
 {
 	struct tare_error why = *error;
 	int status;
 
-	if (measured < 0 && measured != -EINTR && measured != -EBADMSG)
+	if (measured < 0 && measured != -EBADMSG && !tare_run_is_partial(run, measured))
 		return TARE_EXIT_FAILED;
 	*error = (struct tare_error){ 0 };
-	status = tare_report_all(settings, outputs, session->result, error);
+	status = tare_report_all(settings, outputs, run->result, error);
 	if (status != TARE_EXIT_OK || measured == 0)
 		return status;
 	*error = why;
-	if (measured == -EBADMSG)
+	if (measured != -EINTR)
 		return TARE_EXIT_FAILED;
 	tare_fail(error, EINTR, "interrupted; what was measured until then is reported");
 	return TARE_EXIT_INTERRUPTED;
@@ -150,10 +157,11 @@ int tare_measure_command(const struct tare_settings *settings, enum tare_need ne
 	struct tare_progress progress;
 	int measured, status;
 
+	// First: a signal must find the handler that removes half-written files.
+	tare_signals_install(true);
 	status = tare_outputs_open(settings, &outputs, error);
 	if (status != TARE_EXIT_OK)
 		return status;
-	tare_signals_install();
 	status = session_open(settings, need, &session, error);
 	if (status != TARE_EXIT_OK)
 		goto out;
@@ -170,7 +178,7 @@ int tare_measure_command(const struct tare_settings *settings, enum tare_need ne
 	};
 	measured = measure(&run, context, error);
 	tare_progress_clear(&progress);
-	status = conclude(settings, measured, &session, &outputs, error);
+	status = conclude(settings, measured, &run, &outputs, error);
 out:
 	session_close(&session);
 	tare_outputs_close(&outputs);

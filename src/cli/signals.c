@@ -7,12 +7,13 @@
 volatile sig_atomic_t tare_interrupted;
 
 static const char *volatile unfinished[4];
+static volatile sig_atomic_t first_is_noted;
 
 #define UNFINISHED_MAX (sizeof unfinished / sizeof *unfinished)
 
 static void interrupt(int signal_number)
 {
-	if (!tare_interrupted) {
+	if (first_is_noted && !tare_interrupted) {
 		tare_interrupted = 1;
 		return;
 	}
@@ -24,11 +25,12 @@ static void interrupt(int signal_number)
 	raise(signal_number);
 }
 
-void tare_signals_install(void)
+void tare_signals_install(bool note_first)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESTART };
 
+	first_is_noted = note_first;
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
 		struct sigaction before;

@@ -121,14 +121,19 @@ static double probe_rate(struct bandwidth *bandwidth)
 		memset(heap->host, 1, bytes);
 		copy.source = (struct tare_span){ heap, 0, bytes };
 		copy.destination = (struct tare_span){ device, 0, bytes };
-		if (tare_bench_run(bandwidth->bench.plain, &copy, NULL) == 0) {
+		int status = tare_bench_run(bandwidth->bench.plain, &copy, NULL);
+		if (status == 0) {
 			begin = tare_run_now(bandwidth->run);
-			if (tare_bench_run(bandwidth->bench.plain, &copy, NULL) == 0)
+			status = tare_bench_run(bandwidth->bench.plain, &copy, NULL);
+			if (status == 0)
 				rate = (double)bytes * 1e9 /
 				       (double)(tare_host_elapsed_ns(begin,
 				                                     tare_run_now(bandwidth->run)) +
 				                1);
 		}
+		// The run's next step will say so; freeing behind it could block.
+		if (status == -ENODEV || status == -ETIMEDOUT)
+			tare_device_abandon(bandwidth->run->device);
 	}
 	tare_memory_free(device);
 	tare_memory_free(heap);
@@ -252,7 +257,7 @@ static int add_parameters(const struct bandwidth *bandwidth)
 	return tare_labels_set_text(parameters, "lines", names);
 }
 
-// Everything that is derived from the cells; also after an interruption.
+// Everything that is derived from the cells; also after an interruption or a lost device.
 static int conclude(struct bandwidth *bandwidth)
 {
 	int status = bandwidth_judge_maps(bandwidth);
@@ -278,9 +283,11 @@ static int measure(struct bandwidth *bandwidth, struct tare_error *error)
 	else
 		status = tare_run_measure(bandwidth->run, plan.measurements, plan.count, error);
 	free_plan(&plan);
-	if (status < 0 && status != -EINTR)
+	if (status < 0 && !tare_run_is_partial(bandwidth->run, status))
 		return status;
 	concluded = conclude(bandwidth);
+	if (concluded == 0)
+		concluded = tare_run_warn_lost(bandwidth->run, status, error);
 	return concluded < 0 ? tare_fail(error, -concluded, "out of memory") : status;
 }
 
@@ -323,6 +330,8 @@ int tare_measure_bandwidth(struct tare_run *run, const struct tare_bandwidth_opt
 	tare_run_restart(run);
 	if (status == 0)
 		status = measure(&bandwidth, error);
+	if (status == -ENODEV || status == -ETIMEDOUT)
+		tare_device_abandon(run->device);
 	bandwidth_close_buffers(&bandwidth);
 	tare_bench_close(&bandwidth.bench);
 	if (status == 0)

@@ -42,8 +42,7 @@ struct transfer {
 	bool apart;                // host and device figure come from copies of their own
 	struct tare_memory *fresh; // first touch: the newest destination
 	uint32_t copies[2];        // both ways: in a sample, to the device and to the host
-	double busy;               // share of time in which both ran, in the worst sample
-	size_t samples, alone; // samples taken; both ways: those in which they did not run at once
+	size_t samples;            // taken
 };
 
 // ---- buffers.c

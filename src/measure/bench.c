@@ -2,8 +2,10 @@
 #include "measure/bench.h"
 
 #include "backend/call.h"
+#include "base/units.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,13 +17,42 @@ int tare_bench_run(struct tare_queue *queue, const struct tare_operation *operat
 	return status < 0 ? status : tare_finish(queue, TARE_LIMIT_DEFAULT_NS, error);
 }
 
+int tare_bench_turn_to(struct tare_queue *queue, const struct tare_operation *operation,
+                       struct tare_error *error)
+{
+	struct tare_operation one = *operation;
+	int status;
+
+	one.blocking = false;
+	status = tare_append(queue, &one, NULL, error);
+	return status < 0 ? status : tare_finish(queue, TARE_LIMIT_NATIVE, error);
+}
+
+int tare_bench_can_tell(const struct tare_bench *bench, int64_t host_ns, struct tare_error *error)
+{
+	double half_ns;
+	char text[TARE_UNIT_TEXT];
+
+	if (bench->rate.valid_bits >= 64)
+		return 0;
+	half_ns = ldexp(tare_tick_ns(&bench->rate), (int)bench->rate.valid_bits - 1);
+	if (!((double)host_ns > half_ns))
+		return 0;
+	return tare_fail(error, EOVERFLOW,
+	                 "lasts longer than the device clock can tell (half its period, %s)",
+	                 tare_format_ns(half_ns, text));
+}
+
 int tare_bench_span_ps(const struct tare_bench *bench, struct tare_event *first,
-                       struct tare_event *last, int64_t *ps, struct tare_error *error)
+                       struct tare_event *last, int64_t host_ns, int64_t *ps,
+                       struct tare_error *error)
 {
 	struct tare_stamps begin, end;
-	int status = tare_event_stamps(first, &begin, error);
+	int status = tare_bench_can_tell(bench, host_ns, error);
 	int64_t ticks;
 
+	if (status == 0)
+		status = tare_event_stamps(first, &begin, error);
 	if (status == 0)
 		status = tare_event_stamps(last, &end, error);
 	if (status < 0)
@@ -41,10 +72,10 @@ int tare_bench_span_ps(const struct tare_bench *bench, struct tare_event *first,
 	return 0;
 }
 
-int tare_bench_duration_ps(const struct tare_bench *bench, struct tare_event *event, int64_t *ps,
-                           struct tare_error *error)
+int tare_bench_duration_ps(const struct tare_bench *bench, struct tare_event *event,
+                           int64_t host_ns, int64_t *ps, struct tare_error *error)
 {
-	return tare_bench_span_ps(bench, event, event, ps, error);
+	return tare_bench_span_ps(bench, event, event, host_ns, ps, error);
 }
 
 int tare_bench_batch_ps(const struct tare_bench *bench, const struct tare_operation *copy,
@@ -53,7 +84,8 @@ int tare_bench_batch_ps(const struct tare_bench *bench, const struct tare_operat
 	struct tare_operation one = *copy;
 	struct tare_event *first = NULL, *last = NULL;
 	struct tare_gate *gate = NULL;
-	int64_t span;
+	struct tare_host_time begin = tare_device_now(bench->device);
+	int64_t span, host_ns;
 	int status = 0;
 
 	if (batch > 1)
@@ -68,8 +100,10 @@ int tare_bench_batch_ps(const struct tare_bench *bench, const struct tare_operat
 	if (status == 0)
 		status = tare_finish(bench->timed, gate ? TARE_LIMIT_DEFAULT_NS : TARE_LIMIT_NATIVE,
 		                     error);
+	host_ns = tare_host_elapsed_ns(begin, tare_device_now(bench->device));
 	if (status == 0)
-		status = tare_bench_span_ps(bench, first, last ? last : first, &span, error);
+		status =
+		    tare_bench_span_ps(bench, first, last ? last : first, host_ns, &span, error);
 	if (status == 0)
 		*ps = span / batch;
 	tare_event_free(first);
@@ -96,6 +130,7 @@ static int try_stamps(struct tare_bench *bench, struct tare_error *error)
 {
 	static const struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
 	struct tare_event *event = NULL;
+	struct tare_stamps stamps;
 	int64_t ps;
 	int status = tare_clock_rate(bench->device, TARE_CLOCK_STAMPS, &bench->rate, error);
 
@@ -104,9 +139,20 @@ static int try_stamps(struct tare_bench *bench, struct tare_error *error)
 	if (status == 0)
 		status = tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
 	if (status == 0)
-		status = tare_bench_duration_ps(bench, event, &ps, error);
+		status = tare_bench_duration_ps(bench, event, 0, &ps, error);
+	if (status == 0)
+		status = tare_event_stamps(event, &stamps, error);
+	if (status == 0)
+		bench->brackets = stamps.brackets_engine;
 	tare_event_free(event);
 	return status;
+}
+
+const char *tare_bench_stamp_note(const struct tare_bench *bench)
+{
+	return bench->stamped && !bench->brackets
+	           ? "; stamps are positions in the stream, hand-over included"
+	           : "";
 }
 
 static int try_gate(struct tare_bench *bench, struct tare_error *error)

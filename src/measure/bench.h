@@ -14,6 +14,7 @@ struct tare_bench {
 	char unstamped[320];         // why there are no stamps
 	struct tare_clock_rate rate; // of the stamps
 	double step_ps;              // their smallest step
+	bool brackets;               // they bracket the engine's work (see struct tare_stamps)
 	bool gated;
 	char ungated[320];      // why there is no gate
 	uint32_t gate_capacity; // 0: no known limit
@@ -24,22 +25,34 @@ struct tare_bench {
 // there are no stamps the document gets a warning. Fails when there is no queue at all.
 int tare_bench_open(struct tare_run *run, int64_t fit_ns, struct tare_bench *bench,
                     struct tare_error *error);
+// What the method of every figure that rests on stamps must add; "" where they are brackets.
+const char *tare_bench_stamp_note(const struct tare_bench *bench);
 // Writes the clock's quality into the document and releases everything.
 void tare_bench_close(struct tare_bench *bench);
 
-// Picoseconds from start to end of a finished event. -ENODATA without both stamps; -EIO when end
-// lies before start.
-int tare_bench_duration_ps(const struct tare_bench *bench, struct tare_event *event, int64_t *ps,
-                           struct tare_error *error);
+// Stamps wrap: 0 if something that took the host `host_ns` in all can be told from its stamps,
+// -EOVERFLOW with the reason if that is more than half the period of the stamps' clock.
+int tare_bench_can_tell(const struct tare_bench *bench, int64_t host_ns, struct tare_error *error);
+// Picoseconds from start to end of a finished event, which took the host `host_ns` from before its
+// append to its completion. -EOVERFLOW as above; -ENODATA without both stamps; -EIO when end lies
+// before start.
+int tare_bench_duration_ps(const struct tare_bench *bench, struct tare_event *event,
+                           int64_t host_ns, int64_t *ps, struct tare_error *error);
 // The same from the start of `first` to the end of `last`; -EAGAIN across epochs.
 int tare_bench_span_ps(const struct tare_bench *bench, struct tare_event *first,
-                       struct tare_event *last, int64_t *ps, struct tare_error *error);
+                       struct tare_event *last, int64_t host_ns, int64_t *ps,
+                       struct tare_error *error);
+// Appends one operation like the one to be timed and waits for it: the device turns to this queue
+// now, so that the timed operation does not pay for a turn that only our own use of two queues
+// causes.
+int tare_bench_turn_to(struct tare_queue *queue, const struct tare_operation *operation,
+                       struct tare_error *error);
 // Device time of `batch` copies of one kind in a row, first start to last end, divided by batch;
-// more than one goes behind a gate, so that issuing them is not in it.
+// more than one goes behind a gate, so that issuing them is not in it. -EOVERFLOW as above.
 int tare_bench_batch_ps(const struct tare_bench *bench, const struct tare_operation *copy,
                         uint32_t batch, int64_t *ps, struct tare_error *error);
-// How many copies that last `ps` each a device sample needs to last 100 steps of the clock. 1 where
-// there is no gate; and for pageable memory, whose copies may hold the host until the gate opens.
+// How many copies that last `ps` each a device sample needs (tare_batch). 1 where there is no gate;
+// and for pageable memory, whose copies may hold the host until the gate opens.
 uint32_t tare_bench_batch(const struct tare_bench *bench, const struct tare_operation *copy,
                           int64_t ps);
 // Appends and waits for it with a limit.

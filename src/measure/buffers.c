@@ -3,8 +3,8 @@
 #include "measure/bandwidth_internal.h"
 
 #include "backend/call.h"
-#include "base/cleanup.h"
 #include "base/units.h"
+#include "measure/host_memory.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -68,19 +68,6 @@ bool bandwidth_is_pageable(enum buffer buffer)
 	return bandwidth_kind(buffer) == TARE_MEMORY_PAGEABLE;
 }
 
-// What the system says could be allocated now; 0: it does not say.
-static uint64_t available_host_bytes(void)
-{
-	TARE_FCLOSE FILE *file = fopen("/proc/meminfo", "re");
-	unsigned long long kib = 0;
-	char line[128];
-
-	while (file && fgets(line, sizeof line, file))
-		if (sscanf(line, "MemAvailable: %llu", &kib) == 1)
-			break;
-	return (uint64_t)kib << 10;
-}
-
 static uint64_t fact_count(const struct tare_run *run, enum tare_fact_id id)
 {
 	return run->facts && run->facts->fact[id].present ? run->facts->fact[id].count : 0;
@@ -128,12 +115,16 @@ static struct bound find_bound(const struct bandwidth *bandwidth, uint32_t buffe
 		lower(&bound, total / 4 * 3 / on_device, reason);
 	}
 	if (!run->simulated) {
-		uint64_t free_bytes = available_host_bytes();
+		struct tare_host_memory memory = tare_host_memory_free("");
+		uint64_t each;
 		if (lives_in_host_memory(run))
 			on_host += on_device;
-		snprintf(reason, sizeof reason, "the host has %s free for %u buffers",
-		         tare_format_bytes(free_bytes, text), (unsigned)on_host);
-		lower(&bound, free_bytes / 4 * 3 / on_host, reason);
+		each = memory.bytes / 4 * 3 / on_host;
+		snprintf(reason, sizeof reason, "%s %s free for %u buffers",
+		         memory.by_group ? "the control group (container) has" : "the host has",
+		         tare_format_bytes(memory.bytes, text), (unsigned)on_host);
+		if (memory.known)
+			lower(&bound, each ? each : 1, reason);
 	}
 	return bound;
 }

@@ -10,34 +10,6 @@
 
 #define ENGINES_MAX 64
 
-static void add_clock_facts(struct tare_device *device, struct tare_facts *facts)
-{
-	struct tare_clock_rate rate;
-	struct tare_clock_pair pair;
-	struct tare_error error = { 0 };
-
-	if (!facts->fact[TARE_FACT_TIMER_RATE].present) {
-		if (tare_clock_rate(device, TARE_CLOCK_STAMPS, &rate, &error) == 0) {
-			tare_fact_set_count(facts, TARE_FACT_TIMER_RATE, TARE_ORIGIN_DRIVER,
-			                    rate.hz_numerator / rate.hz_denominator);
-			tare_fact_set_count(facts, TARE_FACT_TIMER_BITS, TARE_ORIGIN_DRIVER,
-			                    rate.valid_bits);
-		} else {
-			tare_fact_absent(facts, TARE_FACT_TIMER_RATE, "%s", error.message);
-		}
-	}
-	if (facts->fact[TARE_FACT_TIMER_PAIRS].present)
-		return;
-	if (tare_clock_pair(device, &pair, &error) == 0) {
-		char text[64];
-		snprintf(text, sizeof text, "yes, bracket of %lld ns",
-		         (long long)tare_host_elapsed_ns(pair.before, pair.after));
-		tare_fact_set_text(facts, TARE_FACT_TIMER_PAIRS, TARE_ORIGIN_MEASURED, text);
-	} else {
-		tare_fact_absent(facts, TARE_FACT_TIMER_PAIRS, "%s", error.message);
-	}
-}
-
 static void summarise_engines(const struct tare_device_entry *entry, struct tare_facts *facts)
 {
 	static const char *const words[] = { "compute", "copy", "link" };
@@ -86,12 +58,10 @@ static int add_engines(struct tare_device *device, struct tare_device_entry *ent
 	return 0;
 }
 
-int tare_device_describe(struct tare_driver *driver, uint32_t index, struct tare_device *device,
+int tare_device_describe(struct tare_driver *driver, uint32_t index,
                          struct tare_device_entry *entry, struct tare_error *error)
 {
 	const struct tare_backend *backend = driver->backend;
-	struct tare_device *opened = NULL;
-	struct tare_error why = { 0 };
 	int status;
 
 	entry->index = index;
@@ -103,22 +73,34 @@ int tare_device_describe(struct tare_driver *driver, uint32_t index, struct tare
 		return status;
 	if (strcmp(backend->name, "simulated") != 0)
 		tare_topology_of_device(&entry->facts);
-	if (!device) {
-		if (backend->device_open(driver, index, &opened, &why) < 0) {
-			if (!entry->facts.fact[TARE_FACT_ENGINES].present)
-				tare_fact_absent(&entry->facts, TARE_FACT_ENGINES, "%s",
-				                 why.message);
-			return 0;
-		}
-		device = opened;
-	}
-	add_clock_facts(device, &entry->facts);
-	status = add_engines(device, entry);
-	tare_device_close(opened);
-	return status < 0 ? tare_fail(error, ENOMEM, "out of memory") : 0;
+	return 0;
 }
 
-// What to do about a backend that gave nothing, where its message does not say so already.
+int tare_device_describe_open(struct tare_device *device, struct tare_device_entry *entry,
+                              struct tare_error *error)
+{
+	return add_engines(device, entry) < 0 ? tare_fail(error, ENOMEM, "out of memory") : 0;
+}
+
+// A device that cannot be opened still has its facts; its engines say why not.
+static int open_and_describe(struct tare_driver *driver, struct tare_device_entry *entry,
+                             struct tare_error *error)
+{
+	struct tare_device *device = NULL;
+	struct tare_error why = { 0 };
+	int status;
+
+	if (driver->backend->device_open(driver, entry->index, &device, &why) < 0) {
+		if (!entry->facts.fact[TARE_FACT_ENGINES].present)
+			tare_fact_absent(&entry->facts, TARE_FACT_ENGINES, "%s", why.message);
+		return 0;
+	}
+	status = tare_device_describe_open(device, entry, error);
+	tare_device_close(device);
+	return status;
+}
+
+// What to do about a backend that gave nothing and whose reason does not say what to install.
 static const char *action_for(const char *backend, int status)
 {
 	if (strcmp(backend, "opencl") == 0)
@@ -133,7 +115,12 @@ static const char *action_for(const char *backend, int status)
 	return NULL;
 }
 
-static int add_backend(const struct tare_backend *backend, const char *option,
+static bool gives_advice(const char *reason)
+{
+	return strstr(reason, "install") || strstr(reason, "comes with");
+}
+
+static int add_backend(const struct tare_backend *backend, const char *option, bool facts_only,
                        struct tare_result *result, struct tare_error *error)
 {
 	struct tare_driver *driver = NULL;
@@ -147,14 +134,17 @@ static int add_backend(const struct tare_backend *backend, const char *option,
 			status = tare_fail(&why, ENODEV, "the driver has no device");
 	}
 	if (status < 0) {
-		status = tare_result_add_absence(result, backend->name, why.message,
-		                                 action_for(backend->name, status));
+		status = tare_result_add_absence(
+		    result, backend->name, why.message,
+		    gives_advice(why.message) ? NULL : action_for(backend->name, status));
 		goto out;
 	}
 	for (uint32_t i = 0; status == 0 && i < count; i++) {
 		struct tare_device_entry *entry = tare_result_add_device(result);
 		struct tare_error one = { 0 };
-		status = entry ? tare_device_describe(driver, i, NULL, entry, &one) : -ENOMEM;
+		status = entry ? tare_device_describe(driver, i, entry, &one) : -ENOMEM;
+		if (status == 0 && !facts_only)
+			status = open_and_describe(driver, entry, &one);
 		if (status < 0 && status != -ENOMEM) {
 			char reason[640];
 			snprintf(reason, sizeof reason, "device %u: %s", i, one.message);
@@ -191,7 +181,7 @@ int tare_measure_devices(const struct tare_devices_options *options, struct tare
 	for (size_t i = 0; status == 0 && tare_backends[i]; i++)
 		if (!only || only == tare_backends[i])
 			status = add_backend(tare_backends[i], only ? options->option : NULL,
-			                     result, error);
+			                     options && options->facts_only, result, error);
 	if (status == 0 && tare_merge_identities(result->devices, result->device_count) < 0)
 		status = tare_fail(error, ENOMEM, "out of memory");
 	return status;

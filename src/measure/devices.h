@@ -7,6 +7,7 @@
 struct tare_devices_options {
 	const char *backend; // only this one ("opencl"); NULL: all
 	const char *option;  // for its driver_open (a script of `simulated`); NULL: none
+	bool facts_only;     // open no device: it costs seconds and memory, and disturbs others
 };
 
 // Adds every device of every backend to result->devices (with one `number` for one physical
@@ -15,11 +16,12 @@ struct tare_devices_options {
 int tare_measure_devices(const struct tare_devices_options *options, struct tare_result *result,
                          struct tare_error *error);
 
-// Fills in an entry for device `index` of an open driver: facts, host topology, and what takes an
-// open device: engines and the timer's own word. `device` may be NULL: it is opened and closed.
-// A device that cannot be opened still has its facts; its engines say why not.
-int tare_device_describe(struct tare_driver *driver, uint32_t index, struct tare_device *device,
+// Fills in an entry for device `index` of an open driver: facts and host topology. Opens nothing.
+int tare_device_describe(struct tare_driver *driver, uint32_t index,
                          struct tare_device_entry *entry, struct tare_error *error);
+// Adds what takes an open device: its engines. An entry has them once. Returns 0 or -ENOMEM.
+int tare_device_describe_open(struct tare_device *device, struct tare_device_entry *entry,
+                              struct tare_error *error);
 
 // Gives entries that are one physical device one number: the same UUID, else the same PCI
 // address. Numbers count from 0 in the order of first appearance (identity.c).

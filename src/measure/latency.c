@@ -48,14 +48,17 @@ struct tare_figure *latency_figure(struct latency_task *task, struct tare_measur
 {
 	bool device = strcmp(source, "device") == 0;
 	struct tare_figure *figure =
-	    tare_measurement_add(measurement, "time", "ps", source, "%s", method);
+	    tare_measurement_add(measurement, "time", "ps", source, "%s%s", method,
+	                         device ? tare_bench_stamp_note(&task->latency->bench) : "");
 
 	if (!figure || tare_labels_set_text(&figure->labels, "group", task->row->group) < 0 ||
 	    tare_labels_set_text(&figure->labels, "what", what) < 0 ||
 	    (batch > 1 && tare_labels_set_number(&figure->labels, "batch", batch) < 0))
 		return NULL;
-	// The host clock steps by 1 ns; a median of 0 is no figure.
-	figure->quantum = (device ? task->latency->bench.step_ps : 1000) / batch;
+	figure->quantum = (device ? task->latency->bench.step_ps
+	                          : 1000 * (double)task->latency->run->host_step_ns) /
+	                  batch;
+	// A median of 0 is no figure.
 	figure->floor = 1;
 	return figure;
 }
@@ -199,13 +202,17 @@ int tare_measure_latency(struct tare_run *run, const struct tare_latency_options
 	}
 	if (status == 0)
 		status = measure(&latency, error);
+	if (status == -ENODEV || status == -ETIMEDOUT)
+		tare_device_abandon(run->device);
 	tare_kernel_free(latency.kernel);
 	tare_module_free(latency.module);
 	tare_bench_close(&latency.bench);
-	if (status == 0 || status == -EINTR) {
+	if (status == 0 || tare_run_is_partial(run, status)) {
 		int added = latency_add_plots(run->result);
 		if (added == 0)
 			added = tare_run_warn_convergence(run);
+		if (added == 0)
+			added = tare_run_warn_lost(run, status, error);
 		if (added < 0)
 			status = tare_fail(error, -added, "out of memory");
 	}

@@ -46,7 +46,12 @@ int latency_plan_device_clock(struct latency_task *task, struct tare_measurement
 	    "smallest non-zero difference between the stamps of 16 markers in a row");
 	struct tare_figure *marker =
 	    latency_figure(task, measurement, "marker, back to back", "device", MARKERS,
-	                   "16 markers in a row: first start to last end, divided by 16");
+	                   task->latency->bench.gated
+	                       ? "16 markers in a row behind a gate: first start to last end, "
+	                         "divided by 16"
+	                       : "16 markers in a row: first start to last end, divided by 16; "
+	                         "there is no gate, so where the device is quicker this is the "
+	                         "host's time to append one");
 
 	if (!step || !marker)
 		return -ENOMEM;
@@ -78,6 +83,10 @@ static int smallest_step(const struct tare_bench *bench, struct tare_event *cons
 		int status = tare_event_stamps(events[i], &stamps, error);
 		if (status < 0)
 			return status;
+		if (!tare_stamps_have(&stamps, TARE_STAMP_START) ||
+		    !tare_stamps_have(&stamps, TARE_STAMP_END))
+			return tare_fail(error, ENODATA,
+			                 "the driver gives no start or no end of a marker");
 		if (i == 0)
 			first = stamps;
 		if (stamps.epoch != first.epoch)
@@ -105,7 +114,8 @@ int latency_sample_device_clock(struct tare_measurement *measurement, int64_t *v
 	struct tare_event *events[MARKERS] = { NULL };
 	struct tare_gate *gate = NULL;
 	uint64_t step = 0;
-	int64_t span = 0;
+	struct tare_host_time begin = tare_device_now(bench->device);
+	int64_t span = 0, host_ns;
 	int status = bench->gated ? tare_gate_shut(bench->timed, &gate, error) : 0;
 
 	for (size_t i = 0; status == 0 && i < MARKERS; i++)
@@ -114,10 +124,12 @@ int latency_sample_device_clock(struct tare_measurement *measurement, int64_t *v
 		status = tare_gate_open(gate, error);
 	if (status == 0)
 		status = tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
+	host_ns = tare_host_elapsed_ns(begin, tare_device_now(bench->device));
 	if (status == 0)
 		status = smallest_step(bench, events, &step, error);
 	if (status == 0)
-		status = tare_bench_span_ps(bench, events[0], events[MARKERS - 1], &span, error);
+		status = tare_bench_span_ps(bench, events[0], events[MARKERS - 1], host_ns, &span,
+		                            error);
 	if (status == 0) {
 		values[1] = span / MARKERS;
 		if (step) {

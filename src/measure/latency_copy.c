@@ -17,8 +17,9 @@ int latency_plan_copy(struct latency_task *task, struct tare_measurement *measur
 	        ? (pinned ? "copy 1 byte, pinned to device" : "copy 1 byte, pageable to device")
 	        : (pinned ? "copy 1 byte, device to pinned" : "copy 1 byte, device to pageable");
 
-	return latency_figure(task, measurement, what, "host", 1,
-	                      "one blocking copy of 1 byte; a queue without profiling") &&
+	return latency_figure(
+	           task, measurement, what, "host", 1,
+	           "one blocking copy of 1 byte; a queue without profiling, used just before") &&
 	               latency_figure(
 	                   task, measurement, what, "device", 1,
 	                   "start to end of the same copy on a queue with profiling; shorter than "
@@ -90,9 +91,12 @@ int latency_sample_copy(struct tare_measurement *measurement, int64_t *values,
 	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
 	struct tare_operation copy = copy_of(task);
-	struct tare_host_time begin = tare_device_now(bench->device);
-	int status = tare_append(bench->plain, &copy, NULL, error);
+	struct tare_host_time begin;
+	int status = tare_bench_turn_to(bench->plain, &copy, error);
 
+	begin = tare_device_now(bench->device);
+	if (status == 0)
+		status = tare_append(bench->plain, &copy, NULL, error);
 	values[0] = latency_ps(begin, tare_device_now(bench->device), 1);
 	if (status < 0 || !bench->stamped)
 		return status;

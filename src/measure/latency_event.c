@@ -4,6 +4,7 @@
 #include "measure/latency_internal.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,6 +198,10 @@ int latency_sample_across(struct tare_measurement *measurement, int64_t *values,
 		status = tare_event_stamps(first, &before, error);
 	if (status == 0)
 		status = tare_event_stamps(second, &after, error);
+	if (status == 0 && (!tare_stamps_have(&before, TARE_STAMP_END) ||
+	                    !tare_stamps_have(&after, TARE_STAMP_START)))
+		status = tare_fail(error, ENODATA,
+		                   "the driver gives no end of the first or no start of the second");
 	if (status == 0 && before.epoch == after.epoch) {
 		int64_t ticks = tare_ticks_elapsed_signed(&bench->rate, before.at[TARE_STAMP_END],
 		                                          after.at[TARE_STAMP_START]);
@@ -209,19 +214,39 @@ int latency_sample_across(struct tare_measurement *measurement, int64_t *values,
 	return status;
 }
 
-// Lives on the heap: a callback that comes after we gave up on it must still find it.
+enum callback_state { AWAITED, ENTERED, DONE, GIVEN_UP };
+
+// Lives on the heap: a callback that comes after we gave up on it must still find it. Then it
+// belongs to the callback, which touches nothing else: the device may be closed by now.
 struct callback {
 	struct tare_device *device;
 	struct tare_host_time entered;
-	atomic_bool done;
+	atomic_int state;
 };
 
 static void on_event(void *context)
 {
 	struct callback *callback = context;
+	int state = AWAITED;
 
+	if (!atomic_compare_exchange_strong(&callback->state, &state, ENTERED)) {
+		free(callback);
+		return;
+	}
 	callback->entered = tare_device_now(callback->device);
-	atomic_store_explicit(&callback->done, true, memory_order_release);
+	atomic_store(&callback->state, DONE);
+}
+
+// One that is running is awaited: it only reads the clock.
+static void release(struct callback *callback, bool registered)
+{
+	int state = AWAITED;
+
+	if (registered && atomic_compare_exchange_strong(&callback->state, &state, GIVEN_UP))
+		return;
+	while (atomic_load(&callback->state) == ENTERED)
+		sched_yield();
+	free(callback);
 }
 
 int latency_plan_callback(struct latency_task *task, struct tare_measurement *measurement)
@@ -260,7 +285,7 @@ static int wait_for(struct callback *callback, struct tare_error *error)
 {
 	struct tare_host_time begin = tare_device_now(callback->device);
 
-	while (!atomic_load_explicit(&callback->done, memory_order_acquire)) {
+	while (atomic_load(&callback->state) != DONE) {
 		if (tare_host_elapsed_ns(begin, tare_device_now(callback->device)) >
 		    CALLBACK_LIMIT_NS)
 			return tare_fail(error, EIO, "the callback was not called within a second");
@@ -335,7 +360,6 @@ int latency_sample_callback(struct tare_measurement *measurement, int64_t *value
 		}
 	}
 	tare_event_free(event);
-	if (!registered || atomic_load_explicit(&callback->done, memory_order_acquire))
-		free(callback);
+	release(callback, registered);
 	return status;
 }

@@ -22,6 +22,8 @@ struct latency_task {
 	struct tare_memory *host, *device;
 	struct tare_event *event;
 	struct tare_graph *graph;
+	size_t samples;    // launch to start: taken,
+	size_t outside[3]; // and those of each figure that cannot be
 };
 
 // One row of the table in latency.c: one measurement.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What launching an empty kernel costs: alone, in a row, behind a gate, as a graph.
 #include "backend/call.h"
+#include "base/units.h"
 #include "measure/latency_internal.h"
 
 #include <errno.h>
@@ -10,7 +11,8 @@ int latency_plan_isolated(struct latency_task *task, struct tare_measurement *me
 {
 	return latency_figure(
 	           task, measurement, "launch and wait", "host", 1,
-	           "one launch of an empty kernel, then finish; a queue without profiling") &&
+	           "one launch of an empty kernel, then finish; a queue without profiling, "
+	           "used just before") &&
 	               latency_figure(task, measurement, "empty kernel, alone", "device", 1,
 	                              "start to end of one empty kernel that is waited for")
 	           ? 0
@@ -43,20 +45,28 @@ int latency_sample_isolated(struct tare_measurement *measurement, int64_t *value
 	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
 	struct tare_operation launch = latency_launch(task->latency);
-	struct tare_host_time begin = tare_device_now(bench->device);
 	struct tare_event *event = NULL;
-	int status = tare_append(bench->plain, &launch, NULL, error);
+	struct tare_host_time begin;
+	int64_t host_ns;
+	int status = tare_bench_turn_to(bench->plain, &launch, error);
 
+	begin = tare_device_now(bench->device);
+	if (status == 0)
+		status = tare_append(bench->plain, &launch, NULL, error);
 	if (status == 0)
 		status = tare_finish(bench->plain, TARE_LIMIT_NATIVE, error);
 	values[0] = latency_ps(begin, tare_device_now(bench->device), 1);
 	if (status < 0 || !bench->stamped)
 		return status;
-	status = tare_append(bench->timed, &launch, &event, error);
+	status = tare_bench_turn_to(bench->timed, &launch, error);
+	begin = tare_device_now(bench->device);
+	if (status == 0)
+		status = tare_append(bench->timed, &launch, &event, error);
 	if (status == 0)
 		status = tare_finish(bench->timed, TARE_LIMIT_NATIVE, error);
+	host_ns = tare_host_elapsed_ns(begin, tare_device_now(bench->device));
 	if (status == 0)
-		status = tare_bench_duration_ps(bench, event, &values[1], error);
+		status = tare_bench_duration_ps(bench, event, host_ns, &values[1], error);
 	tare_event_free(event);
 	return status;
 }
@@ -124,7 +134,8 @@ int latency_sample_gated(struct tare_measurement *measurement, int64_t *values,
 	struct tare_operation launch = latency_launch(task->latency);
 	struct tare_event *first = NULL, *last = NULL;
 	struct tare_gate *gate = NULL;
-	int64_t span;
+	struct tare_host_time begin = tare_device_now(bench->device);
+	int64_t span, host_ns;
 	int status = tare_gate_shut(bench->timed, &gate, error);
 
 	for (uint32_t i = 0; status == 0 && i < task->batch; i++) {
@@ -135,8 +146,10 @@ int latency_sample_gated(struct tare_measurement *measurement, int64_t *values,
 		status = tare_gate_open(gate, error);
 	if (status == 0)
 		status = tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
+	host_ns = tare_host_elapsed_ns(begin, tare_device_now(bench->device));
 	if (status == 0)
-		status = tare_bench_span_ps(bench, first, last ? last : first, &span, error);
+		status =
+		    tare_bench_span_ps(bench, first, last ? last : first, host_ns, &span, error);
 	if (status == 0)
 		values[0] = span / task->batch;
 	tare_event_free(first);
@@ -179,9 +192,34 @@ int latency_begin_to_start(struct tare_measurement *measurement, struct tare_err
 }
 
 // Causality is surer than the clock fit: nothing starts before the call nor ends after the return.
-static int64_t bounded(int64_t mapped_ps, int64_t around_ps)
+static int64_t bounded(int64_t mapped_ps, int64_t around_ps, size_t *outside)
 {
+	*outside += mapped_ps < 0 || mapped_ps > around_ps;
 	return mapped_ps < 0 ? 0 : mapped_ps > around_ps ? around_ps : mapped_ps;
+}
+
+// Where most samples had to be put within their bounds, the median is a bound and no figure.
+static void refuse_bounds(struct latency_task *task, struct tare_measurement *measurement)
+{
+	const struct tare_clock_track *track = &task->latency->bench.track;
+	char text[TARE_UNIT_TEXT];
+
+	for (size_t i = 0; i < 3; i++) {
+		struct tare_figure *figure = &measurement->figures[i];
+		if (i < 2 && !track->fitted)
+			continue;
+		figure->refused = 2 * task->outside[i] > task->samples;
+		if (!figure->refused)
+			figure->absent[0] = '\0';
+		else if (i == 2)
+			snprintf(figure->absent, sizeof figure->absent,
+			         "by the device's clock the kernel alone lasts longer than launch "
+			         "and finish together by the host's");
+		else
+			snprintf(figure->absent, sizeof figure->absent,
+			         "lost in the clock fit's error of %s",
+			         tare_format_ns((double)track->fit.residual_ns, text));
+	}
 }
 
 int latency_sample_to_start(struct tare_measurement *measurement, int64_t *values,
@@ -203,7 +241,8 @@ int latency_sample_to_start(struct tare_measurement *measurement, int64_t *value
 		status = tare_finish(bench->timed, TARE_LIMIT_NATIVE, error);
 	returned = tare_device_now(bench->device);
 	if (status == 0)
-		status = tare_bench_duration_ps(bench, event, &kernel_ps, error);
+		status = tare_bench_duration_ps(bench, event, tare_host_elapsed_ns(begin, returned),
+		                                &kernel_ps, error);
 	if (status == 0)
 		status = tare_event_stamps(event, &stamps, error);
 	if (status == 0) {
@@ -214,12 +253,17 @@ int latency_sample_to_start(struct tare_measurement *measurement, int64_t *value
 			    tare_clock_map(fit, stamps.at[TARE_STAMP_START], begin);
 			struct tare_host_time end =
 			    tare_clock_map(fit, stamps.at[TARE_STAMP_END], returned);
-			values[0] = bounded(latency_ps(begin, start, 1), values[2]);
-			values[1] = bounded(latency_ps(end, returned, 1), values[2]);
+			values[0] =
+			    bounded(latency_ps(begin, start, 1), values[2], &task->outside[0]);
+			values[1] =
+			    bounded(latency_ps(end, returned, 1), values[2], &task->outside[1]);
 			for (int i = 0; i < 2; i++)
 				measurement->figures[i].systematic =
 				    1000.0 * (double)fit->residual_ns;
 		}
+		task->samples++;
+		task->outside[2] += values[2] < 0;
+		refuse_bounds(task, measurement);
 	}
 	tare_event_free(event);
 	return status;

@@ -3,6 +3,7 @@
 
 #include "backend/call.h"
 #include "measure/devices.h"
+#include "measure/host_step.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -62,6 +63,18 @@ static int add_device(struct tare_run *run)
 	return 0;
 }
 
+// The simulated device's host clock counts whole nanoseconds; reading it would only pass its time.
+static int64_t measure_step(const struct tare_run *run)
+{
+	struct tare_host_time reads[TARE_STEP_READS];
+
+	if (run->simulated)
+		return 1;
+	for (size_t i = 0; i < TARE_STEP_READS; i++)
+		reads[i] = tare_run_now(run);
+	return tare_host_step_ns(reads, TARE_STEP_READS);
+}
+
 int tare_run_begin(struct tare_run *run, int64_t default_budget_ns, struct tare_error *error)
 {
 	int status = 0;
@@ -70,6 +83,7 @@ int tare_run_begin(struct tare_run *run, int64_t default_budget_ns, struct tare_
 	if (run->budget_ns <= 0)
 		run->budget_ns = default_budget_ns;
 	run->random = (struct tare_random){ .state = run->seed };
+	run->host_step_ns = measure_step(run);
 	tare_run_restart(run);
 	if (run->result->device_count == 0)
 		status = add_device(run);
@@ -85,4 +99,34 @@ int tare_run_begin(struct tare_run *run, int64_t default_budget_ns, struct tare_
 		status =
 		    tare_labels_set_number(&run->result->parameters, "budget_ns", run->budget_ns);
 	return status < 0 ? tare_fail(error, -status, "out of memory") : 0;
+}
+
+static bool is_lost(int status)
+{
+	return status == -ENODEV || status == -ETIMEDOUT || status == -EIO;
+}
+
+bool tare_run_is_partial(const struct tare_run *run, int status)
+{
+	if (status == -EINTR)
+		return true;
+	for (size_t i = 0; is_lost(status) && i < run->result->cell_count; i++) {
+		const struct tare_cell *cell = &run->result->cells[i];
+		if (!cell->absent && strcmp(cell->source, "model") != 0)
+			return true;
+	}
+	return false;
+}
+
+int tare_run_warn_lost(struct tare_run *run, int status, const struct tare_error *why)
+{
+	const char *action = "see the kernel's log (dmesg), reset the device or restart the machine";
+
+	if (!is_lost(status))
+		return 0;
+	if (status == -ETIMEDOUT)
+		action = "stop what else uses the device and run again; if it stays so, reset it";
+	return tare_result_warn(run->result, "device-lost", action,
+	                        "the run ended early, only what was measured until then is here: %s",
+	                        why && why->message[0] ? why->message : "the device is gone");
 }

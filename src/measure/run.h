@@ -33,7 +33,8 @@ struct tare_run {
 	size_t limited_figures; // did not and would not: the timer's step, the clock's mapping
 	void (*between)(void *context); // called between measurements; NULL: none
 	void *between_context;
-	bool simulated; // virtual time: no figure of this machine may enter
+	bool simulated;       // virtual time: no figure of this machine may enter
+	int64_t host_step_ns; // the host clock's step (measure/host_step.h), measured once
 };
 
 // Starts the budget and writes what is common into the document: host, device (unless the caller
@@ -71,6 +72,8 @@ struct tare_figure {
 	struct tare_labels labels; // owned; moves into the cell
 	char *method;              // owned; moves into the cell
 	char absent[320];          // why there is no figure; "" when there is one
+	bool refused;              // set once samples cannot be trusted; `absent` says why, and
+	                           // what samples there were are not used
 	size_t cell; // index of its cell in the document (tare_run_measure fills it in)
 };
 
@@ -97,15 +100,23 @@ struct tare_measurement {
 // (what is left / the measurements that are left) is used, and fills in their cells. Samples are
 // kept at most every half millisecond: spread over the same time they tell more than in a row.
 // Cells are in the order of `measurements`. A measurement that the device cannot do (-ENOSYS,
-// -ENOTSUP, -ENODATA, -ENOMEM, -EINVAL, -EIO) becomes absent cells with the reason. Returns 0;
-// -EINTR when the user stopped it; -ENODEV, -ETIMEDOUT when the device is gone. The document holds
-// what was measured in every case. May be called several times in one run: *total counts the
-// measurements of later calls too (run->cells_total is set by the caller, or 0).
+// -ENOTSUP, -ENODATA, -ENOMEM, -EINVAL, -EIO, -EOVERFLOW) becomes absent cells with the reason.
+// Returns 0; -EINTR when the user stopped it; -ENODEV, -ETIMEDOUT when the device is gone. The
+// document holds what was measured in every case. May be called several times in one run: *total
+// counts the measurements of later calls too (run->cells_total is set by the caller, or 0).
 int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements, size_t count,
                      struct tare_error *error);
 
 // Adds the warning that counts cells that did not converge and names a budget that would do.
 int tare_run_warn_convergence(struct tare_run *run);
+
+// Whether a run that ended with `status` still has figures worth concluding and writing: the user
+// stopped it, or the device was lost or stuck in the middle, after at least one figure.
+bool tare_run_is_partial(const struct tare_run *run, int status);
+
+// Adds the warning "device-lost" with the sentence of `why` when such a run was ended by the
+// device. Returns 0 or -ENOMEM.
+int tare_run_warn_lost(struct tare_run *run, int status, const struct tare_error *why);
 
 // The next unused figure of a measurement, with a copy of `method` (printf). NULL: out of memory
 // or figures.
@@ -116,6 +127,7 @@ struct tare_figure *tare_measurement_add(struct tare_measurement *measurement, c
 void tare_figure_clear(struct tare_figure *figure);
 void tare_measurement_clear(struct tare_measurement *measurement);
 
-// How often to repeat something that lasts `duration` so that one sample lasts at least 100 steps
-// of a timer whose step is `step` (same unit); at least 1, at most `limit`.
+// How often to repeat something that lasts `duration` so that one sample is no less than 100 steps
+// of a timer whose step is `step` (same unit); then 400, because an interval is never narrower than
+// a step on each side, and 1 % of 100 steps is one step. At least 1, at most `limit`.
 uint32_t tare_batch(double duration, double step, uint32_t limit);

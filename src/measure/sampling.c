@@ -3,6 +3,7 @@
 // trend over sizes), the rule when to stop is model/statistics.h, the budget is shared fairly.
 #include "measure/run.h"
 
+#include "backend/call.h"
 #include "base/cleanup.h"
 #include "base/units.h"
 
@@ -19,6 +20,9 @@
 #define FEWEST_KEPT 200
 #define KEEP_EVERY_NS INT64_C(500000)
 #define KEEP_MOST 20000
+// Ticks of the timer below which operations are batched, and how many a batch lasts then.
+#define TICKS_LEAST 100
+#define TICKS_WANTED 400
 // Fruitless tries after which a measurement is given up.
 #define TRIES 100
 // A measurement whose turn comes when the budget is used up is skipped only beyond this much more.
@@ -84,7 +88,9 @@ uint32_t tare_batch(double duration, double step, uint32_t limit)
 		return 1;
 	if (!(duration > 0))
 		return limit;
-	wanted = ceil(100 * step / duration);
+	if (duration >= TICKS_LEAST * step)
+		return 1;
+	wanted = ceil(TICKS_WANTED * step / duration);
 	return wanted < 1 ? 1 : wanted > limit ? limit : (uint32_t)wanted;
 }
 
@@ -98,6 +104,7 @@ static bool only_this_one(int status)
 	case ENOMEM:
 	case EINVAL:
 	case EIO:
+	case EOVERFLOW:
 		return true;
 	default:
 		return false;
@@ -136,7 +143,7 @@ static bool all_settled(struct sampler *sampler, int64_t elapsed_ns)
 		bool decision = series->n >= series->next_decision;
 		enum tare_verdict verdict;
 
-		if (series->n == 0)
+		if (series->n == 0 || sampler->measurement->figures[i].refused)
 			continue;
 		any = true;
 		verdict = tare_series_decide(series, elapsed_ns);
@@ -197,7 +204,7 @@ static double half_width(const struct tare_cell *cell)
 
 static double target_of(const struct tare_cell *cell)
 {
-	return tare_stopping_default().relative_half_width * cell->summary.median;
+	return tare_stopping_default().relative_half_width * fabs(cell->summary.median);
 }
 
 static void add_systematic(struct tare_cell *cell, double systematic)
@@ -208,7 +215,6 @@ static void add_systematic(struct tare_cell *cell, double systematic)
 	cell->summary.ci_high += systematic;
 	if (cell->summary.min >= 0 && cell->summary.ci_low < 0)
 		cell->summary.ci_low = 0;
-	cell->converged = cell->converged && half_width(cell) <= target_of(cell);
 }
 
 // Turns one figure's series into its cell.
@@ -233,7 +239,7 @@ static int fill_cell(struct sampler *sampler, size_t i, enum tare_verified verif
 	}
 	if (status < 0 && status != -EINTR)
 		return tare_cell_set_absent(cell, "%s", why->message);
-	if (series->n == 0)
+	if (series->n == 0 || figure->refused)
 		return tare_cell_set_absent(
 		    cell, "%s",
 		    figure->absent[0] ? figure->absent : "interrupted before the first sample");
@@ -249,6 +255,9 @@ static int fill_cell(struct sampler *sampler, size_t i, enum tare_verified verif
 	                               sampler->converged[i] ? TARE_CONVERGED : TARE_NOT_CONVERGED);
 	cell->verified = verified;
 	add_systematic(cell, figure->systematic);
+	// The interval of the last decision may be narrower than that of all samples, of which a
+	// figure gets more while others of its measurement have not settled.
+	cell->converged = cell->converged && half_width(cell) <= target_of(cell);
 	if (status == 0 && figure->rate_unit)
 		status = tare_cell_set_rate(cell, figure->work, figure->rate_unit, 1e9);
 	return status;
@@ -298,7 +307,8 @@ static double needed_ns(const struct sampler *sampler)
 			continue;
 		}
 		sampler->run->open_figures++;
-		if (half_width(cell) / cell->summary.median > sampler->run->worst_open)
+		if (half_width(cell) > target &&
+		    half_width(cell) / cell->summary.median > sampler->run->worst_open)
 			sampler->run->worst_open = half_width(cell) / cell->summary.median;
 		factor = fmax(factor, factor_needed(cell));
 	}
@@ -327,6 +337,8 @@ static int measure_one(struct tare_run *run, struct tare_measurement *measuremen
 	}
 	if (status >= 0)
 		status = sample_until_done(&sampler, &why);
+	if (status == -ENODEV || status == -ETIMEDOUT)
+		tare_device_abandon(run->device);
 	if (measurement->end) {
 		struct tare_error later = { 0 };
 		ended = measurement->end(measurement, &verified, &later);
@@ -487,6 +499,19 @@ static double better_budget_s(const struct tare_run *run)
 	return needed_s > 7200 ? 0 : needed_s;
 }
 
+// Plain digits, two of them significant.
+static const char *format_worst(double percent, char text[TARE_UNIT_TEXT])
+{
+	if (percent > 1000)
+		snprintf(text, TARE_UNIT_TEXT, "more than ±1000");
+	else if (percent >= 100)
+		snprintf(text, TARE_UNIT_TEXT, "±%.0f", 10 * round(percent / 10));
+	else
+		snprintf(text, TARE_UNIT_TEXT, "±%s",
+		         tare_format_significant(percent, 2, (char[TARE_UNIT_TEXT]){ 0 }));
+	return text;
+}
+
 static int warn_open(struct tare_run *run, const struct counts *counts, const char *budget)
 {
 	double better_s = better_budget_s(run);
@@ -499,8 +524,8 @@ static int warn_open(struct tare_run *run, const struct counts *counts, const ch
 		         "stop what else runs on this machine: no sensible budget "
 		         "would do");
 	if (isfinite(run->worst_open) && run->worst_open > 0)
-		snprintf(worst, sizeof worst, " (at worst ±%s %%)",
-		         tare_format_significant(100 * run->worst_open, 2, number));
+		snprintf(worst, sizeof worst, " (at worst %s %%)",
+		         format_worst(100 * run->worst_open, number));
 	return tare_result_warn(run->result, "not-converged", action,
 	                        "%zu of %zu figures did not converge to 1 %% in %s s%s",
 	                        run->open_figures, counts->cells, budget, worst);

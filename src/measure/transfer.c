@@ -18,12 +18,14 @@ struct tare_figure *transfer_figure(struct transfer *transfer, struct tare_measu
 {
 	bool device = strcmp(source, "device") == 0;
 	struct tare_figure *figure =
-	    tare_measurement_add(measurement, "time", "ps", source, "%s", method);
+	    tare_measurement_add(measurement, "time", "ps", source, "%s%s", method,
+	                         device ? tare_bench_stamp_note(&transfer->bandwidth->bench) : "");
 
 	if (!figure || tare_labels_set_text(&figure->labels, "line", tare_lines[line].name) < 0 ||
 	    tare_labels_set_number(&figure->labels, "bytes", (int64_t)transfer->bytes) < 0)
 		return NULL;
-	figure->quantum = device ? transfer->bandwidth->bench.step_ps : 1000;
+	figure->quantum = device ? transfer->bandwidth->bench.step_ps
+	                         : 1000 * (double)transfer->bandwidth->run->host_step_ns;
 	figure->floor = 1;
 	figure->rate_unit = "GB/s";
 	figure->work = work;
@@ -72,6 +74,35 @@ static int time_on_host(struct transfer *transfer, struct tare_queue *queue,
 	return status;
 }
 
+// A copy that lasts longer than stamps can tell has no device figure; the host's stays.
+static int refuse_if_too_long(struct tare_measurement *measurement, int status,
+                              const struct tare_error *error)
+{
+	struct tare_figure *figure = figure_of(measurement, "device");
+
+	if (status != -EOVERFLOW)
+		return status;
+	figure->refused = true;
+	snprintf(figure->absent, sizeof figure->absent, "%.300s", error->message);
+	return 0;
+}
+
+// Host and device time from copies of their own, each on a queue that was in use just before.
+static int sample_apart(struct transfer *transfer, int64_t *host, int64_t *device,
+                        struct tare_error *error)
+{
+	struct tare_bench *bench = &transfer->bandwidth->bench;
+	int status = tare_bench_turn_to(bench->plain, &transfer->operation, error);
+
+	if (status == 0)
+		status = time_on_host(transfer, bench->plain, NULL, host, error);
+	if (status == 0)
+		status = tare_bench_turn_to(bench->timed, &transfer->operation, error);
+	return status < 0 ? status
+	                  : tare_bench_batch_ps(bench, &transfer->operation, transfer->batch,
+	                                        device, error);
+}
+
 static int sample_copy(struct tare_measurement *measurement, int64_t *values,
                        struct tare_error *error)
 {
@@ -85,16 +116,14 @@ static int sample_copy(struct tare_measurement *measurement, int64_t *values,
 	if (!bench->stamped)
 		return time_on_host(transfer, bench->plain, NULL, host, error);
 	if (transfer->apart) {
-		status = time_on_host(transfer, bench->plain, NULL, host, error);
-		return status < 0 ? status
-		                  : tare_bench_batch_ps(bench, &transfer->operation,
-		                                        transfer->batch, device, error);
+		status = sample_apart(transfer, host, device, error);
+		return refuse_if_too_long(measurement, status, error);
 	}
 	status = time_on_host(transfer, bench->timed, &event, host, error);
 	if (status == 0)
-		status = tare_bench_duration_ps(bench, event, device, error);
+		status = tare_bench_duration_ps(bench, event, *host / 1000, device, error);
 	tare_event_free(event);
-	return status;
+	return refuse_if_too_long(measurement, status, error);
 }
 
 // Finds how many copies one device sample needs.
@@ -109,7 +138,7 @@ static int calibrate(struct transfer *transfer, struct tare_measurement *measure
 	transfer->batch = 1;
 	status = tare_bench_batch_ps(bench, &transfer->operation, 1, &ps, error);
 	if (status < 0)
-		return status;
+		return refuse_if_too_long(measurement, status, error);
 	transfer->batch = tare_bench_batch(bench, &transfer->operation, ps);
 	transfer->apart = transfer->batch > 1 || transfer->bytes <= APART_BYTES;
 	figure->quantum = bench->step_ps / transfer->batch;
@@ -329,19 +358,9 @@ int transfer_plan_rectangle(struct transfer *transfer, struct tare_measurement *
 
 // ---- first touch: the destination is new each time
 
-static int begin_first_touch(struct tare_measurement *measurement, struct tare_error *error)
+// New memory, and the copy into it.
+static int renew(struct transfer *transfer, struct tare_error *error)
 {
-	struct transfer *transfer = measurement->context;
-
-	transfer->batch = 1;
-	mark_unstamped(transfer, measurement);
-	return transfer_need(transfer, transfer->source, error);
-}
-
-static int sample_first_touch(struct tare_measurement *measurement, int64_t *values,
-                              struct tare_error *error)
-{
-	struct transfer *transfer = measurement->context;
 	struct bandwidth *bandwidth = transfer->bandwidth;
 	int status;
 
@@ -357,7 +376,33 @@ static int sample_first_touch(struct tare_measurement *measurement, int64_t *val
 		.destination = { transfer->fresh, 0, transfer->bytes },
 		.blocking = true,
 	};
-	return sample_copy(measurement, values, error);
+	return 0;
+}
+
+// Tries the copy once with a limit on the queue of the samples; into memory that no sample gets.
+static int begin_first_touch(struct tare_measurement *measurement, struct tare_error *error)
+{
+	struct transfer *transfer = measurement->context;
+	struct tare_operation copy;
+	int status = transfer_need(transfer, transfer->source, error);
+
+	transfer->batch = 1;
+	mark_unstamped(transfer, measurement);
+	if (status == 0)
+		status = renew(transfer, error);
+	if (status < 0)
+		return status;
+	copy = transfer->operation;
+	copy.blocking = false;
+	return tare_bench_run(transfer->bandwidth->bench.timed, &copy, error);
+}
+
+static int sample_first_touch(struct tare_measurement *measurement, int64_t *values,
+                              struct tare_error *error)
+{
+	int status = renew(measurement->context, error);
+
+	return status < 0 ? status : sample_copy(measurement, values, error);
 }
 
 static int end_first_touch(struct tare_measurement *measurement, enum tare_verified *verified,

@@ -12,8 +12,14 @@
 
 #define COPIES_LEAST 5
 #define COPIES_MOST 128
+// Trial runs in which the number of copies is chosen; it doubles from one to the next.
+#define TRIALS_MOST 10
+// Copies of each direction that must lie in the time in which both had work.
+#define COMMON_LEAST 2
 // Copies in a row leave gaps; directions that take turns overlap by nothing at all.
 #define BUSY_LEAST 0.75
+
+enum { TO_DEVICE, TO_HOST, TOTAL, FIGURES };
 
 struct direction {
 	struct tare_queue *queue;
@@ -69,26 +75,35 @@ static int time_alone(struct transfer *transfer, const struct direction *directi
                       struct tare_error *error)
 {
 	struct tare_event *event = NULL;
+	struct tare_bench *bench = &transfer->bandwidth->bench;
+	struct tare_host_time begin = tare_device_now(bench->device);
 	int status = tare_append(direction->queue, &direction->copy, &event, error);
+	int64_t host_ns;
 
 	if (status == 0)
 		status = tare_finish(direction->queue, TARE_LIMIT_DEFAULT_NS, error);
+	host_ns = tare_host_elapsed_ns(begin, tare_device_now(bench->device));
 	if (status == 0)
-		status = tare_bench_duration_ps(&transfer->bandwidth->bench, event, ps, error);
+		status = tare_bench_duration_ps(bench, event, host_ns, ps, error);
 	tare_event_free(event);
 	return status;
 }
 
-// As many copies as last 100 ticks, and more of the quicker direction, so that both end together.
-static void choose_copies(struct transfer *transfer, const int64_t alone_ps[2])
+static uint32_t most_copies(const struct tare_bench *bench)
+{
+	uint32_t capacity = bench->gate_capacity;
+	return capacity > 8 && capacity - 4 < COPIES_MOST ? capacity - 4 : COPIES_MOST;
+}
+
+// As many copies as the clock's step asks for, and more of the quicker direction, so that both end
+// together if neither slows the other more than it is slowed.
+static void guess_copies(struct transfer *transfer, const int64_t alone_ps[2])
 {
 	struct tare_bench *bench = &transfer->bandwidth->bench;
-	uint32_t most = COPIES_MOST;
+	uint32_t most = most_copies(bench);
 	int64_t slower = alone_ps[0] > alone_ps[1] ? alone_ps[0] : alone_ps[1];
 	uint32_t least = tare_batch((double)slower, bench->step_ps, COPIES_MOST / 2) + 2;
 
-	if (bench->gate_capacity > 8 && most > bench->gate_capacity - 4)
-		most = bench->gate_capacity - 4;
 	if (least < COPIES_LEAST)
 		least = COPIES_LEAST;
 	for (int d = 0; d < 2; d++) {
@@ -96,32 +111,6 @@ static void choose_copies(struct transfer *transfer, const int64_t alone_ps[2])
 		    alone_ps[d] > 0 ? (double)least * (double)slower / (double)alone_ps[d] : most;
 		transfer->copies[d] = copies < most ? (uint32_t)(copies + 0.5) : most;
 	}
-}
-
-static int begin_both(struct tare_measurement *measurement, struct tare_error *error)
-{
-	struct transfer *transfer = measurement->context;
-	struct tare_bench *bench = &transfer->bandwidth->bench;
-	struct direction directions[2];
-	int64_t alone_ps[2] = { 0, 0 };
-	int status = check_needs(transfer, error);
-
-	if (status < 0)
-		return status;
-	transfer->busy = 1;
-	directions_of(transfer, directions);
-	for (int d = 0; status == 0 && d < 2; d++) {
-		status = time_alone(transfer, &directions[d], &alone_ps[d], error);
-		if (status == 0)
-			status = bandwidth_poison(transfer->bandwidth,
-			                          directions[d].copy.destination, error);
-	}
-	choose_copies(transfer, alone_ps);
-	// The steps of the clock at both ends of at least this many copies.
-	for (size_t i = 0; i < 2; i++)
-		measurement->figures[i].quantum =
-		    bench->step_ps / (transfer->copies[i] > 4 ? transfer->copies[i] - 4 : 1);
-	return status;
 }
 
 static int issue(struct direction *direction, struct tare_error *error)
@@ -135,28 +124,26 @@ static int issue(struct direction *direction, struct tare_error *error)
 }
 
 static int run_both(struct tare_bench *bench, struct direction directions[2],
-                    struct tare_host_time *begin, struct tare_host_time *end,
                     struct tare_error *error)
 {
+	struct tare_host_time begin = tare_device_now(bench->device);
+	int64_t host_ns;
 	int status = 0;
 
 	for (int d = 0; status == 0 && bench->gated && d < 2; d++)
 		status = tare_gate_shut(directions[d].queue, &directions[d].gate, error);
-	*begin = tare_device_now(bench->device);
 	for (int d = 0; status == 0 && d < 2; d++)
 		status = issue(&directions[d], error);
-	if (bench->gated)
-		*begin = tare_device_now(bench->device);
 	for (int d = 0; status == 0 && bench->gated && d < 2; d++)
 		status = tare_gate_open(directions[d].gate, error);
 	for (int d = 0; status == 0 && d < 2; d++)
 		status = tare_finish(directions[d].queue, TARE_LIMIT_DEFAULT_NS, error);
-	*end = tare_device_now(bench->device);
+	host_ns = tare_host_elapsed_ns(begin, tare_device_now(bench->device));
 	for (int d = 0; d < 2; d++) {
 		tare_gate_free(directions[d].gate);
 		directions[d].gate = NULL;
 	}
-	return status;
+	return status < 0 ? status : tare_bench_can_tell(bench, host_ns, error);
 }
 
 static int read_stamps(struct tare_bench *bench, struct direction directions[2],
@@ -182,6 +169,11 @@ static int read_stamps(struct tare_bench *bench, struct direction directions[2],
 			    &bench->rate, origin.at[TARE_STAMP_START], stamps.at[TARE_STAMP_START]);
 			directions[d].end[i] = tare_ticks_elapsed_signed(
 			    &bench->rate, origin.at[TARE_STAMP_START], stamps.at[TARE_STAMP_END]);
+			if (directions[d].end[i] < directions[d].start[i] ||
+			    (i && directions[d].end[i] < directions[d].start[i - 1]))
+				return tare_fail(error, EIO,
+				                 "the device's end stamp of a copy lies before its "
+				                 "start or that of the copy before it");
 		}
 	return 0;
 }
@@ -230,61 +222,139 @@ static double busy_share(const struct direction *mine, const struct direction *o
 	return to > from ? (double)busy / (double)(to - from) : 0;
 }
 
-static void judge(struct transfer *transfer, struct tare_measurement *measurement,
-                  struct direction directions[2], int64_t *values)
+static int64_t span_of(const struct direction *direction)
+{
+	return direction->count ? direction->end[direction->from + direction->count - 1] -
+	                              direction->start[direction->from]
+	                        : 0;
+}
+
+// Runs both directions once and finds the copies that count.
+static int run_once(struct transfer *transfer, struct direction directions[2],
+                    struct tare_error *error)
 {
 	struct tare_bench *bench = &transfer->bandwidth->bench;
-	double least;
+	int status;
 
-	find_common(directions);
-	least = busy_share(&directions[0], &directions[1]);
-	if (busy_share(&directions[1], &directions[0]) < least)
-		least = busy_share(&directions[1], &directions[0]);
+	directions_of(transfer, directions);
+	status = run_both(bench, directions, error);
+	if (status == 0)
+		status = read_stamps(bench, directions, error);
+	if (status == 0)
+		find_common(directions);
+	for (int d = 0; d < 2; d++)
+		for (uint32_t i = 0; i < directions[d].copies; i++)
+			tare_event_free(directions[d].event[i]);
+	return status;
+}
+
+// Whether enough copies of a direction count: two, and as long as the clock's step asks for.
+static bool has_enough(const struct tare_bench *bench, const struct direction *direction)
+{
+	int64_t ps = tare_ticks_to_ps(&bench->rate, (uint64_t)span_of(direction));
+	return direction->count >= COMMON_LEAST &&
+	       tare_batch((double)ps, bench->step_ps, COPIES_MOST) == 1;
+}
+
+// Times alone do not tell how much each direction slows the other. Tries both at once, with more
+// copies of the one that is done first until enough of both lie in the time in which both had work.
+static int choose_copies(struct transfer *transfer, struct direction directions[2],
+                         struct tare_error *error)
+{
+	struct tare_bench *bench = &transfer->bandwidth->bench;
+	uint32_t most = most_copies(bench);
+
+	for (int trial = 0; trial < TRIALS_MOST; trial++) {
+		int status = run_once(transfer, directions, error), first;
+		if (status == -EAGAIN)
+			continue; // nothing this time
+		if (status < 0)
+			return status;
+		if (has_enough(bench, &directions[0]) && has_enough(bench, &directions[1]))
+			break;
+		first = last_end(&directions[0]) <= last_end(&directions[1]) ? 0 : 1;
+		// One direction waits until the other is done: more copies change nothing.
+		if (last_end(&directions[first]) <= directions[1 - first].start[0] ||
+		    transfer->copies[first] == most)
+			break;
+		transfer->copies[first] =
+		    2 * transfer->copies[first] < most ? 2 * transfer->copies[first] : most;
+	}
+	return 0;
+}
+
+static int begin_both(struct tare_measurement *measurement, struct tare_error *error)
+{
+	struct transfer *transfer = measurement->context;
+	struct tare_bench *bench = &transfer->bandwidth->bench;
+	struct direction directions[2];
+	int64_t alone_ps[2] = { 0, 0 };
+	int status = check_needs(transfer, error);
+
+	if (status < 0)
+		return status;
+	directions_of(transfer, directions);
+	for (int d = 0; status == 0 && d < 2; d++) {
+		status = time_alone(transfer, &directions[d], &alone_ps[d], error);
+		if (status == 0)
+			status = bandwidth_poison(transfer->bandwidth,
+			                          directions[d].copy.destination, error);
+	}
+	if (status == 0)
+		guess_copies(transfer, alone_ps);
+	if (status == 0)
+		status = choose_copies(transfer, directions, error);
+	// The steps of the clock at both ends of about this many copies.
+	for (size_t i = 0; status == 0 && i < 2; i++)
+		measurement->figures[i].quantum =
+		    bench->step_ps / (directions[i].count > 1 ? directions[i].count - 1 : 1);
+	measurement->figures[TOTAL].quantum =
+	    measurement->figures[0].quantum > measurement->figures[1].quantum
+	        ? measurement->figures[0].quantum
+	        : measurement->figures[1].quantum;
+	return status;
+}
+
+static void refuse(struct tare_measurement *measurement, const char *why)
+{
+	for (int i = 0; i < FIGURES; i++)
+		snprintf(measurement->figures[i].absent, sizeof measurement->figures[i].absent,
+		         "%s", why);
+}
+
+static void judge(struct transfer *transfer, struct tare_measurement *measurement,
+                  const struct direction directions[2], int64_t *values)
+{
+	const struct tare_clock_rate *rate = &transfer->bandwidth->bench.rate;
+	double of[2];
+
 	transfer->samples++;
-	if (least < transfer->busy)
-		transfer->busy = least;
-	if (least < BUSY_LEAST) {
-		transfer->alone++;
-		for (int d = 0; d < 2; d++)
-			snprintf(measurement->figures[d].absent,
-			         sizeof measurement->figures[d].absent,
-			         "the directions did not run at once in %zu of %zu samples (in the "
-			         "worst, for "
-			         "%.0f %% of the time)",
-			         transfer->alone, transfer->samples, 100 * (1 - transfer->busy));
+	if (busy_share(&directions[0], &directions[1]) < BUSY_LEAST ||
+	    busy_share(&directions[1], &directions[0]) < BUSY_LEAST) {
+		refuse(measurement,
+		       directions[0].count && directions[1].count
+		           ? "the directions did not run at once"
+		           : "the directions did not run at once for as long as a copy of each");
 		return;
 	}
 	for (int d = 0; d < 2; d++) {
-		const struct direction *mine = &directions[d];
-		int64_t ticks = mine->end[mine->from + mine->count - 1] - mine->start[mine->from];
-		values[d] = tare_ticks_to_ps(&bench->rate, (uint64_t)ticks) / mine->count;
+		int64_t ps = tare_ticks_to_ps(rate, (uint64_t)span_of(&directions[d]));
+		values[d] = ps / directions[d].count;
+		of[d] = (double)ps / directions[d].count;
 	}
+	// 2 s / t = s / t0 + s / t1
+	values[TOTAL] = (int64_t)(2 / (1 / of[0] + 1 / of[1]) + 0.5);
 }
 
 static int sample_both(struct tare_measurement *measurement, int64_t *values,
                        struct tare_error *error)
 {
 	struct transfer *transfer = measurement->context;
-	struct tare_bench *bench = &transfer->bandwidth->bench;
 	struct direction directions[2];
-	struct tare_host_time begin, end;
-	int status;
+	int status = run_once(transfer, directions, error);
 
-	directions_of(transfer, directions);
-	status = run_both(bench, directions, &begin, &end, error);
 	if (status == 0)
-		status = read_stamps(bench, directions, error);
-	if (status == 0) {
-		int64_t first = earliest(directions[0].start[0], directions[1].start[0]);
-		int64_t last = latest(last_end(&directions[0]), last_end(&directions[1]));
-		int64_t copies = directions[0].copies + directions[1].copies;
 		judge(transfer, measurement, directions, values);
-		values[2] = 2 * tare_ticks_to_ps(&bench->rate, (uint64_t)(last - first)) / copies;
-		values[3] = 2 * tare_host_elapsed_ns(begin, end) * 1000 / copies;
-	}
-	for (int d = 0; d < 2; d++)
-		for (uint32_t i = 0; i < directions[d].copies; i++)
-			tare_event_free(directions[d].event[i]);
 	return status;
 }
 
@@ -319,12 +389,9 @@ int transfer_plan_both(struct transfer *transfer, struct tare_measurement *measu
 	           "other was busy too, with the gaps between them, per copy") &&
 	               transfer_figure(transfer, measurement, TARE_LINE_BOTH_TO_HOST, "device",
 	                               bytes, "the same, the other direction") &&
-	               transfer_figure(
-	                   transfer, measurement, TARE_LINE_BOTH_TOTAL, "device", 2 * bytes,
-	                   "first start to last end of both directions, per two copies") &&
-	               transfer_figure(
-	                   transfer, measurement, TARE_LINE_BOTH_TOTAL, "host", 2 * bytes,
-	                   "from letting both queues go to both finished, per two copies")
+	               transfer_figure(transfer, measurement, TARE_LINE_BOTH_TOTAL, "device",
+	                               2 * bytes,
+	                               "the sum of both directions' rates while both were busy")
 	           ? 0
 	           : -ENOMEM;
 }

@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+// Bytes a second beyond which none moved.
+#define RATE_MOST 1e12
+
 static struct tare_span span_of(const struct transfer *transfer)
 {
 	bool read = transfer->line == TARE_LINE_MAP_READ;
@@ -41,6 +44,23 @@ static int unmap(struct transfer *transfer, struct tare_event **event, struct ta
 	return status < 0 ? status : tare_finish(queue, TARE_LIMIT_NATIVE, error);
 }
 
+// The same as a sample, but with limits: native waits must not be the first to find a device that
+// hangs.
+static int try_map(struct transfer *transfer, enum tare_map_access access, struct tare_error *error)
+{
+	struct tare_queue *queue = transfer->bandwidth->bench.timed;
+	struct tare_operation operation = { .type = TARE_OPERATION_MAP,
+		                            .destination = span_of(transfer),
+		                            .access = access };
+	int status = tare_bench_run(queue, &operation, error);
+
+	if (status < 0)
+		return status;
+	operation = (struct tare_operation){ .type = TARE_OPERATION_UNMAP,
+		                             .destination = span_of(transfer) };
+	return tare_bench_run(queue, &operation, error);
+}
+
 static int begin_map(struct tare_measurement *measurement, struct tare_error *error)
 {
 	struct transfer *transfer = measurement->context;
@@ -56,8 +76,10 @@ static int begin_map(struct tare_measurement *measurement, struct tare_error *er
 	if (!read)
 		status = bandwidth_poison(transfer->bandwidth, span_of(transfer), error);
 	if (status == 0)
-		status = map(transfer, TARE_MAP_READ, NULL, error);
-	return status < 0 ? status : unmap(transfer, NULL, error);
+		status = try_map(transfer, TARE_MAP_READ, error);
+	if (status == 0 && !read)
+		status = try_map(transfer, TARE_MAP_WRITE, error);
+	return status;
 }
 
 static int write_mapped(struct transfer *transfer, struct tare_error *error)
@@ -96,8 +118,10 @@ static int sample_map(struct tare_measurement *measurement, int64_t *values,
 		values[0] = tare_host_elapsed_ns(begin, tare_device_now(bench->device)) * 1000;
 	}
 	if (status == 0 && event) {
-		status = tare_bench_duration_ps(bench, event, &values[1], error);
-		if (status == -ENODATA || status == -EIO) {
+		status = tare_bench_duration_ps(bench, event, values[0] / 1000, &values[1], error);
+		if (status == -EOVERFLOW)
+			measurement->figures[1].refused = true;
+		if (status == -ENODATA || status == -EIO || status == -EOVERFLOW) {
 			snprintf(measurement->figures[1].absent,
 			         sizeof measurement->figures[1].absent, "%.300s", error->message);
 			values[1] = TARE_NO_SAMPLE;
@@ -154,6 +178,14 @@ int transfer_plan_map(struct transfer *transfer, struct tare_measurement *measur
 	return 0;
 }
 
+static bool is_of(const struct tare_cell *cell, enum tare_line line)
+{
+	const struct tare_label *name = tare_labels_find(&cell->labels, "line");
+
+	return !cell->absent && name && name->text && tare_labels_find(&cell->labels, "bytes") &&
+	       strcmp(name->text, tare_lines[line].name) == 0;
+}
+
 // The smallest and the largest measured size of a line on the host's clock.
 static bool ends_of(const struct tare_result *result, enum tare_line line,
                     const struct tare_cell **small, const struct tare_cell **large)
@@ -163,11 +195,8 @@ static bool ends_of(const struct tare_result *result, enum tare_line line,
 	*small = *large = NULL;
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
-		const struct tare_label *name = tare_labels_find(&cell->labels, "line");
 		const struct tare_label *bytes = tare_labels_find(&cell->labels, "bytes");
-		if (cell->absent || !name || !name->text || !bytes ||
-		    strcmp(cell->source, "host") != 0 ||
-		    strcmp(name->text, tare_lines[line].name) != 0)
+		if (!is_of(cell, line) || strcmp(cell->source, "host") != 0)
 			continue;
 		if (bytes->number < least) {
 			least = bytes->number;
@@ -204,33 +233,43 @@ static double best_copy_rate(const struct tare_result *result)
 	return best;
 }
 
-// Nothing moved if the largest map was quicker than any link or memory of a host is today, or much
-// quicker than anything else measured, or if it cost about the same as a small one.
+// Quicker, at any size and on either clock, than any link or memory of a host is today.
+static bool is_beyond_memory(const struct tare_result *result, enum tare_line line)
+{
+	for (size_t i = 0; i < result->cell_count; i++)
+		if (is_of(&result->cells[i], line) && rate_of(&result->cells[i]) > RATE_MOST)
+			return true;
+	return false;
+}
+
+static bool costs_the_same(const struct tare_cell *small, const struct tare_cell *large)
+{
+	return small && large && bytes_of(large) >= 64 * bytes_of(small) &&
+	       large->summary.median < 4 * small->summary.median;
+}
+
+// Nothing moved if a map was quicker than memory can be, or if the largest was much quicker than
+// anything else measured, or if it cost about the same as a small one.
 static bool is_zero_copy(const struct tare_result *result, enum tare_line line,
                          const struct tare_cell *small, const struct tare_cell *large)
 {
-	const struct tare_cell *device =
-	    bandwidth_cell(result, line, (uint64_t)bytes_of(large), "device");
 	double best = best_copy_rate(result);
+	uint64_t few = (uint64_t)bytes_of(small), many = (uint64_t)bytes_of(large);
 
-	if (rate_of(large) > 1e12 || (device && rate_of(device) > 1e12))
-		return true;
-	if (best > 0 && rate_of(large) > 3 * best)
-		return true;
-	return bytes_of(large) >= 64 * bytes_of(small) &&
-	       large->summary.median < 4 * small->summary.median;
+	return is_beyond_memory(result, line) || (best > 0 && rate_of(large) > 3 * best) ||
+	       costs_the_same(small, large) ||
+	       costs_the_same(bandwidth_cell(result, line, few, "device"),
+	                      bandwidth_cell(result, line, many, "device"));
 }
 
 static int set_rates(struct tare_result *result, enum tare_line line, bool zero_copy)
 {
 	for (size_t i = 0; i < result->cell_count; i++) {
 		struct tare_cell *cell = &result->cells[i];
-		const struct tare_label *name = tare_labels_find(&cell->labels, "line");
 		const struct tare_label *bytes = tare_labels_find(&cell->labels, "bytes");
 		char method[400];
 		int status;
-		if (cell->absent || !name || !name->text || !bytes ||
-		    strcmp(name->text, tare_lines[line].name) != 0)
+		if (!is_of(cell, line))
 			continue;
 		if (!zero_copy) {
 			status = tare_cell_set_rate(cell, (double)bytes->number, "GB/s", 1e9);

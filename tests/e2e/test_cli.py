@@ -114,6 +114,8 @@ USAGE = [
     (["latency", "--budget", "0"], ["--budget", "'0'"]),
     (["latency", "--budget", "soon"], ["--budget", "'soon'"]),
     (["latency", "--budget", "nan"], ["--budget", "'nan'"]),
+    (["latency", "--budget", "1e-10"], ["--budget", "'1e-10'", "0.001"]),
+    (["latency", "--budget", "0.0009"], ["--budget", "'0.0009'", "0.001"]),
     (["bandwidth", "--sizes", "8Q"], ["--sizes", "'8Q'"]),
     (["bandwidth", "--sizes", "1G..8K"], ["--sizes"]),
     (["bandwidth", "--sizes", "0..8K"], ["--sizes"]),
@@ -215,8 +217,21 @@ def test_without_a_device_it_says_what_to_install(tare, tmp_path, command, name,
 
 
 def test_the_choice_is_said_when_there_is_one(tare):
-    pocl_or_skip(tare)
-    result = tare("latency", "--budget", "0.5", "--json", "-", env=BASIC)
-    assert result.returncode == 0
-    assert json.loads(result.stdout)["device"]["facts"]["name"]["value"]
-    assert all(line.startswith("tare: latency: measuring ") for line in result.stderr.splitlines())
+    fakes = pathlib.Path(os.environ.get("TARE_BUILD", "/nonexistent")) / "tests/fakes"
+    if not (fakes / "fake_cuda.so").exists():
+        pytest.skip("fake_cuda.so is not built")
+    nowhere = {"TARE_OPENCL_LIBRARY": "/nonexistent", "TARE_LEVELZERO_LIBRARY": "/nonexistent"}
+    fake = {"TARE_CUDA_LIBRARY": str(fakes / "fake_cuda.so"),
+            "TARE_NVML_LIBRARY": str(fakes / "fake_nvml.so")}
+
+    def run(*options, count):
+        return tare("latency", "--budget", "0.3", "--json", "-", *options,
+                    env={**nowhere, **fake, "TARE_FAKE_CUDA": f"devices={count}"})
+
+    two = run(count=2)
+    assert two.returncode == 0, two.stderr
+    name = json.loads(two.stdout)["device"]["facts"]["name"]["value"]
+    assert two.stderr == f"tare: latency: measuring {name} (cuda:0); --device picks another\n"
+    # Nothing to say where there is no other, or the user has chosen, or wants silence.
+    for quiet in (run(count=1), run("--device", "cuda:1", count=2), run("-q", count=2)):
+        assert quiet.returncode == 0 and quiet.stderr == "", quiet.stderr

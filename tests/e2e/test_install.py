@@ -31,7 +31,8 @@ def test_the_installed_program_runs(installed):
 def test_man_pages_completions_and_schema_are_there(installed):
     files = {str(path.relative_to(installed)) for path in installed.rglob("*") if path.is_file()}
     wanted = ["share/bash-completion/completions/tare", "share/zsh/site-functions/_tare",
-              "share/fish/vendor_completions.d/tare.fish", "share/tare/result.schema.json"]
+              "share/fish/vendor_completions.d/tare.fish", "share/tare/result.schema.json",
+              "share/doc/tare/LICENSE", "share/doc/tare/NOTICE"]
     if shutil.which("scdoc"):
         wanted += [f"share/man/man1/tare{page}.1" for page in
                    ("", "-devices", "-latency", "-bandwidth", "-render")]

@@ -4,6 +4,7 @@ or a lost device leaves behind."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import stat
@@ -235,14 +236,42 @@ def test_what_is_no_result_is_refused_with_what_is_wrong(tare, tmp_path):
 
 # ---- faults of the device
 
-def test_a_device_lost_in_the_middle_fails_and_writes_nothing(tare, tmp_path, faulty):
+@pytest.mark.parametrize("script,number,words", [("device-lost", 500, "lost"),
+                                                 ("hang", 30, "not done after|would never end")])
+@pytest.mark.parametrize("command,later", [("latency", 20000), ("bandwidth", 3000)])
+def test_a_device_lost_in_the_middle_fails_and_keeps_what_was_measured(
+        tare, tmp_path, test_data, command, later, script, number, words):
+    text = (test_data / f"{script}.tare-device").read_text(encoding="utf-8")
+    old = f"fault  {script} {number}\n"
+    assert old in text
+    # Late enough for some figures of either command.
+    (tmp_path / "faulty").write_text(text.replace(old, f"fault  {script} {later}\n"), encoding="utf-8")
+    result = tare(command, "--device", "simulated:faulty", "--budget", "5", "--seed", "1",
+                  "--json", "a.json", "--csv", "a.csv", "--html", "a.html")
+    assert result.returncode == 1
+    assert re.search(words, sentence(result))
+    document = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    warning = next(each for each in document["warnings"] if each["id"] == "device-lost")
+    assert warning["action"]
+    assert sentence(result).removeprefix(f"tare: {command}: ") in warning["message"]
+    assert re.search(words, " ".join(result.stdout.split()))
+    assert not document["interrupted"]
+    cells = document["cells"]
+    assert any(cell.get("samples") for cell in cells)
+    reasons = {cell["absent"] for cell in cells if cell.get("absent")}
+    assert "not measured: the run ended before its turn" in reasons
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a.csv", "a.html", "a.json", "faulty"]
+    again = tare("render", "a.json")
+    assert again.returncode == 0 and again.stdout.splitlines() == result.stdout.splitlines()[:-1]
+
+
+@pytest.mark.parametrize("command", ["latency", "bandwidth"])
+def test_a_device_lost_before_the_first_figure_writes_nothing(tare, tmp_path, faulty, command):
     (tmp_path / "kept.json").write_text("kept", encoding="utf-8")
-    device = faulty(("", "fault device-lost 500"))
-    for command in ("latency", "bandwidth"):
-        result = tare(command, "--device", device, "--budget", "5", "--json", "kept.json", "--html",
-                      "new.html")
-        assert result.returncode == 1
-        assert "lost" in sentence(result)
+    result = tare(command, "--device", faulty(("", "fault device-lost 2")), "--budget", "5", "--json",
+                  "kept.json", "--html", "new.html")
+    assert result.returncode == 1 and result.stdout == ""
+    assert "lost" in sentence(result)
     assert [entry.name for entry in tmp_path.iterdir()] == ["kept.json"]
     assert (tmp_path / "kept.json").read_text(encoding="utf-8") == "kept"
 
@@ -318,7 +347,7 @@ def start(tare_path, tmp_path, *arguments):
 
 
 def wait_for_temporary(tmp_path):
-    """The outputs are open, so that the handlers are about to be installed."""
+    """The outputs are open, and the handlers were installed before."""
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         if any(entry.name.startswith(".tare-") for entry in tmp_path.iterdir()):
@@ -363,3 +392,25 @@ def test_a_second_interruption_ends_at_once_and_leaves_nothing(tare, tare_path, 
     process.communicate(timeout=30)
     assert process.returncode in (-signal.SIGINT, -signal.SIGTERM)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["devices", "render"])
+def test_commands_that_do_not_measure_end_at_the_first_signal(tare, tare_path, tmp_path, command):
+    assert tare("latency", *SIMULATED, "--json", "saved").returncode == 0
+    arguments = ["devices", "--device", "simulated"] if command == "devices" else ["render", "saved"]
+    os.mkfifo(tmp_path / "pipe")
+    # Opening waits for a reader, with the other file begun.
+    process = start(tare_path, tmp_path, *arguments, "--json", "a.json", "--html", "pipe")
+    wait_for_temporary(tmp_path)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGTERM
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["pipe", "saved"]
+    # Writing waits for a reader that does not read.
+    process = start(tare_path, tmp_path, *arguments, "--html", "pipe")
+    with open(tmp_path / "pipe", "rb") as pipe:
+        pipe.read(1)
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=30)
+    process.communicate()
+    assert process.returncode == -signal.SIGTERM

@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -153,6 +154,13 @@ def test_the_window_title_is_escaped_in_the_file_itself(pages):
 def test_the_file_carries_the_licence_of_the_charts(pages):
     text = pages['empty'][1].read_text()
     assert 'Chart.js v3' in text and 'Released under the MIT License' in text
+    # The licence asks for the whole notice, which NOTICE has, too.
+    words = ' '.join(text.replace('\n * ', ' ').split())
+    notice = (pathlib.Path(__file__).parents[2] / 'NOTICE').read_text()
+    terms = notice[notice.index('Copyright (c)'):]
+    assert 'The above copyright notice and this permission notice' in terms
+    for paragraph in terms.strip().split('\n\n'):
+        assert ' '.join(paragraph.split()) in words
 
 
 @pytest.mark.skipif(not os.path.exists('/dev/full'), reason='there is no /dev/full')

@@ -133,10 +133,31 @@ static void *work(void *unused)
 	return NULL;
 }
 
+// The stream in which the event's record still waits.
+static const struct cu_stream_object *recorded_in(const struct cu_event_object *event)
+{
+	for (int i = 0; i < MAX_STREAMS; i++)
+		for (size_t k = 0; k < gpu.streams[i].count; k++) {
+			const struct cu_stream_object *stream = &gpu.streams[i];
+			const struct op *op = &stream->queue[(stream->head + k) % QUEUE_DEPTH];
+			if (op->kind == RECORD && op->event == event)
+				return stream;
+		}
+	return NULL;
+}
+
+// Behind a shut gate, or waiting for what is.
 static bool head_is_stuck(const struct cu_stream_object *stream)
 {
-	const struct op *op = &stream->queue[stream->head];
-	return stream->count && op->kind == WAIT_VALUE && !op->begun;
+	while (stream && stream->count) {
+		const struct op *op = &stream->queue[stream->head];
+		if (op->begun || (op->kind != WAIT_VALUE && op->kind != WAIT_EVENT))
+			return false;
+		if (op->kind == WAIT_VALUE)
+			return true;
+		stream = recorded_in(op->event);
+	}
+	return false;
 }
 
 struct cu_stream_object *stream_of(cu_stream handle)

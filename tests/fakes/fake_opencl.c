@@ -16,8 +16,14 @@
 //   no-user-events         clCreateUserEvent fails
 //   enqueue-fails=N        enqueue N fails with CL_OUT_OF_RESOURCES
 //   event-fails=N          the event of enqueue N ends with status CL_OUT_OF_RESOURCES
-//   event-lost=N           the same with CL_DEVICE_NOT_AVAILABLE
+//   event-lost=N           the same with CL_DEVICE_NOT_AVAILABLE, and all that follow
 //   event-hangs=N          the event of enqueue N never ends, nor does what follows in its queue
+//   release-hangs          once a command was lost or hangs, the last release of a queue, memory
+//                          or context ends the process, because it would not return
+//   context-dies=N         enqueue N and all that follow fail with CL_INVALID_COMMAND_QUEUE
+//   illegal-access=N       the event of enqueue N ends with NVIDIA's -9999
+//   no-compiler            clBuildProgram says that there is none
+//   no-names               neither the platform's name nor the driver's version is told
 //   build-fails            clBuildProgram fails and leaves a log
 #include <stdbool.h>
 #include <stdint.h>
@@ -113,6 +119,21 @@ static void *create(size_t bytes)
 	return object;
 }
 
+static bool gone;  // the device: a command was lost or hangs
+
+static _Noreturn void would_hang(const char *call)
+{
+	fprintf(stderr, "fake OpenCL: %s would wait for ever\n", call);
+	abort();
+}
+
+// The last reference of what the device may still use.
+static void release_waits(const void *pointer)
+{
+	if (gone && ((const struct object *)pointer)->references == 1 && told("release-hangs", NULL))
+		would_hang("a release");
+}
+
 static cl_int release(void *pointer)
 {
 	struct object *object = pointer;
@@ -166,6 +187,8 @@ cl_int clGetPlatformInfo(cl_platform_id asked, cl_platform_info name, size_t roo
                          size_t *size)
 {
 	cl_ulong resolution = told("paired-timers", NULL) ? 1 : 0;
+	if (name == CL_PLATFORM_NAME && told("no-names", NULL))
+		return CL_OUT_OF_HOST_MEMORY;
 	const char *text = name == CL_PLATFORM_VERSION ? version() : "Fake platform";
 	if (name == CL_PLATFORM_HOST_TIMER_RESOLUTION)
 		return answer(&resolution, sizeof resolution, room, to, size);
@@ -186,6 +209,8 @@ cl_int clGetDeviceIDs(cl_platform_id asked, cl_device_type type, cl_uint room, c
 
 static cl_int text_info(cl_device_info name, size_t room, void *to, size_t *size)
 {
+	if (name == CL_DRIVER_VERSION && told("no-names", NULL))
+		return CL_OUT_OF_HOST_MEMORY;
 	const char *text = name == CL_DEVICE_NAME       ? "Fake GPU" :
 	                   name == CL_DEVICE_VENDOR     ? "Nobody" :
 	                   name == CL_DRIVER_VERSION    ? "1.0" :
@@ -250,11 +275,13 @@ cl_context clCreateContext(const cl_context_properties *properties, cl_uint coun
                            void *data, cl_int *code)
 {
 	*code = CL_SUCCESS;
+	gone = false;
 	return create(sizeof(struct _cl_context));
 }
 
 cl_int clReleaseContext(cl_context context)
 {
+	release_waits(context);
 	return release(context);
 }
 
@@ -290,6 +317,7 @@ cl_int clRetainCommandQueue(cl_command_queue queue)
 
 cl_int clReleaseCommandQueue(cl_command_queue queue)
 {
+	release_waits(queue);
 	return release(queue);
 }
 
@@ -315,10 +343,21 @@ cl_int clFlush(cl_command_queue queue)
 
 cl_int clFinish(cl_command_queue queue)
 {
+	if (queue->stuck)
+		would_hang("clFinish");
 	return CL_SUCCESS;
 }
 
 // ---- events
+
+// For tests, by dlsym: how many events commands were asked for.
+int fake_opencl_events(void);
+static int events_made;
+
+int fake_opencl_events(void)
+{
+	return events_made;
+}
 
 // Every enqueue comes here first. Whether the command is to be carried out; if not, *code says
 // whether the call failed (the command may instead have been accepted and hang or fail later).
@@ -333,14 +372,22 @@ static bool enqueue(cl_command_queue queue, cl_event *event, cl_int *code)
 		*code = CL_OUT_OF_RESOURCES;
 		return false;
 	}
+	if (told_number("context-dies") && number >= told_number("context-dies")) {
+		*code = CL_INVALID_COMMAND_QUEUE;
+		return false;
+	}
+	if (told_number("illegal-access") == number)
+		status = -9999;
 	if (told_number("event-fails") == number)
 		status = CL_OUT_OF_RESOURCES;
-	if (told_number("event-lost") == number)
+	if (told_number("event-lost") && number >= told_number("event-lost"))
 		status = CL_DEVICE_NOT_AVAILABLE;
+	gone |= status == CL_DEVICE_NOT_AVAILABLE || told_number("event-hangs") == number;
 	queue->stuck |= told_number("event-hangs") == number;
 	if (queue->stuck)
 		status = CL_SUBMITTED;
 	if (event) {
+		events_made++;
 		*event = create(sizeof **event);
 		(*event)->queue = queue;
 		(*event)->status = status;
@@ -374,6 +421,8 @@ cl_int clReleaseEvent(cl_event event)
 
 cl_int clWaitForEvents(cl_uint count, const cl_event *events)
 {
+	if (events[0]->status > CL_COMPLETE)
+		would_hang("clWaitForEvents");
 	return events[0]->status < 0 ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS;
 }
 
@@ -426,6 +475,7 @@ cl_mem clCreateSubBuffer(cl_mem memory, cl_mem_flags flags, cl_buffer_create_typ
 
 cl_int clReleaseMemObject(cl_mem memory)
 {
+	release_waits(memory);
 	if (memory->object.references == 1 && memory->owned)
 		free(memory->data);
 	return release(memory);
@@ -537,6 +587,8 @@ cl_program clCreateProgramWithBinary(cl_context context, cl_uint count, const cl
 cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices,
                       const char *options, void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
+	if (told("no-compiler", NULL))
+		return CL_COMPILER_NOT_AVAILABLE;
 	return told("build-fails", NULL) ? CL_BUILD_PROGRAM_FAILURE : CL_SUCCESS;
 }
 

@@ -67,6 +67,9 @@ uint8_t *get(struct tare_queue *queue, struct tare_memory *memory);
 	X(an_out_of_order_queue_finishes_all) \
 	X(a_gate_holds_what_comes_after_it) \
 	X(waits_give_up_at_their_limit) \
+	X(opening_an_open_gate_is_nothing) \
+	X(too_much_behind_a_gate_is_refused) \
+	X(an_unfinished_operation_has_no_stamps_yet) \
 	X(freeing_a_shut_gate_opens_it) \
 	X(an_operation_waits_for_events_of_other_queues) \
 	X(a_marker_is_done_when_what_it_waits_for_is) \

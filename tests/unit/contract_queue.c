@@ -140,6 +140,65 @@ void waits_give_up_at_their_limit(void **state)
 	free_gated(&gated);
 }
 
+void opening_an_open_gate_is_nothing(void **state)
+{
+	struct gated gated;
+	if (!shut_a_gate(&gated))
+		skip_test();
+	(void)state;
+	assert_int_equal(tare_gate_open(gated.gate, &error), 0);
+	assert_int_equal(tare_gate_open(gated.gate, &error), 0);
+	must(tare_event_wait(gated.event, LIMIT, &error));
+	assert_int_equal(tare_gate_open(gated.gate, &error), 0);
+	free_gated(&gated);
+}
+
+void too_much_behind_a_gate_is_refused(void **state)
+{
+	struct gated gated;
+	if (!shut_a_gate(&gated))
+		skip_test();
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	uint32_t capacity = gated.gate->capacity;
+	(void)state;
+	// One copy is there already.
+	for (uint32_t i = 1; i < capacity; i++)
+		must(tare_append(gated.queue, &marker, NULL, &error));
+	if (capacity) {
+		assert_int_equal(tare_append(gated.queue, &marker, NULL, &error), -EINVAL);
+		assert_int_equal(error.code, -EINVAL);
+	}
+	free_gated(&gated);
+	if (!capacity) {
+		snprintf(error.message, sizeof error.message, "the gate has no known capacity");
+		skip_test();
+	}
+}
+
+void an_unfinished_operation_has_no_stamps_yet(void **state)
+{
+	struct tare_queue *queue = new_queue(true);
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	struct tare_gate *gate = NULL;
+	struct tare_event *event = NULL;
+	struct tare_stamps stamps;
+	int rc = tare_gate_shut(queue, &gate, &error);
+	(void)state;
+	if (cannot(rc)) {
+		tare_queue_free(queue);
+		skip_test();
+	}
+	must(rc);
+	must(tare_append(queue, &marker, &event, &error));
+	must(tare_submit(queue, &error));
+	assert_int_equal(tare_event_stamps(event, &stamps, &error), -EAGAIN);
+	tare_gate_free(gate);
+	must(tare_event_wait(event, LIMIT, &error));
+	must(tare_event_stamps(event, &stamps, &error));
+	tare_event_free(event);
+	tare_queue_free(queue);
+}
+
 void freeing_a_shut_gate_opens_it(void **state)
 {
 	struct gated gated;
@@ -322,6 +381,10 @@ void what_follows_a_host_call_sees_what_it_did(void **state)
 	struct tare_queue *queue = new_queue(false);
 	// Pinned: CUDA stages pageable memory when the copy is appended, before the call has run.
 	struct tare_memory *from = new_memory(TARE_MEMORY_PINNED, 4096);
+	if (!from) {
+		tare_queue_free(queue);
+		skip_test();
+	}
 	struct tare_memory *to = new_memory(TARE_MEMORY_DEVICE, 4096);
 	struct tare_operation call = { .type = TARE_OPERATION_HOST_CALL };
 	struct tare_operation write = copy(span(from, 0, 4096), span(to, 0, 4096));

@@ -106,8 +106,8 @@ static void there_is_no_device_past_the_last(void **state)
 	uint32_t count = backend->device_count(driver);
 	(void)state;
 	assert_true(count > 0);
-	assert_true(backend->device_open(driver, count, &none, &error) < 0);
-	assert_true(backend->device_facts(driver, count, &facts, &error) < 0);
+	assert_int_equal(backend->device_open(driver, count, &none, &error), -EINVAL);
+	assert_int_equal(backend->device_facts(driver, count, &facts, &error), -EINVAL);
 	assert_true(error.message[0]);
 	must(backend->device_facts(driver, device->index, &facts, &error));
 }

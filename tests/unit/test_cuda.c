@@ -430,6 +430,60 @@ static void a_gate_refuses_what_would_wait_for_ever(void **state)
 	tare_queue_free(queue);
 }
 
+// The stand-in ends the process when a launch would block for ever.
+static void a_queue_that_waits_for_a_gated_one_is_bounded_too(void **state)
+{
+	struct tare_event *gated[2] = { NULL };
+	struct tare_event *many[40];
+	struct tare_gate *gate = NULL;
+	struct tare_graph *graph = NULL;
+	(void)state;
+	open_device(NULL);
+	struct tare_queue *first = new_queue(false), *second = new_queue(true);
+	must(tare_graph_begin(second, &error));
+	must(tare_append(second, &marker, NULL, &error));
+	must(tare_graph_end(second, &graph, &error));
+	for (int what = 0; what < 4; what++) {
+		struct tare_operation operation = marker;
+		struct tare_event *event = NULL;
+		int taken = 0, rc = 0;
+		must(tare_gate_shut(first, &gate, &error));
+		must(tare_append(first, &marker, &gated[0], &error));
+		for (int i = 0; i < 40; i++)
+			many[i] = gated[0];
+		operation.waits = many;
+		operation.wait_count = 1;
+		must(tare_append(second, &operation, NULL, &error));
+		operation.wait_count = what == 1 ? 40 : 0;
+		// 0: plain operations; 1: with many waits; 2: graphs; 3: graphs behind their own gate.
+		struct tare_queue *queue = what == 3 ? first : second;
+		for (; rc == 0 && taken < 1200; taken += rc == 0) {
+			event = NULL;
+			rc = what < 2 ? tare_append(queue, &operation, &event, &error)
+			              : tare_graph_launch(graph, queue, &event, &error);
+			tare_event_free(event);
+		}
+		assert_int_equal(rc, -EINVAL);
+		assert_says("shut gate");
+		assert_true(what == 1 ? taken >= 15 : taken >= 200);
+		must(tare_gate_open(gate, &error));
+		must(tare_finish(second, TARE_LIMIT_DEFAULT_NS, &error));
+		must(tare_finish(first, TARE_LIMIT_DEFAULT_NS, &error));
+		tare_gate_free(gate);
+		// What is done holds nothing, though another gate is shut.
+		must(tare_gate_shut(first, &gate, &error));
+		operation.wait_count = 1;
+		for (int i = 0; i < 600; i++)
+			must(tare_append(second, &operation, NULL, &error));
+		tare_gate_free(gate);
+		must(tare_finish(second, TARE_LIMIT_DEFAULT_NS, &error));
+		tare_event_free(gated[0]);
+	}
+	tare_graph_free(graph);
+	tare_queue_free(first);
+	tare_queue_free(second);
+}
+
 static void gates_hold_their_own_queue_only(void **state)
 {
 	static const char *const scripts[] = { "", "no_wait_value" };
@@ -633,6 +687,17 @@ static void a_kernel_gets_its_arguments_and_local_ones_as_offsets(void **state)
 	assert_int_equal(facts.max_group_size, 1024);
 	assert_int_equal(facts.simd_width, 32);
 	assert_int_equal(facts.spill_bytes, -1);
+	// Local memory is told in 32 bits: neither one that is too large nor a sum wraps.
+	struct tare_argument large[4];
+	memcpy(large, arguments, sizeof large);
+	what.launch.arguments = large;
+	large[2].bytes = (size_t)UINT32_MAX + 21;
+	assert_int_equal(tare_append(queue, &what, NULL, &error), -EINVAL);
+	assert_says("local memory");
+	large[2].bytes = large[3].bytes = UINT32_MAX / 2 + 1;
+	assert_int_equal(tare_append(queue, &what, NULL, &error), -EINVAL);
+	assert_says("local memory");
+	what.launch.arguments = arguments;
 	what.launch.group_size[0] = 2048;
 	assert_int_equal(tare_append(queue, &what, NULL, &error), -EINVAL);
 	tare_kernel_free(kernel);
@@ -788,6 +853,7 @@ int main(void)
 		cmocka_unit_test_teardown(clock_pairs_bracket_the_device, teardown),
 		cmocka_unit_test_teardown(an_untimed_queue_records_one_event_and_a_timed_one_two, teardown),
 		cmocka_unit_test_teardown(a_gate_refuses_what_would_wait_for_ever, teardown),
+		cmocka_unit_test_teardown(a_queue_that_waits_for_a_gated_one_is_bounded_too, teardown),
 		cmocka_unit_test_teardown(gates_hold_their_own_queue_only, teardown),
 		cmocka_unit_test_teardown(closing_a_device_opens_its_gates, teardown),
 		cmocka_unit_test_teardown(words_of_gates_are_used_again, teardown),

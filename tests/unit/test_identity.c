@@ -183,6 +183,63 @@ static void the_simulated_device_is_described_without_this_host(void **state)
 	tare_result_free(result);
 }
 
+static void choosing_opens_no_device(void **state)
+{
+	struct tare_result *result = tare_result_new("devices");
+	struct tare_devices_options options = { .backend = "simulated", .facts_only = true };
+	(void)state;
+	assert_int_equal(tare_measure_devices(&options, result, NULL), 0);
+	assert_int_equal(result->device_count, 1);
+	assert_true(result->devices[0].facts.fact[TARE_FACT_NAME].present);
+	// They take an open device.
+	assert_int_equal(result->devices[0].engine_count, 0);
+	tare_result_free(result);
+}
+
+// A device like CUDA's: its stamps have a rate (tare's own unit), but the driver names none.
+static int silent_facts(struct tare_driver *driver, uint32_t index, struct tare_facts *facts,
+                        struct tare_error *error)
+{
+	(void)driver;
+	(void)index;
+	(void)error;
+	tare_fact_absent(facts, TARE_FACT_TIMER_RATE, "only differences");
+	tare_fact_absent(facts, TARE_FACT_TIMER_BITS, "only differences");
+	return 0;
+}
+
+static int silent_rate(struct tare_device *device, enum tare_clock clock,
+                       struct tare_clock_rate *rate, struct tare_error *error)
+{
+	(void)device;
+	(void)clock;
+	(void)error;
+	*rate = (struct tare_clock_rate){ .hz_numerator = 1000000000,
+		                          .hz_denominator = 1,
+		                          .valid_bits = 64 };
+	return 0;
+}
+
+static void what_a_driver_does_not_tell_is_not_made_up(void **state)
+{
+	static const struct tare_backend backend = { .name = "silent",
+		                                     .title = "Silent",
+		                                     .device_facts = silent_facts,
+		                                     .clock_rate = silent_rate };
+	struct tare_driver driver = { .backend = &backend };
+	struct tare_device device = { .backend = &backend };
+	struct tare_device_entry entry = { 0 };
+	(void)state;
+	assert_int_equal(tare_device_describe(&driver, 0, &entry, NULL), 0);
+	assert_int_equal(tare_device_describe_open(&device, &entry, NULL), 0);
+	assert_false(entry.facts.fact[TARE_FACT_TIMER_RATE].present);
+	assert_string_equal(tare_fact_reason(&entry.facts, TARE_FACT_TIMER_RATE),
+	                    "only differences");
+	assert_false(entry.facts.fact[TARE_FACT_TIMER_BITS].present);
+	free(entry.backend);
+	free(entry.backend_title);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +255,8 @@ int main(void)
 		cmocka_unit_test(an_unknown_backend_is_refused_by_name),
 		cmocka_unit_test(a_backend_without_a_device_says_why_and_what_to_do),
 		cmocka_unit_test(the_simulated_device_is_described_without_this_host),
+		cmocka_unit_test(choosing_opens_no_device),
+		cmocka_unit_test(what_a_driver_does_not_tell_is_not_made_up),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

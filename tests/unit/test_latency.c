@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "native_waits.h"
 #include "simulated_run.h"
 
 #define BUDGET INT64_C(2000000000)
@@ -73,6 +74,32 @@ static void figures_equal_closed_forms(void **state)
 			         rows[i].ns);
 	}
 	simulated_close(&simulated);
+}
+
+// The two queues are our own doing: what turning from one to the other costs is in no figure.
+static void a_launch_does_not_pay_for_our_second_queue(void **state)
+{
+	static const char *const whats[] = { "launch and wait", "copy 1 byte, pinned to device",
+		                             "copy 1 byte, device to pageable" };
+	static const char *const costs[] = { "switch 0 us ", "switch 1 us ", "switch 5 us " };
+	double first[3] = { 0 };
+	(void)state;
+	for (size_t c = 0; c < 3; c++) {
+		char script[4096];
+		struct simulated_run simulated;
+		snprintf(script, sizeof script, "%s%s", SIMPLE_DEVICE, SIMPLE_PAIRS);
+		replace(script, "switch 1 us ", costs[c]);
+		measure(&simulated, script);
+		for (size_t i = 0; i < 3; i++) {
+			double ns = median_ns(find(simulated.run.result, whats[i], "host"));
+			if (c == 0)
+				first[i] = ns;
+			else if (fabs(ns - first[i]) > 20)
+				fail_msg("%s: %.0f ns, with %s %.0f ns", whats[i], first[i],
+				         costs[c], ns);
+		}
+		simulated_close(&simulated);
+	}
 }
 
 // What the fit cannot know lies within what it says it cannot know.
@@ -200,16 +227,173 @@ static void the_same_seed_gives_the_same_document(void **state)
 	simulated_close(&second);
 }
 
+// The simulated backend, with one member replaced.
+static struct tare_backend backend, plain;
+
+static void replace_backend(struct simulated_run *simulated, const char *script)
+{
+	simulated_open(simulated, script, "latency", BUDGET);
+	plain = backend = *simulated->device->backend;
+	simulated->device->backend = &backend;
+}
+
+static void no_native_wait_comes_before_a_limited_one(void **state)
+{
+	struct simulated_run simulated;
+	(void)state;
+	simulated_open(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS, "latency", BUDGET);
+	watch_native_waits(&simulated);
+	assert_int_equal(tare_measure_latency(&simulated.run, NULL, NULL), 0);
+	assert_int_equal(native_violations, 0);
+	simulated_close(&simulated);
+}
+
+static struct {
+	void (*function)(void *context);
+	void *context;
+} late;
+static size_t clock_reads;
+
+static int callback_that_comes_late(struct tare_event *event, void (*function)(void *context),
+                                    void *context, struct tare_error *error)
+{
+	(void)event;
+	(void)error;
+	assert_null(late.function);
+	late.function = function;
+	late.context = context;
+	return 0;
+}
+
+static struct tare_host_time count_reads(struct tare_device *device)
+{
+	clock_reads++;
+	return plain.host_now(device);
+}
+
+// By then the device may be closed.
+static void a_callback_that_comes_too_late_touches_no_device(void **state)
+{
+	struct simulated_run simulated;
+	(void)state;
+	late.function = NULL;
+	replace_backend(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS);
+	backend.event_callback = callback_that_comes_late;
+	assert_int_equal(tare_measure_latency(&simulated.run, NULL, NULL), 0);
+	assert_non_null(strstr(find(simulated.run.result, "gate opened to callback", "host")->absent,
+	                       "not called within a second"));
+	backend.host_now = count_reads;
+	clock_reads = 0;
+	late.function(late.context);
+	assert_int_equal(clock_reads, 0);
+	simulated_close(&simulated);
+}
+
+static size_t stamp_calls;
+
+// The first three calls try whether there are stamps at all.
+static int stamps_without_end(struct tare_event *event, struct tare_stamps *stamps,
+                              struct tare_error *error)
+{
+	int status = plain.event_stamps(event, stamps, error);
+	if (++stamp_calls > 3)
+		stamps->present &= ~(1u << TARE_STAMP_END);
+	return status;
+}
+
+static void a_stamp_that_is_missing_is_no_figure(void **state)
+{
+	struct simulated_run simulated;
+	(void)state;
+	stamp_calls = 0;
+	replace_backend(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS);
+	backend.event_stamps = stamps_without_end;
+	assert_int_equal(tare_measure_latency(&simulated.run, NULL, NULL), 0);
+	assert_non_null(strstr(find(simulated.run.result, "wait across queues", "device")->absent,
+	                       "no end of the first"));
+	assert_non_null(
+	    strstr(find(simulated.run.result, "step between device stamps", "device")->absent,
+	           "of a marker"));
+	simulated_close(&simulated);
+}
+
+static void cells_say_which_stamps_are_positions_in_the_stream(void **state)
+{
+	static const char note[] = "positions in the stream";
+	char script[4096];
+	struct simulated_run simulated;
+	(void)state;
+	snprintf(script, sizeof script, "%s%s", SIMPLE_DEVICE, SIMPLE_PAIRS);
+	replace(script, "stamps queued,submitted,start,end", "stamps start,end,stream");
+	measure(&simulated, script);
+	for (size_t i = 0; i < simulated.run.result->cell_count; i++) {
+		const struct tare_cell *cell = &simulated.run.result->cells[i];
+		bool device = strcmp(cell->source, "device") == 0;
+		assert_int_equal(strstr(cell->method, note) != NULL, device);
+	}
+	simulated_close(&simulated);
+	measure(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS);
+	assert_null(strstr(find(simulated.run.result, "empty kernel, alone", "device")->method, note));
+	simulated_close(&simulated);
+}
+
+// A reading of the clock that takes 800 us, with the device's part off its middle by 100.
+static void what_is_lost_in_the_clock_fit_is_not_printed_as_zero(void **state)
+{
+	static const char *const whats[] = { "launch to start", "end to return" };
+	struct simulated_run simulated;
+	(void)state;
+	measure(&simulated, SIMPLE_DEVICE "pairs before 300 us after 500 us\n");
+	for (size_t i = 0; i < 2; i++) {
+		const struct tare_cell *cell = find(simulated.run.result, whats[i], "device");
+		if (!cell->absent)
+			fail_msg("%s: %f", whats[i], cell->summary.median);
+		assert_non_null(strstr(cell->absent, "lost in the clock fit's error of "));
+	}
+	assert_null(find(simulated.run.result, "around the kernel", "host")->absent);
+	simulated_close(&simulated);
+}
+
+static int stamps_far_apart(struct tare_event *event, struct tare_stamps *stamps,
+                            struct tare_error *error)
+{
+	int status = plain.event_stamps(event, stamps, error);
+	stamps->at[TARE_STAMP_END].ticks += 1000000;
+	return status;
+}
+
+static void a_kernel_longer_than_its_launch_and_wait_is_no_figure(void **state)
+{
+	struct simulated_run simulated;
+	const struct tare_cell *around;
+	(void)state;
+	replace_backend(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS);
+	backend.event_stamps = stamps_far_apart;
+	assert_int_equal(tare_measure_latency(&simulated.run, NULL, NULL), 0);
+	around = find(simulated.run.result, "around the kernel", "host");
+	assert_non_null(around->absent);
+	assert_non_null(strstr(around->absent, "lasts longer than launch and finish"));
+	assert_non_null(find(simulated.run.result, "launch to start", "device")->absent);
+	simulated_close(&simulated);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_equal_closed_forms),
+		cmocka_unit_test(a_launch_does_not_pay_for_our_second_queue),
 		cmocka_unit_test(mapped_figures_hold_the_truth_in_their_interval),
 		cmocka_unit_test(every_cell_says_what_and_how),
 		cmocka_unit_test(what_is_missing_says_why),
 		cmocka_unit_test(without_stamps_the_host_still_measures),
 		cmocka_unit_test(a_lost_device_is_an_error_not_a_crash),
 		cmocka_unit_test(the_same_seed_gives_the_same_document),
+		cmocka_unit_test(no_native_wait_comes_before_a_limited_one),
+		cmocka_unit_test(a_callback_that_comes_too_late_touches_no_device),
+		cmocka_unit_test(a_stamp_that_is_missing_is_no_figure),
+		cmocka_unit_test(cells_say_which_stamps_are_positions_in_the_stream),
+		cmocka_unit_test(what_is_lost_in_the_clock_fit_is_not_printed_as_zero),
+		cmocka_unit_test(a_kernel_longer_than_its_launch_and_wait_is_no_figure),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,9 @@
 // errno, and nothing leaks or hangs. The fake's path is the first argument.
 #include "backend/backend.h"
 #include "backend/call.h"
+#include "backend/kernels.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,6 +22,7 @@
 static const char *fake;
 static const struct tare_backend *backend;
 static struct tare_error error;
+static int (*events_made)(void);
 
 // An open device with a queue, under a script.
 struct fixture {
@@ -325,6 +328,7 @@ static void an_operation_that_fails_on_the_device_fails_its_wait(void **state)
 	} rows[] = {
 		{ "event-fails=1", -EIO, "CL_OUT_OF_RESOURCES" },
 		{ "event-lost=1", -ENODEV, "CL_DEVICE_NOT_AVAILABLE" },
+		{ "illegal-access=1", -ENODEV, "NVIDIA: illegal read or write to a buffer" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -359,6 +363,128 @@ static void a_blocking_copy_on_the_device_is_waited_for(void **state)
 	assert_int_equal(tare_append(f.queue, &copy, NULL, &error), 0);
 	tare_memory_free(from);
 	tare_memory_free(to);
+	end(&f);
+}
+
+// What is measured must be the call's own way to block, not an event of ours and a wait for it.
+static void a_call_that_can_block_is_left_to_it(void **state)
+{
+	enum { BYTES = 4096, ROW = 64 };
+	static const struct {
+		enum tare_operation_type type;
+		enum tare_memory_kind from, to;
+		int events;
+	} rows[] = {
+		{ TARE_OPERATION_COPY, TARE_MEMORY_PAGEABLE, TARE_MEMORY_DEVICE, 0 },
+		{ TARE_OPERATION_COPY, TARE_MEMORY_DEVICE, TARE_MEMORY_PAGEABLE, 0 },
+		{ TARE_OPERATION_COPY, TARE_MEMORY_DEVICE, TARE_MEMORY_DEVICE, 1 },
+		{ TARE_OPERATION_RECTANGLE, TARE_MEMORY_PAGEABLE, TARE_MEMORY_DEVICE, 0 },
+		{ TARE_OPERATION_RECTANGLE, TARE_MEMORY_DEVICE, TARE_MEMORY_PAGEABLE, 0 },
+		{ TARE_OPERATION_RECTANGLE, TARE_MEMORY_DEVICE, TARE_MEMORY_DEVICE, 1 },
+		{ TARE_OPERATION_MIGRATE, TARE_MEMORY_DEVICE, TARE_MEMORY_DEVICE, 1 },
+	};
+	struct fixture f = begin("");
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct tare_memory *from = allocate(&f, rows[i].from, BYTES);
+		struct tare_memory *to = allocate(&f, rows[i].to, BYTES);
+		struct tare_operation operation = { .type = rows[i].type, .source = { from, 0, BYTES },
+		                                    .destination = { to, 0, BYTES }, .blocking = true };
+		if (rows[i].type == TARE_OPERATION_RECTANGLE)
+			operation.rectangle = (struct tare_rectangle){ ROW, 2, 1, ROW, 0, ROW, 0 };
+		int before = events_made();
+		assert_int_equal(tare_append(f.queue, &operation, NULL, &error), 0);
+		if (events_made() - before != rows[i].events)
+			fail_msg("row %zu: %d events", i, events_made() - before);
+		tare_memory_free(from);
+		tare_memory_free(to);
+	}
+	end(&f);
+}
+
+static void handles_that_died_mean_a_lost_device(void **state)
+{
+	struct fixture f = begin("");
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	(void)state;
+	tell("context-dies=1");
+	assert_int_equal(tare_append(f.queue, &marker, NULL, &error), -ENODEV);
+	assert_non_null(strstr(error.message, "device is lost"));
+	assert_int_equal(tare_finish(f.queue, 5 * MS, &error), -ENODEV);
+	end(&f);
+}
+
+// The stand-in ends the process at the first release.
+static void an_abandoned_device_is_left_alone(void **state)
+{
+	struct fixture f = begin("");
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	struct tare_memory *memory = allocate(&f, TARE_MEMORY_DEVICE, 64);
+	struct tare_event *event = NULL;
+	struct tare_gate *gate = NULL;
+	struct tare_module *module = NULL;
+	struct tare_kernel *kernel = NULL;
+	(void)state;
+	assert_int_equal(tare_kernel_build(f.device, "empty", &module, &kernel, NULL, &error), 0);
+	assert_int_equal(tare_gate_shut(f.queue, &gate, &error), 0);
+	tell("event-hangs=1");
+	assert_int_equal(tare_append(f.queue, &marker, &event, &error), 0);
+	assert_int_equal(tare_event_wait(event, 5 * MS, &error), -ETIMEDOUT);
+	tare_device_abandon(NULL);
+	tare_device_abandon(f.device);
+	for (int real = 0; real < 2; real++) {
+		// The second round cleans up what the first one rightly left.
+		f.device->lost = !real;
+		tell(real ? "" : "release-hangs");
+		tare_kernel_free(kernel);
+		tare_module_free(module);
+		tare_gate_free(gate);
+		tare_event_free(event);
+		tare_memory_free(memory);
+		tare_queue_free(f.queue);
+		tare_device_close(f.device);
+	}
+	backend->driver_close(f.driver);
+}
+
+static void stamps_are_of_finished_operations(void **state)
+{
+	struct fixture f = begin("");
+	struct tare_queue *timed = NULL;
+	struct tare_event *event = NULL;
+	struct tare_stamps stamps;
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	(void)state;
+	assert_int_equal(tare_queue_create(f.device, &(struct tare_queue_options){ .timed = true },
+	                                   &timed, &error), 0);
+	tell("event-hangs=1");
+	assert_int_equal(tare_append(timed, &marker, &event, &error), 0);
+	assert_int_equal(tare_event_stamps(event, &stamps, &error), -EAGAIN);
+	tare_event_free(event);
+	tare_queue_free(timed);
+	end(&f);
+}
+
+static void a_device_without_a_compiler_says_that(void **state)
+{
+	struct fixture f = begin("no-compiler");
+	struct tare_module *module = NULL;
+	struct tare_kernel *kernel = NULL;
+	(void)state;
+	assert_int_equal(tare_kernel_build(f.device, "empty", &module, &kernel, NULL, &error),
+	                 -ENOTSUP);
+	assert_string_equal(error.native_name, "CL_COMPILER_NOT_AVAILABLE");
+	end(&f);
+}
+
+static void a_driver_without_names_is_absent(void **state)
+{
+	struct fixture f = begin("no-names");
+	struct tare_facts facts;
+	(void)state;
+	assert_int_equal(backend->device_facts(f.driver, 0, &facts, &error), 0);
+	assert_false(facts.fact[TARE_FACT_DRIVER].present);
+	assert_non_null(strstr(tare_fact_reason(&facts, TARE_FACT_DRIVER), "neither"));
 	end(&f);
 }
 
@@ -509,6 +635,12 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_refused_enqueue_is_an_error_of_append),
 		cmocka_unit_test(an_operation_that_fails_on_the_device_fails_its_wait),
 		cmocka_unit_test(a_blocking_copy_on_the_device_is_waited_for),
+		cmocka_unit_test(a_call_that_can_block_is_left_to_it),
+		cmocka_unit_test(handles_that_died_mean_a_lost_device),
+		cmocka_unit_test(an_abandoned_device_is_left_alone),
+		cmocka_unit_test(stamps_are_of_finished_operations),
+		cmocka_unit_test(a_device_without_a_compiler_says_that),
+		cmocka_unit_test(a_driver_without_names_is_absent),
 		cmocka_unit_test(an_operation_that_never_ends_meets_the_limit),
 		cmocka_unit_test(a_host_that_cannot_hold_a_queue_says_so),
 		cmocka_unit_test(a_host_call_that_is_refused_leaves_nothing_behind),
@@ -521,6 +653,10 @@ int main(int argc, char **argv)
 		return 1;
 	fake = argv[1];
 	setenv("TARE_OPENCL_LIBRARY", fake, 1);
+	void *library = dlopen(fake, RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return 1;
+	*(void **)&events_made = dlsym(library, "fake_opencl_events");
 	backend = tare_backend_find("opencl");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,6 +44,8 @@ struct thing {
 	int64_t takes_ns; // each sample
 	double noise;     // relative width of a uniform noise; 0: always the same
 	int64_t value;
+	size_t wild_from; // a third, and from this sample on all, are 5 % more; 0: none
+	bool also_noise;  // a second figure, which takes long to settle
 	int begin_fails, sample_fails;
 	int fruitless;       // of so many samples nothing comes
 	size_t interrupt_at; // sample at which the user stops it; 0: never
@@ -68,6 +70,10 @@ static int sample(struct tare_measurement *measurement, int64_t *values, struct 
 	    thing->noise * ((double)tare_random_below(&thing->random, 10000) / 10000 - 0.5);
 
 	thing->calls++;
+	if (thing->wild_from)
+		noise = thing->calls >= thing->wild_from || thing->calls % 3 == 0 ? 0.05 : 0;
+	if (thing->also_noise)
+		values[1] = 50000 + (int64_t)tare_random_below(&thing->random, 50000);
 	clock_ns += thing->takes_ns;
 	thing->spent_ns += thing->takes_ns;
 	if (thing->calls == thing->interrupt_at)
@@ -390,6 +396,66 @@ static void an_error_that_repetition_cannot_remove_widens_the_interval(void **st
 	close_bench(&bench);
 }
 
+// One figure settles at once; its samples go wild while the other is not settled yet.
+static void a_figure_is_not_converged_whose_interval_is_wide_in_the_end(void **state)
+{
+	struct thing thing = {
+		.takes_ns = 5 * MS, .value = 1000, .also_noise = true, .wild_from = 166
+	};
+	struct bench bench;
+	const struct tare_cell *cell;
+	(void)state;
+	open_bench(&bench, &thing, 1, 1300 * MS, 1);
+	assert_non_null(
+	    tare_measurement_add(&bench.measurements[0], "time", "ns", "device", "how"));
+	assert_int_equal(measure(&bench, NULL), 0);
+	cell = bench.run.result->cells;
+	assert_true(cell->summary.ci_high - cell->summary.ci_low > 0.02 * cell->summary.median);
+	assert_false(cell->converged);
+	close_bench(&bench);
+}
+
+static void figures_that_are_refused_are_absent_with_the_reason(void **state)
+{
+	struct thing thing = { .takes_ns = MS, .value = 1000 };
+	struct bench bench;
+	(void)state;
+	open_bench(&bench, &thing, 1, S, 1);
+	bench.measurements[0].figures[0].refused = true;
+	snprintf(bench.measurements[0].figures[0].absent, 320, "cannot be told");
+	assert_int_equal(measure(&bench, NULL), 0);
+	assert_string_equal(bench.run.result->cells[0].absent, "cannot be told");
+	close_bench(&bench);
+}
+
+static void the_worst_interval_is_in_plain_digits(void **state)
+{
+	static const struct {
+		double worst;
+		const char *text;
+	} rows[] = {
+		{ 0.0213, "(at worst ±2.1 %)" },
+		{ 0.21, "(at worst ±21 %)" },
+		{ 0.996, "(at worst ±" },
+		{ 2.41, "(at worst ±240 %)" },
+		{ 10.01, "(at worst more than ±1000 %)" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct thing thing = { .takes_ns = MS, .value = 1000 };
+		struct bench bench;
+		const char *message;
+		open_bench(&bench, &thing, 1, S, 1);
+		bench.run.open_figures = 1;
+		bench.run.worst_open = rows[i].worst;
+		assert_int_equal(tare_run_warn_convergence(&bench.run), 0);
+		message = bench.run.result->warnings[0].message;
+		if (!strstr(message, rows[i].text) || strstr(message, "e+"))
+			fail_msg("%s, not %s", message, rows[i].text);
+		close_bench(&bench);
+	}
+}
+
 static void below_the_floor_there_is_no_figure(void **state)
 {
 	struct thing thing = { .takes_ns = MS, .value = 0 };
@@ -424,15 +490,15 @@ static void a_spent_budget_is_said_not_overrun(void **state)
 	close_bench(&bench);
 }
 
-static void batches_last_a_hundred_ticks(void **state)
+static void a_short_thing_is_batched_to_four_hundred_ticks(void **state)
 {
 	static const struct {
 		double duration, step;
 		uint32_t limit, batch;
 	} rows[] = {
-		{ 1000, 1, 512, 1 }, { 100, 1, 512, 1 },    { 99, 1, 512, 2 },
-		{ 10, 1, 512, 10 },  { 1, 1, 512, 100 },    { 0.1, 1, 512, 512 },
-		{ 0, 1, 512, 512 },  { 2e6, 1e6, 512, 50 }, { 5, 0, 512, 1 },
+		{ 1000, 1, 512, 1 }, { 100, 1, 512, 1 },     { 99, 1, 512, 5 },
+		{ 10, 1, 512, 40 },  { 1, 1, 512, 400 },     { 0.1, 1, 512, 512 },
+		{ 0, 1, 512, 512 },  { 2e6, 1e6, 512, 200 }, { 5, 0, 512, 1 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -456,9 +522,12 @@ int main(void)
 		cmocka_unit_test(when_all_converge_nothing_is_said),
 		cmocka_unit_test(a_coarse_timer_is_blamed_not_the_budget),
 		cmocka_unit_test(an_error_that_repetition_cannot_remove_widens_the_interval),
+		cmocka_unit_test(a_figure_is_not_converged_whose_interval_is_wide_in_the_end),
+		cmocka_unit_test(figures_that_are_refused_are_absent_with_the_reason),
+		cmocka_unit_test(the_worst_interval_is_in_plain_digits),
 		cmocka_unit_test(below_the_floor_there_is_no_figure),
 		cmocka_unit_test(a_spent_budget_is_said_not_overrun),
-		cmocka_unit_test(batches_last_a_hundred_ticks),
+		cmocka_unit_test(a_short_thing_is_batched_to_four_hundred_ticks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

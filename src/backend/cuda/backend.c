@@ -159,6 +159,7 @@ const struct tare_backend tare_backend_cuda = {
 	.gate_shut = cuda_gate_shut,
 	.gate_open = cuda_gate_open,
 	.gate_free = cuda_gate_free,
+	.module_formats = 1u << TARE_MODULE_PTX | 1u << TARE_MODULE_NATIVE,
 	.module_create = cuda_module_create,
 	.module_free = cuda_module_free,
 	.kernel_create = cuda_kernel_create,

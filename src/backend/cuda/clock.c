@@ -19,7 +19,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define FIRST_TICK (UINT64_C(1) << 40)
 #define EPOCH_LIFE_NS 50000000
@@ -36,10 +35,8 @@ struct tare_host_time cuda_host_now(struct tare_device *device)
 
 void cuda_host_pause(struct tare_device *device, int64_t ns)
 {
-	struct timespec left = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
 	(void)device;
-	while (ns > 0 && nanosleep(&left, &left) < 0 && errno == EINTR)
-		continue;
+	tare_host_pause(ns);
 }
 
 int cuda_elapsed(struct cuda_device *device, cu_event start, cu_event end, double *ns,
@@ -54,21 +51,9 @@ int cuda_elapsed(struct cuda_device *device, cu_event start, cu_event end, doubl
 	return 0;
 }
 
-struct query {
-	const struct cuda_functions *call;
-	cu_event event;
-};
-
-static cu_result query_event(void *object)
-{
-	const struct query *query = object;
-	return query->call->cuEventQuery(query->event);
-}
-
 static int wait_for(struct cuda_device *device, cu_event event, struct tare_error *error)
 {
-	struct query query = { &device->driver->call, event };
-	int status = cuda_poll(device, query_event, &query, EPOCH_LIMIT_NS, "cuEventQuery", error);
+	int status = cuda_poll_event(device, event, EPOCH_LIMIT_NS, error);
 	if (status < 0)
 		tare_error_prefix(error, "the clock's event");
 	return status;

@@ -104,22 +104,10 @@ static int refuse_captured(const struct cuda_event *event, struct tare_error *er
 	return 0;
 }
 
-struct query {
-	const struct cuda_functions *call;
-	cu_event event;
-};
-
-static cu_result query_event(void *object)
-{
-	const struct query *query = object;
-	return query->call->cuEventQuery(query->event);
-}
-
 int cuda_event_wait(struct tare_event *base, int64_t limit_ns, struct tare_error *error)
 {
 	struct cuda_event *event = (struct cuda_event *)base;
 	struct cuda_device *device = cuda_device_of(base->device);
-	struct query query = { &device->driver->call, event->end };
 	int status = refuse_captured(event, error);
 
 	if (status == 0)
@@ -127,7 +115,7 @@ int cuda_event_wait(struct tare_event *base, int64_t limit_ns, struct tare_error
 	if (status < 0)
 		return status;
 	if (limit_ns != TARE_LIMIT_NATIVE) {
-		status = cuda_poll(device, query_event, &query, limit_ns, "cuEventQuery", error);
+		status = cuda_poll_event(device, event->end, limit_ns, error);
 		if (status < 0)
 			tare_error_prefix(error, "event of device %u", base->device->index);
 		return status;

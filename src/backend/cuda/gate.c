@@ -44,24 +44,12 @@ static void hold_host_function(void *context)
 	give_block(block);
 }
 
-struct query {
-	const struct cuda_functions *call;
-	cu_stream stream;
-};
-
-static cu_result query_stream(void *object)
-{
-	const struct query *query = object;
-	return query->call->cuStreamQuery(query->stream);
-}
-
 // CUDA loads its own kernels for fills and for copies inside the device at their first use, and may
 // synchronise for that: behind a shut gate it would never end. So they are used once before the
 // first gate. What fails here will be said when it is wanted.
 static void use_once(struct cuda_device *device)
 {
 	const struct cuda_functions *call = &device->driver->call;
-	struct query query = { call, device->clock_stream };
 	cu_pointer at = 0;
 
 	if (call->cuMemAlloc_v2(&at, 256) != ABI_SUCCESS)
@@ -70,7 +58,7 @@ static void use_once(struct cuda_device *device)
 	call->cuMemsetD16Async(at, 0, 64, device->clock_stream);
 	call->cuMemsetD32Async(at, 0, 32, device->clock_stream);
 	call->cuMemcpyDtoDAsync_v2(at + 128, at, 128, device->clock_stream);
-	cuda_poll(device, query_stream, &query, INT64_C(1000000000), "cuStreamQuery", NULL);
+	cuda_poll_stream(device, device->clock_stream, INT64_C(1000000000), NULL);
 	call->cuMemFree_v2(at);
 }
 
@@ -194,7 +182,7 @@ static void open_gate(struct cuda_device *device, struct cuda_gate *gate)
 		link = &(*link)->next;
 	*link = gate->next;
 	if (gate->queue && --gate->queue->gates == 0)
-		gate->queue->held = 0;
+		gate->queue->held = gate->queue->entries = 0;
 }
 
 int cuda_gate_open(struct tare_gate *base, struct tare_error *error)

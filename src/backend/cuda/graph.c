@@ -79,6 +79,8 @@ int cuda_graph_launch(struct tare_graph *base, struct tare_queue *base_queue,
 	struct cuda_event *made = NULL;
 	int status = cuda_enter(device, error);
 
+	if (status == 0)
+		status = cuda_count_held(queue, 0, event != NULL, error);
 	if (status == 0 && event)
 		status = cuda_bracket_begin(queue, &made, error);
 	if (status < 0)

@@ -35,6 +35,7 @@ struct cuda_epoch {
 
 #define CUDA_GATE_SLOTS 64
 #define CUDA_GATE_CAPACITY 256
+#define CUDA_GATE_ENTRIES 896  // of a stream; about 1,000 would block the host
 
 struct cuda_gate {
 	struct tare_gate base;
@@ -84,7 +85,8 @@ struct cuda_queue {
 	bool timed, adopted, legacy, capturing;
 	uint32_t gates;      // shut gates at present
 	bool depends;        // on another queue, and a gate of the device was shut then
-	uint32_t held;       // operations appended behind them
+	uint32_t held;       // operations appended behind either, since the last finish
+	uint32_t entries;    // what they take of the stream: waits and event records as well
 };
 
 struct cuda_event {
@@ -161,14 +163,21 @@ int cuda_queue_adopt(struct tare_device *device, void *native, struct tare_queue
 void cuda_queue_free(struct tare_queue *queue);
 int cuda_submit(struct tare_queue *queue, struct tare_error *error);
 int cuda_finish(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error);
-// Calls query(object) until it is not ABI_NOT_READY, for at most limit_ns.
-int cuda_poll(struct cuda_device *device, cu_result (*query)(void *object), void *object,
-              int64_t limit_ns, const char *call, struct tare_error *error);
+// Looks again and again until the event, or all in the stream, is done, for at most limit_ns.
+int cuda_poll_event(struct cuda_device *device, cu_event event, int64_t limit_ns,
+                    struct tare_error *error);
+int cuda_poll_stream(struct cuda_device *device, cu_stream stream, int64_t limit_ns,
+                     struct tare_error *error);
 
 // ---- operation.c
 
 int cuda_append(struct tare_queue *queue, const struct tare_operation *operation,
                 struct tare_event **event, struct tare_error *error);
+
+// Counts an operation with so many waits before it that is about to be appended. -EINVAL when it
+// may be held by a gate and the stream has no room for more of that.
+int cuda_count_held(struct cuda_queue *queue, uint32_t wait_count, bool event,
+                    struct tare_error *error);
 
 // ---- event.c
 

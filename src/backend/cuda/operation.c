@@ -205,7 +205,8 @@ static int launch(struct cuda_queue *queue, const struct tare_operation *operati
 {
 	const struct tare_launch *what = &operation->launch;
 	cu_pointer addresses[CUDA_MAX_ARGUMENTS];
-	uint32_t offsets[CUDA_MAX_ARGUMENTS], shared_bytes = 0;
+	uint32_t offsets[CUDA_MAX_ARGUMENTS];
+	uint64_t shared_bytes = 0;
 	void *parameters[CUDA_MAX_ARGUMENTS];
 
 	if (what->argument_count > CUDA_MAX_ARGUMENTS)
@@ -225,8 +226,12 @@ static int launch(struct cuda_queue *queue, const struct tare_operation *operati
 			parameters[i] = (void *)(uintptr_t)argument->value;
 			break;
 		case TARE_ARGUMENT_LOCAL:
-			offsets[i] = shared_bytes;
-			shared_bytes += ((uint32_t)argument->bytes + 15) & ~15u;
+			offsets[i] = (uint32_t)shared_bytes;
+			if (argument->bytes <= UINT32_MAX)
+				shared_bytes += ((uint64_t)argument->bytes + 15) & ~UINT64_C(15);
+			if (argument->bytes > UINT32_MAX || shared_bytes > UINT32_MAX)
+				return tare_fail(error, EINVAL,
+				                 "more than 4 GiB of local memory a work-group");
 			parameters[i] = &offsets[i];
 			break;
 		}
@@ -234,7 +239,7 @@ static int launch(struct cuda_queue *queue, const struct tare_operation *operati
 	cu_result result = device_of(queue)->driver->call.cuLaunchKernel(
 		((struct cuda_kernel *)what->kernel)->handle, what->groups[0], what->groups[1],
 		what->groups[2], what->group_size[0], what->group_size[1], what->group_size[2],
-		shared_bytes, queue->stream, parameters, NULL);
+		(uint32_t)shared_bytes, queue->stream, parameters, NULL);
 	if (result != ABI_SUCCESS)
 		return cuda_fail(device_of(queue)->driver, result, "cuLaunchKernel", error,
 		                 "cannot launch %u x %u x %u groups of %u x %u x %u", what->groups[0],
@@ -290,14 +295,46 @@ static bool is_pageable(const struct tare_span *span)
 	return span->memory && span->memory->kind == TARE_MEMORY_PAGEABLE;
 }
 
+int cuda_count_held(struct cuda_queue *queue, uint32_t wait_count, bool event,
+                    struct tare_error *error)
+{
+	uint64_t entries = 1 + (uint64_t)wait_count + (event ? queue->timed ? 2 : 1 : 0);
+
+	// A queue that waits for another is let go by that one's gate.
+	queue->depends = queue->depends && device_of(queue)->gates;
+	if (!queue->gates && !queue->depends) {
+		queue->held = queue->entries = 0;
+		return 0;
+	}
+	if (queue->capturing)
+		return 0;
+	if (queue->held >= CUDA_GATE_CAPACITY || queue->entries + entries > CUDA_GATE_ENTRIES)
+		return tare_fail(error, EINVAL,
+		                 "more than %d operations, or too many waits, behind a shut gate; "
+		                 "CUDA would block", CUDA_GATE_CAPACITY);
+	queue->held++;
+	queue->entries += (uint32_t)entries;
+	return 0;
+}
+
+// Whether the operation waits for an event that is not done yet.
+static bool waits_now(const struct cuda_queue *queue, const struct tare_operation *operation)
+{
+	for (uint32_t i = 0; i < operation->wait_count; i++)
+		if (device_of(queue)->driver->call.cuEventQuery(
+			    ((struct cuda_event *)operation->waits[i])->end) != ABI_SUCCESS)
+			return true;
+	return false;
+}
+
 // Behind a shut gate, its own queue's or that of a queue it waits for, the host must not be made
 // to wait for the device: nobody would open the gate.
-static int check_gate(struct cuda_queue *queue, const struct tare_operation *operation,
+static int check_gate(struct cuda_queue *queue, const struct tare_operation *operation, bool event,
                       struct tare_error *error)
 {
-	queue->depends = device_of(queue)->gates && (queue->depends || operation->wait_count);
+	queue->depends = device_of(queue)->gates && (queue->depends || waits_now(queue, operation));
 	if (!queue->gates && !queue->depends)
-		return 0;
+		return cuda_count_held(queue, 0, false, error);
 	if (operation->blocking)
 		return tare_fail(error, EINVAL,
 		                 "a blocking operation behind a shut gate would wait for ever");
@@ -305,11 +342,7 @@ static int check_gate(struct cuda_queue *queue, const struct tare_operation *ope
 	if (is_pageable(&operation->source) || is_pageable(&operation->destination))
 		return tare_fail(error, EINVAL,
 		                 "a copy of pageable memory behind a shut gate would wait for ever");
-	if (queue->gates && queue->held++ >= CUDA_GATE_CAPACITY)
-		return tare_fail(error, EINVAL,
-		                 "more than %d operations behind a shut gate; CUDA would block",
-		                 CUDA_GATE_CAPACITY);
-	return 0;
+	return cuda_count_held(queue, operation->wait_count, event, error);
 }
 
 static int wait_for_others(struct cuda_queue *queue, const struct tare_operation *operation,
@@ -345,7 +378,7 @@ int cuda_append(struct tare_queue *base, const struct tare_operation *operation,
 	if (status == 0 && operation->blocking && queue->capturing)
 		status = tare_fail(error, EINVAL, "a graph cannot contain a blocking operation");
 	if (status == 0)
-		status = check_gate(queue, operation, error);
+		status = check_gate(queue, operation, event != NULL, error);
 	if (status == 0)
 		status = wait_for_others(queue, operation, error);
 	if (status == 0 && event)

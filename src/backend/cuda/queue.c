@@ -13,13 +13,27 @@
 #define POLL_SLEEP_SHARE 1000
 #define POLL_SLEEP_MOST_NS 10000000
 
-int cuda_poll(struct cuda_device *device, cu_result (*query)(void *object), void *object,
-              int64_t limit_ns, const char *call, struct tare_error *error)
+// What is looked at: an event, or else a stream.
+struct query {
+	const struct cuda_functions *call;
+	cu_event event;
+	cu_stream stream;
+};
+
+static cu_result look(const struct query *query)
 {
+	return query->event ? query->call->cuEventQuery(query->event)
+	                    : query->call->cuStreamQuery(query->stream);
+}
+
+static int poll_until_done(struct cuda_device *device, const struct query *query,
+                           int64_t limit_ns, struct tare_error *error)
+{
+	const char *call = query->event ? "cuEventQuery" : "cuStreamQuery";
 	struct tare_host_time begun = tare_host_now();
 
 	for (;;) {
-		cu_result result = query(object);
+		cu_result result = look(query);
 		if (result == ABI_SUCCESS)
 			return 0;
 		if (result != ABI_NOT_READY)
@@ -35,6 +49,20 @@ int cuda_poll(struct cuda_device *device, cu_result (*query)(void *object), void
 			nanosleep(&(struct timespec){ .tv_nsec = sleep_ns }, NULL);
 		}
 	}
+}
+
+int cuda_poll_event(struct cuda_device *device, cu_event event, int64_t limit_ns,
+                    struct tare_error *error)
+{
+	const struct query query = { .call = &device->driver->call, .event = event };
+	return poll_until_done(device, &query, limit_ns, error);
+}
+
+int cuda_poll_stream(struct cuda_device *device, cu_stream stream, int64_t limit_ns,
+                     struct tare_error *error)
+{
+	const struct query query = { .call = &device->driver->call, .stream = stream };
+	return poll_until_done(device, &query, limit_ns, error);
 }
 
 static int make(struct tare_device *device, cu_stream stream, struct cuda_queue **queue,
@@ -124,34 +152,32 @@ int cuda_submit(struct tare_queue *base, struct tare_error *error)
 	return 0;
 }
 
-struct query {
-	const struct cuda_functions *call;
-	cu_stream stream;
-};
-
-static cu_result query_stream(void *object)
+// Nothing is left in the stream.
+static void forget_held(struct cuda_queue *queue)
 {
-	const struct query *query = object;
-	return query->call->cuStreamQuery(query->stream);
+	queue->held = queue->entries = 0;
+	queue->depends = false;
 }
 
 int cuda_finish(struct tare_queue *base, int64_t limit_ns, struct tare_error *error)
 {
 	struct cuda_queue *queue = (struct cuda_queue *)base;
 	struct cuda_device *device = cuda_device_of(base->device);
-	struct query query = { &device->driver->call, queue->stream };
 	int status = cuda_enter(device, error);
 
 	if (status < 0)
 		return status;
 	if (limit_ns != TARE_LIMIT_NATIVE) {
-		status = cuda_poll(device, query_stream, &query, limit_ns, "cuStreamQuery", error);
+		status = cuda_poll_stream(device, queue->stream, limit_ns, error);
 		if (status < 0)
 			tare_error_prefix(error, "queue of device %u", base->device->index);
+		else
+			forget_held(queue);
 		return status;
 	}
 	cu_result result = device->driver->call.cuStreamSynchronize(queue->stream);
 	if (result != ABI_SUCCESS)
 		return cuda_fail(device->driver, result, "cuStreamSynchronize", error, "waiting failed");
+	forget_held(queue);
 	return 0;
 }

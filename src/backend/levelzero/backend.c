@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 extern const struct tare_backend tare_backend_levelzero;
 
@@ -81,10 +80,8 @@ static struct tare_host_time host_now(struct tare_device *device)
 
 static void host_pause(struct tare_device *device, int64_t ns)
 {
-	struct timespec left = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
 	(void)device;
-	while (ns > 0 && nanosleep(&left, &left) < 0 && errno == EINTR)
-		continue;
+	tare_host_pause(ns);
 }
 
 static int clock_rate(struct tare_device *device, enum tare_clock clock,

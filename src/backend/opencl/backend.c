@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 extern const struct tare_backend tare_backend_opencl;
 
@@ -224,7 +223,7 @@ static int device_open(struct tare_driver *driver, uint32_t index, struct tare_d
 	struct opencl_driver *own = (struct opencl_driver *)driver;
 
 	if (index >= own->count)
-		return tare_fail(error, ENODEV, "there is no OpenCL device %u; the last is %u",
+		return tare_fail(error, EINVAL, "there is no OpenCL device %u; the last is %u",
 		                 index, own->count - 1);
 	if (own->entries[index].version < 120)
 		return tare_fail(error, ENOTSUP, "the device speaks OpenCL %u.%u; tare needs 1.2",
@@ -233,7 +232,7 @@ static int device_open(struct tare_driver *driver, uint32_t index, struct tare_d
 	struct opencl_device *opened = calloc(1, sizeof *opened);
 	if (!opened)
 		return tare_fail(error, ENOMEM, "out of memory");
-	opened->base = (struct tare_device){ &tare_backend_opencl, index };
+	opened->base = (struct tare_device){ .backend = &tare_backend_opencl, .index = index };
 	opened->cl = &own->cl;
 	opened->entry = own->entries[index];
 	read_abilities(opened);
@@ -254,10 +253,8 @@ static struct tare_host_time host_now(struct tare_device *device)
 
 static void host_pause(struct tare_device *device, int64_t ns)
 {
-	struct timespec left = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
 	(void)device;
-	while (ns > 0 && nanosleep(&left, &left) < 0 && errno == EINTR)
-		;
+	tare_host_pause(ns);
 }
 
 const struct tare_backend tare_backend_opencl = {
@@ -291,6 +288,8 @@ const struct tare_backend tare_backend_opencl = {
 	.gate_shut = opencl_gate_shut,
 	.gate_open = opencl_gate_open,
 	.gate_free = opencl_gate_free,
+	.module_formats = 1u << TARE_MODULE_OPENCL_C | 1u << TARE_MODULE_SPIRV |
+	                  1u << TARE_MODULE_NATIVE,
 	.module_create = opencl_module_create,
 	.module_free = opencl_module_free,
 	.kernel_create = opencl_kernel_create,

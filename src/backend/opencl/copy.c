@@ -73,6 +73,18 @@ static int copy_svm(const struct opencl_append *append, struct tare_error *error
 	return opencl_result(error, "clEnqueueSVMMemcpy", code, "cannot copy shared memory");
 }
 
+bool opencl_copies_between_buffers(const struct tare_operation *operation)
+{
+	const struct tare_span *from = &operation->source, *to = &operation->destination;
+	enum side source = side_of(from->memory), destination = side_of(to->memory);
+
+	if (source == HOST || destination == HOST || !buffer_of(from) || !buffer_of(to))
+		return false;
+	// Between two shared memories clEnqueueSVMMemcpy copies; rectangles have no such call.
+	return operation->type == TARE_OPERATION_RECTANGLE || source == BUFFER ||
+	       destination == BUFFER;
+}
+
 int opencl_append_copy(const struct opencl_append *append, struct tare_error *error)
 {
 	const struct tare_span *from = &append->operation->source;
@@ -85,7 +97,7 @@ int opencl_append_copy(const struct opencl_append *append, struct tare_error *er
 		return tare_fail(error, ENOTSUP, "OpenCL copies nothing from host to host memory");
 	if (source != BUFFER && destination != BUFFER)
 		return copy_svm(append, error);
-	if (buffer_of(from) && buffer_of(to) && source != HOST && destination != HOST)
+	if (opencl_copies_between_buffers(append->operation))
 		return copy_buffer(append, error);
 	return destination == BUFFER ? write_buffer(append, error) : read_buffer(append, error);
 }
@@ -126,7 +138,7 @@ int opencl_append_rectangle(const struct opencl_append *append, struct tare_erro
 		return tare_fail(error, EINVAL, "a rectangle without rows or layers");
 	origin_of(from, rectangle, from_row, from_layer, from_origin);
 	origin_of(to, rectangle, to_row, to_layer, to_origin);
-	if (from_buffer && to_buffer) {
+	if (opencl_copies_between_buffers(append->operation)) {
 		code = cl->clEnqueueCopyBufferRect(
 		    append->queue->queue, buffer_of(from), buffer_of(to), from_origin, to_origin,
 		    region, from_row, from_layer, to_row, to_layer, append->wait_count,

@@ -5,7 +5,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-// Every code that a call of ours or a command can give, and the errno it becomes.
+// Every code that a call of ours or a command can give, and the errno it becomes. A context or
+// queue that we made and that is no longer valid died with its device: NVIDIA's driver says so
+// after a fault.
 static const struct {
 	cl_int code;
 	int error;
@@ -32,9 +34,9 @@ static const struct {
 	ROW(CL_INVALID_DEVICE_TYPE, EINVAL),
 	ROW(CL_INVALID_PLATFORM, EINVAL),
 	ROW(CL_INVALID_DEVICE, EINVAL),
-	ROW(CL_INVALID_CONTEXT, EINVAL),
+	ROW(CL_INVALID_CONTEXT, ENODEV),
 	ROW(CL_INVALID_QUEUE_PROPERTIES, ENOTSUP),
-	ROW(CL_INVALID_COMMAND_QUEUE, EINVAL),
+	ROW(CL_INVALID_COMMAND_QUEUE, ENODEV),
 	ROW(CL_INVALID_HOST_PTR, EINVAL),
 	ROW(CL_INVALID_MEM_OBJECT, EINVAL),
 	ROW(CL_INVALID_BINARY, EINVAL),
@@ -66,7 +68,7 @@ static const struct {
 	ROW(CL_CONTEXT_TERMINATED_KHR, ENODEV),
 #undef ROW
 	// NVIDIA's own, when a kernel touched what it must not; the context is dead afterwards.
-	{ -9999, EIO, "NVIDIA: illegal read or write to a buffer" },
+	{ -9999, ENODEV, "NVIDIA: illegal read or write to a buffer" },
 };
 
 static size_t find(cl_int code)
@@ -89,6 +91,12 @@ int opencl_errno(cl_int code)
 	return i < sizeof codes / sizeof *codes ? codes[i].error : EIO;
 }
 
+static bool is_lost(cl_int code)
+{
+	return code == -9999 || code == CL_INVALID_CONTEXT || code == CL_INVALID_COMMAND_QUEUE ||
+	       code == CL_CONTEXT_TERMINATED_KHR;
+}
+
 int opencl_fail(struct tare_error *error, const char *call, cl_int code, const char *format, ...)
 {
 	char message[400];
@@ -98,7 +106,8 @@ int opencl_fail(struct tare_error *error, const char *call, cl_int code, const c
 	vsnprintf(message, sizeof message, format, arguments);
 	va_end(arguments);
 	return tare_fail_native(error, opencl_errno(code), "opencl", call, code,
-	                        opencl_code_name(code), "%s", message);
+	                        opencl_code_name(code), "%s%s", message,
+	                        is_lost(code) ? ": the device is lost" : "");
 }
 
 int opencl_fail_status(struct tare_error *error, cl_int status)

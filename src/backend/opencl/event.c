@@ -151,6 +151,11 @@ int opencl_event_stamps(struct tare_event *event, struct tare_stamps *stamps,
 
 	if (!own->timed)
 		return tare_fail(error, ENODATA, "the queue of this operation is not timed");
+	int done = opencl_event_done(event, error);
+	if (done < 0)
+		return done;
+	if (!done)
+		return tare_fail(error, EAGAIN, "the operation is not finished");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		cl_ulong ns = 0;
 		cl_int code = opencl_device(event->device)

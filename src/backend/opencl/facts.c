@@ -103,9 +103,14 @@ static void set_identity(const struct asked *asked)
 	set_text(asked, TARE_FACT_API_VERSION, CL_DEVICE_VERSION);
 	asked->cl->clGetPlatformInfo(asked->entry.platform, CL_PLATFORM_NAME, sizeof platform - 1,
 	                             platform, NULL);
-	snprintf(driver, sizeof driver, "%s %s", platform,
-	         ask_text(asked, CL_DRIVER_VERSION, text));
-	tare_fact_set_text(asked->facts, TARE_FACT_DRIVER, TARE_ORIGIN_DRIVER, driver);
+	const char *version = ask_text(asked, CL_DRIVER_VERSION, text);
+	snprintf(driver, sizeof driver, "%s%s%s", platform, *platform && *version ? " " : "",
+	         version);
+	if (*driver)
+		tare_fact_set_text(asked->facts, TARE_FACT_DRIVER, TARE_ORIGIN_DRIVER, driver);
+	else
+		tare_fact_absent(asked->facts, TARE_FACT_DRIVER,
+		                 "the OpenCL driver tells neither its name nor its version");
 	ask(asked, CL_DEVICE_TYPE, &type, sizeof type);
 	tare_fact_set_text(asked->facts, TARE_FACT_TYPE, TARE_ORIGIN_DRIVER,
 	                   type & CL_DEVICE_TYPE_GPU           ? "GPU"
@@ -362,7 +367,7 @@ int opencl_device_facts(struct tare_driver *driver, uint32_t index, struct tare_
 	const struct opencl_driver *own = (struct opencl_driver *)driver;
 
 	if (index >= own->count)
-		return tare_fail(error, ENODEV, "there is no OpenCL device %u", index);
+		return tare_fail(error, EINVAL, "there is no OpenCL device %u", index);
 	for (int id = 0; id < TARE_FACT_COUNT_OF; id++)
 		tare_fact_absent(facts, (enum tare_fact_id)id, "OpenCL does not tell");
 	const struct asked asked = { &own->cl, own, own->entries[index], facts };

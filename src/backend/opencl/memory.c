@@ -148,6 +148,9 @@ int opencl_memory_create(struct tare_device *device, enum tare_memory_kind kind,
 	created->base = (struct tare_memory){ .device = device, .kind = kind, .bytes = bytes };
 	int rc = create_kind(created, error);
 	if (rc < 0) {
+		// Behind what hangs its release could block; the caller is about to give up.
+		if (rc == -ENODEV || rc == -ETIMEDOUT)
+			created->buffer = NULL;
 		opencl_memory_free(&created->base);
 		return rc;
 	}

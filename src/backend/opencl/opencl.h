@@ -144,6 +144,8 @@ struct opencl_append {
 	cl_event *event;        // where the runtime leaves the handle; NULL when nobody wants it
 };
 
+// Whether a COPY or RECTANGLE is done by a call from buffer to buffer, which has no blocking form.
+bool opencl_copies_between_buffers(const struct tare_operation *operation);
 int opencl_append_copy(const struct opencl_append *append, struct tare_error *error);
 int opencl_append_rectangle(const struct opencl_append *append, struct tare_error *error);
 int opencl_append_map(const struct opencl_append *append, struct tare_error *error);

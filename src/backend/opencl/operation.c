@@ -123,12 +123,16 @@ static int dispatch(const struct opencl_append *append, struct tare_error *error
 	return tare_fail(error, EINVAL, "unknown operation %d", (int)append->operation->type);
 }
 
-// OpenCL has no blocking form of these; the nearest is the call and a wait for its event.
-static bool block_by_waiting(const struct opencl_append *append)
+// Whether OpenCL has no blocking form of the operation; the nearest is the call and a wait for its
+// event. A call that can block is left to do it alone: what we add would be measured with it.
+static bool block_by_waiting(const struct tare_operation *operation)
 {
-	return append->operation->blocking && (append->operation->type == TARE_OPERATION_MIGRATE ||
-	                                       append->operation->type == TARE_OPERATION_COPY ||
-	                                       append->operation->type == TARE_OPERATION_RECTANGLE);
+	if (!operation->blocking)
+		return false;
+	return operation->type == TARE_OPERATION_MIGRATE ||
+	       ((operation->type == TARE_OPERATION_COPY ||
+	         operation->type == TARE_OPERATION_RECTANGLE) &&
+	        opencl_copies_between_buffers(operation));
 }
 
 static int append_waiting_for(const struct opencl_append *given, struct opencl_event *handle,
@@ -136,7 +140,7 @@ static int append_waiting_for(const struct opencl_append *given, struct opencl_e
 {
 	struct opencl_append append = *given;
 	cl_event event = NULL;
-	bool wait = block_by_waiting(&append);
+	bool wait = block_by_waiting(append.operation);
 
 	if (handle || wait)
 		append.event = &event;

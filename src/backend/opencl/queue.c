@@ -98,6 +98,10 @@ int opencl_queue_adopt(struct tare_device *device, void *native, struct tare_que
 	if (code == CL_SUCCESS)
 		code = cl->clGetCommandQueueInfo(foreign, CL_QUEUE_PROPERTIES, sizeof properties,
 		                                 &properties, NULL);
+	// Somebody else's handle: that it is invalid says nothing of the device.
+	if (code == CL_INVALID_COMMAND_QUEUE)
+		return tare_fail_native(error, EINVAL, "opencl", "clGetCommandQueueInfo", code,
+		                        opencl_code_name(code), "this is no OpenCL queue");
 	if (code != CL_SUCCESS)
 		return opencl_fail(error, "clGetCommandQueueInfo", code, "cannot adopt the queue");
 	if (id != own->entry.id)

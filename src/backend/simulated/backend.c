@@ -86,6 +86,7 @@ const struct tare_backend tare_backend_simulated = {
 	.gate_shut = simulated_gate_shut,
 	.gate_open = simulated_gate_open,
 	.gate_free = simulated_gate_free,
+	.module_formats = 1u << TARE_MODULE_NATIVE,
 	.module_create = simulated_module_create,
 	.module_free = simulated_module_free,
 	.kernel_create = simulated_kernel_create,

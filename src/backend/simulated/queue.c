@@ -157,7 +157,7 @@ static int check_gates(struct simulated_queue *queue, struct tare_error *error)
 	if (!queue->gates)
 		return 0;
 	if (capacity && queue->behind_gate >= capacity)
-		return tare_fail(error, ETIMEDOUT,
+		return tare_fail(error, EINVAL,
 		                 "%u operations wait behind a shut gate: one more would "
 		                 "block the host for ever",
 		                 queue->behind_gate);

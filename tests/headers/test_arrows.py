@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The order of the source: which folder includes which (docs/architecture.md), and whose it is."""
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+SOURCE = ROOT / "src"
+# Each folder and those it may include, beside itself, public headers and made ones.
+ARROWS = {
+    "base": set(),
+    "model": {"base"},
+    "result": {"base", "model"},
+    "report": {"base", "model", "result"},
+    "backend": {"base", "model"},
+    "measure": {"base", "model", "result", "backend"},
+    "cli": {"base", "model", "result", "report", "backend", "measure"},
+}
+KINDS = {".c", ".h", ".py", ".sh", ".js", ".css", ".html", ".build", ".scd", ".cl", ".cu"}
+NAMES = {"Makefile", "meson_options.txt", "check", "demo", "setup"}
+
+
+def wrong_includes(folder, text):
+    """The included folders that `folder` may not know."""
+    named = set(re.findall(r'^[ \t]*#[ \t]*include[ \t]+["<](\w+)/', text, re.M))
+    return sorted((named & set(ARROWS)) - ARROWS[folder] - {folder})
+
+
+def test_every_folder_has_its_arrows():
+    assert {path.name for path in SOURCE.iterdir() if path.is_dir()} == set(ARROWS)
+
+
+@pytest.mark.parametrize("folder", ARROWS)
+def test_a_folder_includes_only_what_is_below_it(folder):
+    files = [path for path in (SOURCE / folder).rglob("*") if path.suffix in (".c", ".h")]
+    assert files
+    wrong = {str(path.relative_to(ROOT)): wrong_includes(folder, path.read_text(encoding="utf-8"))
+             for path in files}
+    assert {path: names for path, names in wrong.items() if names} == {}
+
+
+def test_a_wrong_arrow_is_seen():
+    assert wrong_includes("model", '#include "base/time.h"\n#include "backend/call.h"\n') == ["backend"]
+    assert wrong_includes("result", '\t# include "report/report.h"\n') == ["report"]
+    assert wrong_includes("measure", '#include "backend/call.h"\n#include <sys/stat.h>\n') == []
+
+
+def sources():
+    for top in ("docs", "include", "kernels", "man", "src", "tests", "tools", "web"):
+        yield from (path for path in (ROOT / top).rglob("*") if path.is_file())
+    yield from (path for path in ROOT.iterdir() if path.is_file())
+
+
+def test_every_source_file_names_its_licence():
+    files = [path for path in sources() if path.suffix in KINDS or path.name in NAMES]
+    assert len(files) > 200
+    without = [str(path.relative_to(ROOT)) for path in files
+               if "SPDX-License-Identifier: Apache-2.0" not in
+               "".join(path.read_text(encoding="utf-8").splitlines(True)[:5])]
+    assert without == []
