@@ -15,6 +15,38 @@
 
 static const struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
 
+// One call of the API that is timed CALLS times in a row; 0 or positive on success.
+typedef int timed_call(struct latency_task *task, struct tare_error *error);
+
+static int time_calls(struct tare_measurement *measurement, timed_call *call, int64_t *values,
+                      struct tare_error *error)
+{
+	struct latency_task *task = measurement->context;
+	struct tare_device *device = task->latency->bench.device;
+	struct tare_host_time begin = tare_device_now(device);
+	int status = 0;
+
+	for (int i = 0; status >= 0 && i < CALLS; i++)
+		status = call(task, error);
+	values[0] = latency_ps(begin, tare_device_now(device), CALLS);
+	return status < 0 ? status : 0;
+}
+
+static int finish_once(struct latency_task *task, struct tare_error *error)
+{
+	return tare_finish(task->latency->bench.plain, TARE_LIMIT_NATIVE, error);
+}
+
+static int wait_once(struct latency_task *task, struct tare_error *error)
+{
+	return tare_event_wait(task->event, TARE_LIMIT_NATIVE, error);
+}
+
+static int query_once(struct latency_task *task, struct tare_error *error)
+{
+	return tare_event_done(task->event, error);
+}
+
 int latency_plan_finish(struct latency_task *task, struct tare_measurement *measurement)
 {
 	return latency_figure(task, measurement, "finish, nothing to wait for", "host", CALLS,
@@ -32,15 +64,7 @@ int latency_begin_finish(struct tare_measurement *measurement, struct tare_error
 int latency_sample_finish(struct tare_measurement *measurement, int64_t *values,
                           struct tare_error *error)
 {
-	struct latency_task *task = measurement->context;
-	struct tare_bench *bench = &task->latency->bench;
-	struct tare_host_time begin = tare_device_now(bench->device);
-	int status = 0;
-
-	for (int i = 0; status == 0 && i < CALLS; i++)
-		status = tare_finish(bench->plain, TARE_LIMIT_NATIVE, error);
-	values[0] = latency_ps(begin, tare_device_now(bench->device), CALLS);
-	return status;
+	return time_calls(measurement, finish_once, values, error);
 }
 
 int latency_plan_wait(struct latency_task *task, struct tare_measurement *measurement)
@@ -67,15 +91,7 @@ int latency_begin_wait(struct tare_measurement *measurement, struct tare_error *
 int latency_sample_wait(struct tare_measurement *measurement, int64_t *values,
                         struct tare_error *error)
 {
-	struct latency_task *task = measurement->context;
-	struct tare_bench *bench = &task->latency->bench;
-	struct tare_host_time begin = tare_device_now(bench->device);
-	int status = 0;
-
-	for (int i = 0; status == 0 && i < CALLS; i++)
-		status = tare_event_wait(task->event, TARE_LIMIT_NATIVE, error);
-	values[0] = latency_ps(begin, tare_device_now(bench->device), CALLS);
-	return status;
+	return time_calls(measurement, wait_once, values, error);
 }
 
 int latency_plan_query(struct latency_task *task, struct tare_measurement *measurement)
@@ -94,15 +110,7 @@ int latency_begin_query(struct tare_measurement *measurement, struct tare_error 
 int latency_sample_query(struct tare_measurement *measurement, int64_t *values,
                          struct tare_error *error)
 {
-	struct latency_task *task = measurement->context;
-	struct tare_bench *bench = &task->latency->bench;
-	struct tare_host_time begin = tare_device_now(bench->device);
-	int status = 0;
-
-	for (int i = 0; status >= 0 && i < CALLS; i++)
-		status = tare_event_done(task->event, error);
-	values[0] = latency_ps(begin, tare_device_now(bench->device), CALLS);
-	return status < 0 ? status : 0;
+	return time_calls(measurement, query_once, values, error);
 }
 
 int latency_plan_record(struct latency_task *task, struct tare_measurement *measurement)
