@@ -6,9 +6,6 @@
 #include <errno.h>
 #include <string.h>
 
-extern const char tare_kernel_empty_ptx[];
-extern const size_t tare_kernel_empty_ptx_bytes;
-
 struct carried_kernel {
 	const char *name;
 	const char *opencl;
@@ -17,13 +14,20 @@ struct carried_kernel {
 	const size_t *ptx_bytes;
 };
 
+#define MODULES(X) \
+	X(empty) X(overlap) X(matmul) X(peak_fp32) X(peak_fp64) X(peak_fp16) X(peak_integer) \
+	X(peak_memory) X(peak_local)
+
+#define DECLARED(kernel) \
+	extern const char tare_kernel_##kernel##_opencl[], tare_kernel_##kernel##_ptx[]; \
+	extern const size_t tare_kernel_##kernel##_opencl_bytes, tare_kernel_##kernel##_ptx_bytes;
+MODULES(DECLARED)
+
 #define CARRIED(kernel) \
 	{ #kernel, tare_kernel_##kernel##_opencl, &tare_kernel_##kernel##_opencl_bytes, \
-	  tare_kernel_##kernel##_ptx, &tare_kernel_##kernel##_ptx_bytes }
+	  tare_kernel_##kernel##_ptx, &tare_kernel_##kernel##_ptx_bytes },
 
-static const struct carried_kernel carried_kernels[] = {
-	CARRIED(empty),
-};
+static const struct carried_kernel carried_kernels[] = { MODULES(CARRIED) };
 
 static const struct carried_kernel *find(const char *name)
 {
@@ -64,8 +68,9 @@ int tare_kernel_source(const char *name, enum tare_module_format format,
 	return tare_fail(error, ENOTSUP, "tare carries no kernels in this format");
 }
 
-int tare_kernel_build(struct tare_device *device, const char *name, struct tare_module **module,
-                      struct tare_kernel **kernel, char **log, struct tare_error *error)
+int tare_kernel_build(struct tare_device *device, const char *name, const char *entry,
+                      struct tare_module **module, struct tare_kernel **kernel, char **log,
+                      struct tare_error *error)
 {
 	// One try, with the format that the backend is made for: what it says of another would hide
 	// why this one failed.
@@ -79,11 +84,16 @@ int tare_kernel_build(struct tare_device *device, const char *name, struct tare_
 	while (i < last && !(device->backend->module_formats >> formats[i] & 1))
 		i++;
 	int status = tare_kernel_source(name, formats[i], &source, error);
+	// The simulated device knows entries, not modules.
+	if (formats[i] == TARE_MODULE_NATIVE) {
+		source.data = entry;
+		source.bytes = strlen(entry);
+	}
 	if (status == 0)
 		status = tare_module_create(device, &source, &built, log, error);
 	if (status < 0)
 		return status;
-	status = tare_kernel_create(built, name, kernel, error);
+	status = tare_kernel_create(built, entry, kernel, error);
 	if (status < 0) {
 		tare_module_free(built);
 		return status;

@@ -134,7 +134,7 @@ static int open_kernel(struct latency *latency, struct tare_error *error)
 {
 	struct tare_error why = { 0 };
 	char *log = NULL;
-	int status = tare_kernel_build(latency->run->device, "empty", &latency->module,
+	int status = tare_kernel_build(latency->run->device, "empty", "empty", &latency->module,
 	                               &latency->kernel, &log, &why);
 
 	free(log);

@@ -743,19 +743,19 @@ static void the_kernels_that_tare_carries_are_taken_as_ptx(void **state)
 	struct tare_kernel *kernel = NULL;
 	(void)state;
 	open_device(NULL);
-	assert_int_equal(tare_kernel_build(device, "nothing", &module, &kernel, NULL, &error), -ENOENT);
+	assert_int_equal(tare_kernel_build(device, "nothing", "nothing", &module, &kernel, NULL, &error), -ENOENT);
 	assert_int_equal(tare_kernel_source("empty", TARE_MODULE_SPIRV, &source, &error), -ENOTSUP);
 	must(tare_kernel_source("empty", TARE_MODULE_OPENCL_C, &source, &error));
 	assert_int_equal(strlen(source.data), source.bytes);
 	assert_non_null(strstr(source.data, "KERNEL void empty"));
 	if (tare_kernel_source("empty", TARE_MODULE_PTX, &source, NULL) < 0) {
-		assert_int_equal(tare_kernel_build(device, "empty", &module, &kernel, NULL, &error),
+		assert_int_equal(tare_kernel_build(device, "empty", "empty", &module, &kernel, NULL, &error),
 		                 -ENOTSUP);
 		assert_says("without clang");
 		return;
 	}
 	assert_non_null(strstr(source.data, ".entry empty"));
-	must(tare_kernel_build(device, "empty", &module, &kernel, NULL, &error));
+	must(tare_kernel_build(device, "empty", "empty", &module, &kernel, NULL, &error));
 	tare_kernel_free(kernel);
 	tare_module_free(module);
 }

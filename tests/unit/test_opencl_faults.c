@@ -425,7 +425,7 @@ static void an_abandoned_device_is_left_alone(void **state)
 	struct tare_module *module = NULL;
 	struct tare_kernel *kernel = NULL;
 	(void)state;
-	assert_int_equal(tare_kernel_build(f.device, "empty", &module, &kernel, NULL, &error), 0);
+	assert_int_equal(tare_kernel_build(f.device, "empty", "empty", &module, &kernel, NULL, &error), 0);
 	assert_int_equal(tare_gate_shut(f.queue, &gate, &error), 0);
 	tell("event-hangs=1");
 	assert_int_equal(tare_append(f.queue, &marker, &event, &error), 0);
@@ -471,7 +471,7 @@ static void a_device_without_a_compiler_says_that(void **state)
 	struct tare_module *module = NULL;
 	struct tare_kernel *kernel = NULL;
 	(void)state;
-	assert_int_equal(tare_kernel_build(f.device, "empty", &module, &kernel, NULL, &error),
+	assert_int_equal(tare_kernel_build(f.device, "empty", "empty", &module, &kernel, NULL, &error),
 	                 -ENOTSUP);
 	assert_string_equal(error.native_name, "CL_COMPILER_NOT_AVAILABLE");
 	end(&f);
