@@ -217,6 +217,21 @@ struct tare_kernel_facts {
 	int64_t simd_width;
 	int64_t max_group_size;
 	int64_t preferred_multiple;
+	int64_t arguments;
+};
+
+// What a kernel's parameter is, as far as the driver tells.
+enum tare_parameter_kind {
+	TARE_PARAMETER_UNKNOWN,
+	TARE_PARAMETER_MEMORY,  // a pointer to global or constant memory
+	TARE_PARAMETER_LOCAL,   // a pointer to local memory
+	TARE_PARAMETER_VALUE,
+};
+struct tare_parameter {
+	enum tare_parameter_kind kind;
+	char name[64], type[64];  // "" where it is not told: "first", "uint"
+	int64_t bytes;            // of a VALUE; -1 where it is not told
+	bool read_only;           // points to const
 };
 
 // ---- telemetry
@@ -341,6 +356,19 @@ struct tare_backend {
 	void (*kernel_free)(struct tare_kernel *kernel);
 	int (*kernel_facts)(struct tare_kernel *kernel, struct tare_kernel_facts *facts,
 	                    struct tare_error *error);
+	// Parameter `index` (from 0) of a kernel. -ENODATA: the driver keeps no such information;
+	// -EINVAL: it has no such parameter.
+	int (*kernel_parameter)(struct tare_kernel *kernel, uint32_t index,
+	                        struct tare_parameter *parameter, struct tare_error *error);
+
+	// c = a * b in single precision by the vendor's library, n x n each, row-major, appended to
+	// the queue. -ENOENT: the library is not installed (the error names it and its package). The
+	// first call may build kernels. *event as for append.
+	int (*blas_sgemm)(struct tare_queue *queue, uint32_t n, struct tare_span c,
+	                  struct tare_span a, struct tare_span b, struct tare_event **event,
+	                  struct tare_error *error);
+	// The library's name and version for reports, once blas_sgemm has worked: "CLBlast 1.5.3".
+	const char *(*blas_name)(struct tare_device *device);
 
 	// Between begin and end, what is appended is recorded, not run.
 	int (*graph_begin)(struct tare_queue *queue, struct tare_error *error);

@@ -203,6 +203,29 @@ int tare_kernel_facts(struct tare_kernel *kernel, struct tare_kernel_facts *fact
 	return backend->kernel_facts(kernel, facts, error);
 }
 
+int tare_kernel_parameter(struct tare_kernel *kernel, uint32_t index,
+                          struct tare_parameter *parameter, struct tare_error *error)
+{
+	const struct tare_backend *backend = kernel->module->device->backend;
+	if (!backend->kernel_parameter)
+		return cannot(backend, "tell about kernel parameters", error);
+	return backend->kernel_parameter(kernel, index, parameter, error);
+}
+
+int tare_blas_sgemm(struct tare_queue *queue, uint32_t n, struct tare_span c, struct tare_span a,
+                    struct tare_span b, struct tare_event **event, struct tare_error *error)
+{
+	const struct tare_backend *backend = queue->device->backend;
+	if (!backend->blas_sgemm)
+		return cannot(backend, "multiply matrices by a vendor's library", error);
+	return backend->blas_sgemm(queue, n, c, a, b, event, error);
+}
+
+const char *tare_blas_name(struct tare_device *device)
+{
+	return device->backend->blas_name ? device->backend->blas_name(device) : "";
+}
+
 int tare_graph_begin(struct tare_queue *queue, struct tare_error *error)
 {
 	const struct tare_backend *backend = queue->device->backend;

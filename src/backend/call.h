@@ -50,6 +50,12 @@ int tare_kernel_create(struct tare_module *module, const char *name, struct tare
                        struct tare_error *error);
 int tare_kernel_facts(struct tare_kernel *kernel, struct tare_kernel_facts *facts,
                       struct tare_error *error);
+int tare_kernel_parameter(struct tare_kernel *kernel, uint32_t index,
+                          struct tare_parameter *parameter, struct tare_error *error);
+int tare_blas_sgemm(struct tare_queue *queue, uint32_t n, struct tare_span c, struct tare_span a,
+                    struct tare_span b, struct tare_event **event, struct tare_error *error);
+// "" where there is none.
+const char *tare_blas_name(struct tare_device *device);
 int tare_graph_begin(struct tare_queue *queue, struct tare_error *error);
 int tare_graph_end(struct tare_queue *queue, struct tare_graph **graph,
                    struct tare_error *error);

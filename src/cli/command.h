@@ -6,6 +6,10 @@
 int tare_command_devices(const struct tare_settings *settings, struct tare_error *error);
 int tare_command_latency(const struct tare_settings *settings, struct tare_error *error);
 int tare_command_bandwidth(const struct tare_settings *settings, struct tare_error *error);
+int tare_command_peak(const struct tare_settings *settings, struct tare_error *error);
+int tare_command_matmul(const struct tare_settings *settings, struct tare_error *error);
+int tare_command_overlap(const struct tare_settings *settings, struct tare_error *error);
+int tare_command_checkup(const struct tare_settings *settings, struct tare_error *error);
 int tare_command_render(const struct tare_settings *settings, struct tare_error *error);
 int tare_command_help(const struct tare_settings *settings, struct tare_error *error);
 int tare_command_describe(const struct tare_settings *settings, struct tare_error *error);

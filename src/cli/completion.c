@@ -14,6 +14,7 @@ static const char *bash_action(const struct tare_option *option)
 {
 	switch (option->value) {
 	case TARE_VALUE_OUTPUT:
+	case TARE_VALUE_FILE:
 		return "COMPREPLY=($(compgen -f -- \"$current\")); return";
 	case TARE_VALUE_DEVICE:
 		return "COMPREPLY=($(compgen -W \"$devices\" -- \"$current\")); return";
@@ -110,6 +111,7 @@ static void write_zsh_value(const struct tare_option *option, FILE *file)
 	case TARE_VALUE_NONE:
 		return;
 	case TARE_VALUE_OUTPUT:
+	case TARE_VALUE_FILE:
 		fputs(":file:_files", file);
 		return;
 	case TARE_VALUE_DEVICE:
@@ -206,7 +208,7 @@ static void write_fish(FILE *file)
 		fprintf(file, "' -l %s", option->name);
 		if (option->letter)
 			fprintf(file, " -s %c", option->letter);
-		if (option->value == TARE_VALUE_OUTPUT)
+		if (option->value == TARE_VALUE_OUTPUT || option->value == TARE_VALUE_FILE)
 			fputs(" -rF", file);
 		else if (option->value != TARE_VALUE_NONE)
 			fputs(" -x", file);

@@ -199,7 +199,9 @@ static bool can(const struct tare_backend *backend, enum tare_need need)
 		return true;
 	if (!backend->queue_create || !backend->append || !backend->finish)
 		return false;
-	return need != TARE_NEED_BANDWIDTH || backend->memory_create;
+	if (need == TARE_NEED_KERNELS && !backend->kernel_create)
+		return false;
+	return need == TARE_NEED_LATENCY || backend->memory_create;
 }
 
 static int backend_rank(const struct tare_backend *backend)

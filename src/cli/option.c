@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define BIT(command) (1u << TARE_COMMAND_##command)
-#define MEASURING (BIT(LATENCY) | BIT(BANDWIDTH))
+#define MEASURING (BIT(LATENCY) | BIT(BANDWIDTH) | BIT(PEAK) | BIT(MATMUL) | BIT(OVERLAP) | BIT(CHECKUP))
 #define WRITING (MEASURING | BIT(DEVICES) | BIT(RENDER))
 #define EVERY (WRITING | BIT(HELP) | BIT(DESCRIBE))
 #define MEMBER(name) offsetof(struct tare_settings, name)
@@ -34,6 +34,29 @@ const struct tare_command tare_commands[TARE_COMMAND_COUNT] = {
 		"Measures copies between kinds of memory over a range of sizes, on the device's clock "
 		"and on the host's, and verifies what arrived.",
 		tare_command_bandwidth },
+	[TARE_COMMAND_PEAK] = {
+		"peak", "", 0, 0, false, "what the device can really reach: FLOP/s, memory, caches",
+		"Measures ceilings: multiply-add and integer rates by type and vector width, device memory "
+		"read, written, copied and strided, working sets that show the caches, local memory. The "
+		"result is kept, so that other commands can say how far they are from it.",
+		tare_command_peak },
+	[TARE_COMMAND_MATMUL] = {
+		"matmul", "", 0, 0, false, "a matrix product from naive to fast, and how far from the limit",
+		"Climbs a ladder of matrix products, from one launch an element to the vendor's library, "
+		"beside the host's own, and keeps apart what building, copying, launching and computing "
+		"took. Every product is verified.",
+		tare_command_matmul },
+	[TARE_COMMAND_OVERLAP] = {
+		"overlap", "", 0, 0, false, "would overlapping copies and kernels pay, and how",
+		"Measures copies and kernels alone and beside each other, computes the bound that no "
+		"schedule can beat, searches for the best chunks and queues, and says whether it is worth "
+		"it; with tare's own loop or with your kernel.",
+		tare_command_overlap },
+	[TARE_COMMAND_CHECKUP] = {
+		"checkup", "", 0, 0, false, "all of these in one go, as one page",
+		"Runs devices, latency, bandwidth, peak, matmul and overlap within one budget and writes "
+		"one text, one page, one JSON.",
+		tare_command_checkup },
 	[TARE_COMMAND_RENDER] = {
 		"render", "FILE.json", 1, 1, false, "a saved result again, as text, page or CSV",
 		"Reads a result that --json wrote and writes it again: as text, or as what the options "
@@ -65,8 +88,48 @@ const struct tare_option tare_options[] = {
 	  "range of sizes, such as 8K..64M (default: 8K..1G)",
 	  "K, M and G are powers of 1024. What does not fit into memory is left out, and said.",
 	  MEMBER(from_bytes), 0 },
+	{ "n", 'n', TARE_VALUE_TEXT, "LIST", BIT(MATMUL),
+	  "sizes of the matrices, such as 256,1000 or 32..2048 (default: 32..2048)",
+	  "A range stands for the powers of two in it.", MEMBER(n), 0 },
+	{ "rungs", 'r', TARE_VALUE_TEXT, "A,B,...", BIT(MATMUL),
+	  "which rungs of the ladder (default: all)", NULL, MEMBER(rungs), 0 },
+	{ "bytes", 0, TARE_VALUE_TEXT, "SIZE", BIT(OVERLAP),
+	  "bytes each way, such as 512M (default: 64M, less where memory is short)", NULL,
+	  MEMBER(bytes), 0 },
+	{ "cycles", 0, TARE_VALUE_TEXT, "FROM..TO:STEP", BIT(OVERLAP),
+	  "turns of the kernel's loop (default: so that kernel : copy is 1/4 to 4)", NULL,
+	  MEMBER(cycles), 0 },
+	{ "chunks", 0, TARE_VALUE_TEXT, "LIST", BIT(OVERLAP),
+	  "numbers of chunks to try, such as 8,16,32 or 1..256", NULL, MEMBER(chunks), 0 },
+	{ "queues", 0, TARE_VALUE_TEXT, "LIST", BIT(OVERLAP),
+	  "numbers of queues to try, such as 1,2,4 or 1..8", NULL, MEMBER(queues), 0 },
+	{ "loop", 0, TARE_VALUE_TEXT, "register|volatile", BIT(OVERLAP),
+	  "the loop of tare's own kernel (default: register)",
+	  "volatile is the CUDA Handbook's: every turn goes through memory.", MEMBER(loop), 0 },
+	{ "break", 0, TARE_VALUE_TEXT, "A,B,...", BIT(OVERLAP),
+	  "what each break of concurrency costs: default-queue, blocking, pageable, allocation, all",
+	  NULL, MEMBER(breaks), 0 },
+	{ "kernel", 'k', TARE_VALUE_FILE, "FILE", BIT(OVERLAP),
+	  "your own kernel instead of tare's loop; see KERNELS", NULL, MEMBER(kernel), 0 },
+	{ "entry", 0, TARE_VALUE_TEXT, "NAME", BIT(OVERLAP), "the kernel's name in FILE", NULL,
+	  MEMBER(entry), 0 },
+	{ "arg", 0, TARE_VALUE_LIST, "TYPE:VALUE", BIT(OVERLAP),
+	  "a further argument of the kernel, such as int:5, float:0.5 or local:1024; repeat for more",
+	  NULL, MEMBER(kernel_arguments), 0 },
+	{ "item-bytes", 0, TARE_VALUE_TEXT, "IN[,OUT]", BIT(OVERLAP),
+	  "bytes of an item of input and of output (default: 4,4)", NULL, MEMBER(item_bytes), 0 },
+	{ "align", 0, TARE_VALUE_COUNT, "ITEMS", BIT(OVERLAP),
+	  "chunks begin at multiples of so many items (default: 1)", NULL, MEMBER(align), 0 },
+	{ "group", 0, TARE_VALUE_COUNT, "ITEMS", BIT(OVERLAP),
+	  "work-items of a work-group of your kernel (default: what it prefers)", NULL,
+	  MEMBER(group_size), 0 },
+	{ "build-options", 0, TARE_VALUE_TEXT, "TEXT", BIT(OVERLAP),
+	  "options for building your kernel, in the API's own words", NULL, MEMBER(build_options), 0 },
+	{ "peaks", 0, TARE_VALUE_TEXT, "FILE|none", BIT(MATMUL) | BIT(OVERLAP),
+	  "measured ceilings from this result of peak (default: the last one kept)", NULL,
+	  MEMBER(peaks), 0 },
 	{ "budget", 'b', TARE_VALUE_SECONDS, "SECONDS", MEASURING,
-	  "about how long to measure (default: 20 for latency, 60 for bandwidth)",
+	  "about how long to measure (default: 20 for latency, 30 for peak, else 60)",
 	  "Each figure is measured until its median is known to 1 % or its share of the budget is "
 	  "used up; the latter is reported as not converged, with the budget that would do.",
 	  MEMBER(budget_ns), 0 },
@@ -128,6 +191,14 @@ static int parse_number(const char *text, uint64_t *value, struct tare_error *er
 	return 0;
 }
 
+static int add_text(struct tare_texts *texts, const char *text, struct tare_error *error)
+{
+	if (texts->count == TARE_TEXTS)
+		return tare_fail(error, EINVAL, "is given more than %d times", TARE_TEXTS);
+	texts->at[texts->count++] = text;
+	return 0;
+}
+
 static int set_value(struct tare_settings *settings, const struct tare_option *option,
                      const char *text, struct tare_error *error)
 {
@@ -141,6 +212,8 @@ static int set_value(struct tare_settings *settings, const struct tare_option *o
 	case TARE_VALUE_DEVICE:
 	case TARE_VALUE_OUTPUT:
 	case TARE_VALUE_LINES:
+	case TARE_VALUE_TEXT:
+	case TARE_VALUE_FILE:
 		if (!text[0])
 			status = tare_fail(error, EINVAL, "needs a value (%s)", option->value_name);
 		*(const char **)member = text;
@@ -151,6 +224,14 @@ static int set_value(struct tare_settings *settings, const struct tare_option *o
 	case TARE_VALUE_NUMBER:
 		status = parse_number(text, &settings->seed, error);
 		settings->seed_given = true;
+		break;
+	case TARE_VALUE_LIST:
+		status = add_text((struct tare_texts *)member, text, error);
+		break;
+	case TARE_VALUE_COUNT:
+		status = parse_number(text, (uint64_t *)member, error);
+		if (status == 0 && *(uint64_t *)member == 0)
+			status = tare_fail(error, EINVAL, "must be at least 1");
 		break;
 	case TARE_VALUE_SIZES:
 		status =

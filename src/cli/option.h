@@ -21,6 +21,10 @@ enum tare_command_id {
 	TARE_COMMAND_DEVICES,
 	TARE_COMMAND_LATENCY,
 	TARE_COMMAND_BANDWIDTH,
+	TARE_COMMAND_PEAK,
+	TARE_COMMAND_MATMUL,
+	TARE_COMMAND_OVERLAP,
+	TARE_COMMAND_CHECKUP,
 	TARE_COMMAND_RENDER,
 	TARE_COMMAND_HELP,
 	TARE_COMMAND_DESCRIBE,
@@ -49,6 +53,17 @@ enum tare_value {
 	TARE_VALUE_NUMBER,
 	TARE_VALUE_SIZES,
 	TARE_VALUE_LINES,
+	TARE_VALUE_TEXT, // a const char *, checked by the command
+	TARE_VALUE_FILE, // a path to read
+	TARE_VALUE_LIST, // a struct tare_texts; the option may be repeated
+	TARE_VALUE_COUNT, // a uint64_t
+};
+
+// The values of an option that may be repeated.
+#define TARE_TEXTS 16
+struct tare_texts {
+	const char *at[TARE_TEXTS];
+	size_t count;
 };
 
 struct tare_option {
@@ -77,6 +92,12 @@ struct tare_settings {
 	bool seed_given;
 	uint64_t from_bytes, to_bytes; // 0: not said
 	const char *lines;             // NULL: all
+	const char *peaks;             // a file, "none", or NULL: the cache
+	const char *n, *rungs;         // of matmul
+	const char *bytes, *cycles, *chunks, *queues, *breaks, *loop; // of overlap
+	const char *kernel, *entry, *build_options, *item_bytes;
+	struct tare_texts kernel_arguments;
+	uint64_t align, group_size;    // 0: not said
 	int verbosity;                 // -1 with -q, 1 with -v
 	int help, version;             // 1 when asked for
 	const char *operands[2];

@@ -34,7 +34,9 @@ enum tare_place {
 
 #define TARE_SCRIPT_TEXT 64
 #define TARE_SCRIPT_ENGINES 8
-#define TARE_SCRIPT_KERNELS 16
+#define TARE_SCRIPT_KERNELS 64
+#define TARE_SCRIPT_TIERS 4
+#define TARE_SCRIPT_ARGUMENTS 16  // a kernel's
 #define TARE_SCRIPT_CONCURRENCIES 32
 // No single cost and no clock of a model goes beyond this (about 11 days), so that sums and tick
 // conversions cannot overflow.
@@ -127,7 +129,22 @@ struct tare_script_pages {
 	uint64_t rate;      // 0: only the fault costs
 };
 
-enum tare_kernel_action { TARE_KERNEL_NONE, TARE_KERNEL_COPY, TARE_KERNEL_ADD };
+// What a kernel does to memory; docs/simulated-device.md has the arguments of each.
+enum tare_kernel_action {
+	TARE_KERNEL_NONE,
+	TARE_KERNEL_COPY,
+	TARE_KERNEL_ADD,
+	TARE_KERNEL_OVERLAP_VOLATILE,  // as the entries of kernels/ of these names
+	TARE_KERNEL_OVERLAP_REGISTER,
+	TARE_KERNEL_MATMUL,
+	TARE_KERNEL_MATMUL_ELEMENT,
+};
+
+// A rate that holds for working sets up to a size: a cache.
+struct tare_script_tier {
+	uint64_t bytes;
+	uint64_t rate;        // item-repeats a second
+};
 
 struct tare_script_kernel {
 	unsigned line;
@@ -139,8 +156,18 @@ struct tare_script_kernel {
 	int64_t item_ps;      // each work-item of a group
 	uint64_t item_rate;   // work-items a second of the whole device; 0: no such limit
 	uint64_t share;       // an under-filled wave leaves room for the next kernel
+	// On top: items * (value of launch argument `repeat_argument`) / repeat_rate. The argument is a
+	// VALUE of 4 or 8 bytes, an unsigned integer. -1: no such term.
+	int64_t repeat_argument;
+	uint64_t repeat_rate;
+	// The value of launch argument `span_argument` is a working set in bytes: the first tier that
+	// holds it gives the rate instead of repeat_rate. -1: none. Tiers are in order of size.
+	int64_t span_argument;
+	struct tare_script_tier tiers[TARE_SCRIPT_TIERS];
+	size_t tier_count;
 	uint64_t action;      // enum tare_kernel_action
 	uint64_t registers, local_bytes;
+	uint64_t arguments;   // how many it takes; 0: not told
 };
 
 // The speed of one flow while others run, in millionths of its speed alone.

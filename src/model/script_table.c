@@ -264,7 +264,7 @@ static int begin_kernel(struct tare_script_reader *reader, void **base, size_t *
 		return tare_script_fail(&reader->place, "there are more than %d kernels",
 		                        TARE_SCRIPT_KERNELS);
 	struct tare_script_kernel *kernel = &script->kernels[script->kernel_count++];
-	*kernel = (struct tare_script_kernel){ .line = reader->place.line, .slots = 1 };
+	*kernel = (struct tare_script_kernel){ .line = reader->place.line, .slots = 1, .repeat_argument = -1, .span_argument = -1 };
 	memcpy(kernel->name, name, strlen(name) + 1);
 	*base = kernel;
 	*used = 2;

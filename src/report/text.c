@@ -226,6 +226,15 @@ static int write_warnings(const struct tare_text *text, const struct tare_result
 	return status;
 }
 
+static const struct {
+	const char *command;
+	int (*write)(const struct tare_text *text, const struct tare_result *result);
+} bodies[] = {
+	{ "bandwidth", tare_text_bandwidth }, { "peak", tare_text_peak },
+	{ "matmul", tare_text_matmul },       { "overlap", tare_text_overlap },
+	{ "checkup", tare_text_checkup },
+};
+
 static int write_body(const struct tare_text *text, const struct tare_result *result)
 {
 	int status;
@@ -235,9 +244,10 @@ static int write_body(const struct tare_text *text, const struct tare_result *re
 	status = write_head(text, result);
 	if (status < 0)
 		return status;
+	for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+		if (strcmp(result->command, bodies[i].command) == 0)
+			return bodies[i].write(text, result);
 	// A document of a later command has cells like any other: they are listed.
-	if (strcmp(result->command, "bandwidth") == 0)
-		return tare_text_bandwidth(text, result);
 	return tare_text_latency(text, result);
 }
 

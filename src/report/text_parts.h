@@ -7,6 +7,10 @@
 int tare_text_devices(const struct tare_text *text, const struct tare_result *result);
 int tare_text_latency(const struct tare_text *text, const struct tare_result *result);
 int tare_text_bandwidth(const struct tare_text *text, const struct tare_result *result);
+int tare_text_peak(const struct tare_text *text, const struct tare_result *result);
+int tare_text_matmul(const struct tare_text *text, const struct tare_result *result);
+int tare_text_overlap(const struct tare_text *text, const struct tare_result *result);
+int tare_text_checkup(const struct tare_text *text, const struct tare_result *result);
 
 // The label's text or number as a person reads it (bytes as "64 KB"). Returns buffer.
 const char *tare_text_label(const struct tare_label *label, char *buffer, size_t size);

@@ -74,6 +74,14 @@ void tare_result_free(struct tare_result *result)
 		free(result->warnings[i].action);
 	}
 	free(result->warnings);
+	for (size_t i = 0; i < result->conclusion_count; i++) {
+		free(result->conclusions[i].id);
+		free(result->conclusions[i].text);
+	}
+	free(result->conclusions);
+	for (size_t i = 0; i < result->part_count; i++)
+		tare_result_free(result->parts[i]);
+	free(result->parts);
 	free(result);
 }
 
@@ -103,6 +111,40 @@ fail:
 	free(warning.message);
 	free(warning.action);
 	return -ENOMEM;
+}
+
+int tare_result_conclude(struct tare_result *result, const char *id, const char *format, ...)
+{
+	struct tare_conclusion conclusion = { 0 };
+	struct tare_conclusion *grown;
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(&conclusion.text, format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		return -ENOMEM;
+	grown = tare_grow(result->conclusions, result->conclusion_count, sizeof *grown);
+	if (grown)
+		result->conclusions = grown;
+	if (!grown || tare_set_string(&conclusion.id, id) < 0) {
+		free(conclusion.text);
+		return -ENOMEM;
+	}
+	grown[result->conclusion_count++] = conclusion;
+	return 0;
+}
+
+int tare_result_add_part(struct tare_result *result, struct tare_result *part)
+{
+	struct tare_result **grown = tare_grow(result->parts, result->part_count, sizeof *grown);
+
+	if (!grown)
+		return -ENOMEM;
+	result->parts = grown;
+	grown[result->part_count++] = part;
+	return 0;
 }
 
 struct tare_device_entry *tare_result_add_device(struct tare_result *result)

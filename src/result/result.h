@@ -73,7 +73,9 @@ struct tare_plot_series {
 	size_t count;
 };
 
-enum tare_plot_kind { TARE_PLOT_LINE, TARE_PLOT_BAR };
+// TIMELINE: a series is a lane (an engine, a stage), a point is a bar from x = low to high, and its y
+// is the number of what ran (a chunk, from 0); the y axis has no unit.
+enum tare_plot_kind { TARE_PLOT_LINE, TARE_PLOT_BAR, TARE_PLOT_TIMELINE };
 
 struct tare_plot {
 	char *id;         // "bandwidth-small"
@@ -89,6 +91,12 @@ struct tare_warning {
 	char *id;         // stable word: "not-converged"
 	char *message;    // what is so
 	char *action;     // what to do about it
+};
+
+// What follows from the figures, in plain words: the verdict of `overlap`.
+struct tare_conclusion {
+	char *id;         // stable word: "worth-it"
+	char *text;       // one or two sentences
 };
 
 // One physical device as one or several backends see it.
@@ -137,6 +145,12 @@ struct tare_result {
 	size_t plot_count;
 	struct tare_warning *warnings;
 	size_t warning_count;
+	struct tare_conclusion *conclusions;
+	size_t conclusion_count;
+	// The documents of a command that runs others (`checkup`), each complete in itself; its own
+	// cells, plots and warnings are then about the whole. Owned. Parts have no parts.
+	struct tare_result **parts;
+	size_t part_count;
 	bool interrupted;           // the user stopped it; what was measured is here
 };
 
@@ -181,6 +195,13 @@ int tare_plot_series_add(struct tare_plot_series *series, struct tare_point poin
 
 int tare_result_warn(struct tare_result *result, const char *id, const char *action,
                      const char *message_format, ...) __attribute__((format(printf, 4, 5)));
+
+int tare_result_conclude(struct tare_result *result, const char *id, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+// Appends a part, which then belongs to the document. Returns 0, or -ENOMEM (it is still the
+// caller's).
+int tare_result_add_part(struct tare_result *result, struct tare_result *part);
 
 struct tare_device_entry *tare_result_add_device(struct tare_result *result);
 int tare_result_add_absence(struct tare_result *result, const char *backend, const char *reason,

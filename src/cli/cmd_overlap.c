@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command.h"
+#include "cli/measure_command.h"
+#include "measure/overlap.h"
+
+static int measure(struct tare_run *run, const void *context, struct tare_error *error)
+{
+	return tare_measure_overlap(run, context, NULL, error);
+}
+
+int tare_command_overlap(const struct tare_settings *settings, struct tare_error *error)
+{
+	struct tare_overlap_options options = { 0 };
+
+	return tare_measure_command(settings, TARE_NEED_KERNELS, measure, &options, error);
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// A chunked pipeline on a device: copy in, kernel, copy out, over the same buffers by any schedule;
+// and each of its stages alone or beside the others. `overlap` is made of these.
+#pragma once
+#include "measure/bench.h"
+#include "model/prediction.h"
+#include "model/schedule.h"
+
+// The contract of a chunked kernel (man page tare-overlap, KERNELS):
+//   kernel void NAME(global const IN *input, global OUT *output, uint first, uint count, ...)
+// input and output are the whole buffers; work-item i of the launch handles item first + i if
+// i < count; further arguments are scalars. One dimension; the launch has `count` rounded up to
+// whole groups.
+struct tare_chunk_kernel {
+	struct tare_kernel *kernel;
+	uint32_t group_size;
+	uint64_t in_bytes, out_bytes;  // an item's; 0: no input, no output
+	uint64_t align;                // chunks begin at multiples of so many items; at least 1
+	struct tare_argument scalars[12]; // after `count`; values are the caller's and stay valid
+	uint32_t scalar_count;
+	// Checks `count` items of output from item `first` on against the input. NULL: the output of
+	// one unchunked run is the reference.
+	bool (*check)(const void *context, const void *input, const void *output, uint64_t first,
+	              uint64_t count);
+	const void *context;
+};
+
+// How a run departs from what is right, to show what it costs.
+enum tare_break {
+	TARE_BREAK_NONE,
+	TARE_BREAK_DEFAULT_QUEUE, // everything in one queue: the API's default one where it has one
+	TARE_BREAK_BLOCKING,      // the API's blocking copies
+	TARE_BREAK_PAGEABLE,      // plain host memory
+	TARE_BREAK_ALLOCATION,    // device memory is allocated and freed between chunks
+	TARE_BREAK_COUNT
+};
+const char *tare_break_name(enum tare_break what); // "default-queue"
+
+struct tare_pipeline;
+
+// Allocates host buffers (pinned; pageable where the device has no pinned memory, which
+// tare_pipeline_pinned tells) and device buffers for `items`, fills the input with data from the
+// seed, and makes queues as schedules ask for them. `bench` is open and outlives the pipeline.
+// -ENOMEM: does not fit. The caller may try fewer items.
+int tare_pipeline_open(struct tare_bench *bench, uint64_t items, struct tare_pipeline **pipeline,
+                       const struct tare_chunk_kernel *kernel, struct tare_error *error);
+void tare_pipeline_free(struct tare_pipeline *pipeline);
+bool tare_pipeline_pinned(const struct tare_pipeline *pipeline);
+// Takes other scalars (cycles); the same buffers stay. The count must not change.
+void tare_pipeline_set_scalar(struct tare_pipeline *pipeline, uint32_t index, const void *value);
+struct tare_pipeline_work tare_pipeline_work(const struct tare_pipeline *pipeline);
+// Stages that there are: no input, no copy in.
+uint32_t tare_pipeline_stages(const struct tare_pipeline *pipeline);
+// Bits of enum tare_mechanism that this device can do; `why` (may be NULL) says why not the others.
+uint32_t tare_pipeline_mechanisms(struct tare_pipeline *pipeline, char *why, size_t size);
+
+// Runs a schedule once. *ns: host time from before the first append until finish returned;
+// *issue_ns (may be NULL): of it, until the last append and submit had returned. Queues without
+// stamps. -ENOTSUP: this device cannot run it, or break it so.
+int tare_pipeline_run(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,
+                      enum tare_break how, int64_t *ns, int64_t *issue_ns,
+                      struct tare_error *error);
+
+// Poisons the output on host and device, runs the schedule, and checks every item. *verified:
+// TARE_VERIFIED or TARE_WRONG. wrong_item (may be NULL): the first one that is wrong.
+int tare_pipeline_verify(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,
+                         enum tare_break how, enum tare_verified *verified, uint64_t *wrong_item,
+                         struct tare_error *error);
+
+// One operation of a run by its stamps.
+struct tare_bar {
+	enum tare_stage stage;
+	uint32_t chunk, queue;
+	int64_t start_ps, end_ps; // after the first start of the run
+};
+// Runs a schedule with stamps on. bars[] holds 3 * chunks; returns how many there are, -ENODATA
+// with the reason where the device has no stamps that bracket the engines' work.
+int tare_pipeline_gantt(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,
+                        struct tare_bar *bars, struct tare_error *error);
+
+// One stage in sequence: the device's time of all bytes or items in one operation (source
+// "device"; "host" where there are no stamps; *device says which).
+int tare_pipeline_stage(struct tare_pipeline *pipeline, enum tare_stage stage, int64_t *ps,
+                        bool *device, struct tare_error *error);
+// The same for a part of the work, as for one chunk: alone, and each of `count` in a row.
+int tare_pipeline_stage_point(struct tare_pipeline *pipeline, enum tare_stage stage,
+                              uint64_t items, uint32_t count, struct tare_stage_point *point,
+                              struct tare_error *error);
+
+// Runs the stages of `mode` beside each other, each in a queue of its own and often enough that all
+// are at work for a while, and counts what each got done in the time when all were. ps[stage] is
+// the time that the stage's whole work would take at that speed; *together: see tare_overlap_modes.
+// A mode of one stage gives its time alone by the same method.
+int tare_pipeline_mode(struct tare_pipeline *pipeline, uint32_t mode, int64_t ps[TARE_STAGE_COUNT],
+                       bool *together, struct tare_error *error);
+// Two launches of half the items each in two queues, against one launch of all: *together_ps is the
+// time from the first start to the last end, *one_ps that of the one launch.
+int tare_pipeline_kernel_beside(struct tare_pipeline *pipeline, int64_t *together_ps,
+                                int64_t *one_ps, struct tare_error *error);

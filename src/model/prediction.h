@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a schedule will take: the engine model, calibrated by what was measured of a device; and
+// which schedules are worth trying.
+#pragma once
+#include "model/schedule.h"
+
+#include <stdint.h>
+
+// One size at which a stage was timed alone.
+struct tare_stage_point {
+	uint64_t amount;        // bytes, or items of the kernel
+	double isolated_ns;     // one alone; <= 0: not measured
+	double back_to_back_ns; // each of many in a row in one queue, without gaps of issuing
+};
+
+#define TARE_STAGE_POINTS 16
+
+// What the prediction knows. All of it is measured; nothing is taken from the device's type.
+struct tare_calibration {
+	struct tare_stage_point points[TARE_STAGE_COUNT][TARE_STAGE_POINTS];
+	size_t point_count[TARE_STAGE_COUNT]; // in the order of their amount
+	struct tare_overlap_modes modes;      // speeds of concurrent stages; and which ones overlap
+	double issue_ns;    // host time to append one operation
+	double finish_ns;   // from the end of the last operation until the host knows
+	double gap_ns;      // between two operations of one in-order queue on different engines
+	double switch_ns;   // an engine turns to another queue
+	double event_gap_ns;// between operations that an event joins across queues
+};
+
+// The whole work that is cut into chunks.
+struct tare_pipeline_work {
+	uint64_t items;
+	uint64_t in_bytes, out_bytes; // an item's
+	uint64_t align;               // chunks begin at multiples of so many items; at least 1
+};
+
+// Predicted host time of a schedule from the first append until the host knows that all is done.
+// Returns 0; -ERANGE as tare_schedule_chunks; -ENOMEM.
+int tare_predict(const struct tare_calibration *calibration, const struct tare_pipeline_work *work,
+                 const struct tare_schedule *schedule, double *ns, struct tare_error *error);
+
+// Fits gap_ns and switch_ns (and event_gap_ns where a run used events) so that the prediction meets
+// measured runs: typically one queue with many chunks, which shows the gap, and three, which shows
+// the switch. Least squares of relative errors over all runs, none below 0. Returns 0 or -ENOMEM.
+struct tare_timed_schedule {
+	struct tare_schedule schedule;
+	double ns;
+};
+int tare_calibration_fit(struct tare_calibration *calibration,
+                         const struct tare_pipeline_work *work,
+                         const struct tare_timed_schedule *runs, size_t count,
+                         struct tare_error *error);
+
+// What the search may choose from; lists of at least one value each.
+struct tare_search_space {
+	uint32_t chunks[32];
+	size_t chunk_count;
+	uint32_t queues[16];
+	size_t queue_count;
+	uint32_t orders;     // bits of enum tare_issue_order
+	uint32_t mechanisms; // bits of enum tare_mechanism that the device can do
+	uint32_t sizes;      // bits of enum tare_chunk_sizes
+};
+
+// Every schedule of the space, without those that are the same by another name (one chunk; more
+// queues than chunks; sizes that cannot be aligned are left out). Returns the count, at most
+// capacity; all of them fit when capacity is TARE_SCHEDULES_MAX.
+#define TARE_SCHEDULES_MAX (32 * 16 * TARE_ORDER_COUNT * TARE_CHUNKS_COUNT + \
+                            32 * 2 * TARE_ORDER_COUNT * TARE_CHUNKS_COUNT)
+size_t tare_search_all(const struct tare_search_space *space,
+                       const struct tare_pipeline_work *work, struct tare_schedule *schedules,
+                       size_t capacity);
+
+struct tare_candidate {
+	struct tare_schedule schedule;
+	double predicted_ns;
+	bool control;        // drawn at random, to try the prediction where it was not asked
+};
+
+// The candidates worth measuring: those that the prediction likes best, spread so that they are not
+// all neighbours of one another (at least the best of each mechanism, order and queue count that is
+// predicted within 10 % of the best), then `controls` random others. Sorted: likely ones first by
+// prediction, then the controls. Returns how many (at most capacity), or -ENOMEM.
+int tare_search_candidates(const struct tare_calibration *calibration,
+                           const struct tare_pipeline_work *work,
+                           const struct tare_search_space *space, uint64_t seed, size_t likely,
+                           size_t controls, struct tare_candidate *candidates, size_t capacity,
+                           struct tare_error *error);
