@@ -20,7 +20,7 @@ function axisText(value, unit) {
 function axisTitle(axis) {
 	const scaledTicks = axisText(1, axis.unit) !== '1';
 	const title = shorten(axis.title || '', 80);
-	return axis.unit && !scaledTicks ? `${title}${title ? ', ' : ''}${shorten(axis.unit, 20)}` : title;
+	return axis.unit && axis.unit !== '1' && !scaledTicks ? `${title}${title ? ', ' : ''}${shorten(axis.unit, 20)}` : title;
 }
 
 // Powers of two at a stride that keeps 1 KB, 1 MB and 1 GB among them.
@@ -59,11 +59,24 @@ function decimalTicks(low, high, most) {
 function linearTicks(low, high, most) {
 	const rough = (high - low) / Math.max(Math.min(most, 6) - 1, 1);
 	const power = 10 ** Math.floor(Math.log10(rough));
-	const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough);
+	const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough);
 	const ticks = [];
 	for (let i = Math.ceil(low / step); i * step <= high * (1 + 1e-9); i++)
 		ticks.push(Number((i * step).toPrecision(6)));
 	return ticks;
+}
+
+// The values themselves, where they are few, apart, and whole or near powers of two: n = 32, 64, 128;
+// 0.25, 0.5, 1.
+function ownTicks(values, most) {
+	const round = (value) => {
+		const power = 2 ** Math.round(Math.log2(value));
+		return Math.abs(value / power - 1) < 0.02 ? power : value;
+	};
+	const own = [...new Set(values.map(round))].sort((a, b) => a - b);
+	const apart = own.every((value, i) => i === 0 || value >= 1.25 * own[i - 1]);
+	const plainly = own.every((value) => Number.isInteger(value) || Number.isInteger(1 / value));
+	return own.length >= 2 && own.length <= most && apart && plainly ? own : null;
 }
 
 // The options of one Chart.js axis. `values` are the finite numbers shown on it.
@@ -93,8 +106,10 @@ function axisOptions(axis, logarithmic, values, options) {
 			const room = scale.chart.options.indexAxis === 'y' ? 0.6 : 0.92;
 			const pixels = scale.isHorizontal() ? room * scale.chart.width / 58 : scale.chart.height / 30;
 			const most = Math.max(Math.floor(pixels), 2);
-			const ticks = axis.unit === 'B' ? byteTicks(scale.min, scale.max, most) :
-				decimalTicks(scale.min, scale.max, most);
+			const own = scale.axis === 'x' && scale.isHorizontal() && scale.chart.options.indexAxis !== 'y' && axis.unit !== 'B' ?
+				ownTicks(positive, most) : null;
+			const ticks = own || (axis.unit === 'B' ? byteTicks(scale.min, scale.max, most) :
+				decimalTicks(scale.min, scale.max, most));
 			scale.ticks = ticks.map((value) => ({ value }));
 		},
 		...options,

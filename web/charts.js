@@ -131,8 +131,7 @@ function chartPoint(point, key, layout, logarithmic) {
 	return { ...at, value, low, high, given: point };
 }
 
-function datasetStyle(index, layout) {
-	const style = seriesStyle(index);
+function datasetStyle(style, layout, points = 0) {
 	const common = { colour: style.colour, whisker: style.colour, borderColor: style.colour };
 	const bars = { categoryPercentage: 0.84, barPercentage: 0.92, maxBarThickness: 36 };
 	if (layout.dots)
@@ -143,20 +142,21 @@ function datasetStyle(index, layout) {
 			backgroundColor: style.hatched && !layout.ranked ? hatch(style.colour) : style.colour,
 		};
 	return {
-		...common, backgroundColor: style.colour, band: true, pointStyle: style.mark, pointRadius: 3,
-		pointHoverRadius: 6, borderWidth: 1.75, pointBorderWidth: 1.5, borderDash: style.dash, spanGaps: false,
+		...common, backgroundColor: style.colour, band: true, pointStyle: style.mark,
+		// A point by itself has no line to be found by.
+		pointRadius: points === 1 ? 6 : 3, pointHoverRadius: points === 1 ? 8 : 6, borderWidth: 1.75, pointBorderWidth: 1.5, borderDash: style.dash, spanGaps: false,
 	};
 }
 
 function chartDatasets(plot, layout, logarithmic) {
 	if (layout.ranked)
 		return [{
-			label: '', ...datasetStyle(0, layout),
+			label: '', ...datasetStyle(seriesStyle(0), layout),
 			data: plot.series.slice(0, MOST_RANKED).flatMap((series, i) => series.points.map((point) =>
 				({ ...chartPoint(point, String(i), layout, logarithmic), name: series.name }))),
 		}];
 	return plot.series.map((series, i) => ({
-		label: series.name, ...datasetStyle(i, layout),
+		label: series.name, ...datasetStyle(plotStyle(plot, i), layout, series.points.length),
 		data: series.points.map((point) =>
 			chartPoint(point, layout.bars ? String(point[0]) : point[0], layout, logarithmic)),
 	}));
@@ -275,7 +275,7 @@ function drawLegend(view, layout) {
 				if (all)
 					all.replaceWith(allToggle(view, layout));
 			},
-		}, swatch(index, layout), h('bdi', {}, shorten(series.name || '(no name)', 60)));
+		}, swatch(plotStyle(view.plot, index), layout, series.points.length), h('bdi', {}, shorten(series.name || '(no name)', 60)));
 		return button;
 	}));
 }
@@ -297,8 +297,7 @@ function allToggle(view, layout) {
 }
 
 // The legend's sample of a series: its bar, or its line with its mark.
-function swatch(index, layout) {
-	const style = seriesStyle(index);
+function swatch(style, layout, points) {
 	const canvas = h('canvas', { width: 52, height: 28, 'aria-hidden': 'true', class: 'swatch' });
 	const context = canvas.getContext('2d');
 	context.scale(2, 2);
@@ -311,7 +310,7 @@ function swatch(index, layout) {
 	}
 	context.strokeStyle = context.fillStyle = style.colour;
 	context.lineWidth = 1.75;
-	if (!layout.bars) {
+	if (!layout.bars && points !== 1) {
 		context.setLineDash(style.dash);
 		context.beginPath();
 		context.moveTo(0, 7);
@@ -360,13 +359,15 @@ function dwarfed(plot) {
 	return values.filter((value) => value < most / 20).length > values.length / 2;
 }
 
-function plotFigure(plot) {
+function plotFigure(plot, level) {
 	const points = plot.series.flatMap((series) => series.points);
-	const heading = [h('h3', {}, dataText(plot.title || 'Untitled chart')),
+	const caption = [heading(level, dataText(plot.title || 'Untitled chart')),
 		plot.note ? h('p', { class: 'note' }, dataText(plot.note)) : null];
 	if (!points.some((point) => isKnown(point[0]) && isKnown(point[1])))
-		return h('figure', { class: 'plot' }, h('figcaption', {}, heading),
+		return h('figure', { class: 'plot' }, h('figcaption', {}, caption),
 			h('p', { class: 'muted' }, 'This chart has no points: nothing of it could be measured.'));
+	if (plot.kind === 'timeline')
+		return timelineFigure(plot, caption);
 	const view = { plot, logarithmic: plot.y.scale === 'logarithmic', hidden: new Set(), chart: null };
 	view.canvas = h('canvas', { role: 'img' });
 	view.box = h('div', { class: 'canvas' }, view.canvas);
@@ -381,7 +382,7 @@ function plotFigure(plot) {
 	view.note();
 	plotViews.push(view);
 	return h('figure', { class: 'plot', 'data-plot': shorten(plot.id || '', 80) },
-		h('figcaption', {}, heading), view.legend, view.box, lost, hint,
+		h('figcaption', {}, caption), view.legend, view.box, lost, hint,
 		h('div', { class: 'tools' }, axisToggle(view)), plotTable(plot));
 }
 

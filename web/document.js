@@ -16,7 +16,14 @@ function readDocument() {
 	const rows = JSON.parse(document.getElementById('tare-facts').textContent);
 	if (typeof raw !== 'object' || raw === null || !String(raw.schema).startsWith('tare.result/'))
 		throw new Error('the data in this page is not a tare result');
+	return readResult(raw, rows, '');
+}
+
+// One document; `prefix` keeps the ids of a part's sections apart from the others'.
+function readResult(raw, rows, prefix) {
 	return {
+		prefix,
+		level: prefix ? 3 : 2,   // of its sections' headings
 		schema: raw.schema,
 		version: raw.tool ? raw.tool.version : null,
 		writtenAt: raw.written_at,
@@ -29,10 +36,17 @@ function readDocument() {
 		absences: raw.absences || [],
 		clock: raw.clock || null,
 		warnings: raw.warnings || [],
+		conclusions: raw.conclusions || [],
 		plots: raw.plots || [],
 		cells: (raw.cells || []).map(readCell),
+		parts: (raw.parts || []).map((part, i) => readResult(part, rows, `part-${i + 1}-`)),
 		factRows: rows,
 	};
+}
+
+// The document itself and its parts.
+function allResults(result) {
+	return [...result.parts, result];
 }
 
 function readCell(raw, index) {
@@ -66,15 +80,27 @@ function readCell(raw, index) {
 	return cell;
 }
 
+function countsBytes(name) {
+	return name === 'bytes' || name.endsWith('_bytes');
+}
+
 function labelText(name, value) {
-	return name === 'bytes' && isKnown(value) ? formatBytes(value) : String(value);
+	if (name === 'best' || name === 'control')
+		return value === 1 ? 'yes' : '';
+	return countsBytes(name) && isKnown(value) ? formatBytes(value) : String(value);
+}
+
+// "share-of-paper" as "share of paper"; a speed-up stays one.
+function whatText(what) {
+	return words(what).replaceAll('-', ' ').replace(/speed up/g, 'speed-up');
 }
 
 // "host-to-device, 64 KB": what tells this cell from its neighbours.
 function cellTitle(cell) {
-	const named = Object.entries(cell.labels).filter(([name]) => name !== 'group' || !('what' in cell.labels));
+	const named = Object.entries(cell.labels).filter(([name]) => (name !== 'group' || !('what' in cell.labels)) &&
+		name !== 'best' && name !== 'control');
 	const parts = named.map(([name, value]) =>
-		typeof value === 'string' || name === 'bytes' ? labelText(name, value) :
+		typeof value === 'string' || countsBytes(name) ? labelText(name, value) :
 			`${words(name)} ${value}`);
 	return parts.length ? parts.join(', ') : words(cell.quantity);
 }
@@ -82,6 +108,13 @@ function cellTitle(cell) {
 // Names of the labels of these cells in order of first appearance.
 function labelNames(cells) {
 	return [...new Set(cells.flatMap((cell) => Object.keys(cell.labels)))];
+}
+
+function groupBy(items, key) {
+	const groups = new Map();
+	for (const item of items)
+		groups.set(key(item), [...(groups.get(key(item)) || []), item]);
+	return [...groups];
 }
 
 // Nanoseconds in one unit of the cell's figures; null when they are no times.

@@ -30,13 +30,18 @@ function fill(element, attributes, children) {
 const LONG_TEXT = 240;
 
 // A text from the result: isolated, so that it cannot turn the text around it; folded when long.
-function dataText(text) {
+function dataText(text, limit = LONG_TEXT) {
 	const whole = String(text);
-	if (whole.length <= LONG_TEXT)
+	if (whole.length <= limit)
 		return h('bdi', {}, whole);
 	return h('details', { class: 'long' },
 		h('summary', {}, h('bdi', {}, shorten(whole, 120)), ` (${whole.length} characters)`),
 		h('bdi', {}, whole));
+}
+
+// h2 to h5: charts and tables stand one deeper in a part of a document than in a document.
+function heading(level, ...children) {
+	return h(`h${level}`, {}, children);
 }
 
 // For places that cannot fold: charts and their legends.

@@ -89,7 +89,7 @@ function formatValue(value, unit, digits = 3) {
 	case 'FLOP/s':
 		return scaled(value, decimalSteps(unit), digits);
 	default:
-		return unit ? `${brief(value, digits)} ${unit}` : brief(value, digits);
+		return unit && unit !== '1' ? `${brief(value, digits)} ${unit}` : brief(value, digits);
 	}
 }
 

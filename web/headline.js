@@ -10,12 +10,13 @@ function pageTitle(result) {
 		const devices = new Set(result.devices.map((device) => device.number)).size;
 		return devices ? count(devices, 'device') : 'No device found';
 	}
-	return result.devices.length ? `${command} of ${deviceName(result.devices[0])}` : command;
+	const [device] = allResults(result).reverse().flatMap((each) => each.devices);
+	return device ? `${command} of ${deviceName(device)}` : command;
 }
 
 // "CUDA 13.0 · driver 580.159 · PCIe 5.0 x16 · clock: 32 ns ticks, fit ±40 ns"
 function deviceLine(result) {
-	const device = result.devices[0];
+	const [device] = allResults(result).reverse().flatMap((each) => each.devices);
 	if (result.listsDevices || !device)
 		return [];
 	const parts = [device.backend_title || device.backend];
@@ -25,7 +26,8 @@ function deviceLine(result) {
 	for (const [key, before] of [['driver', 'driver '], ['link_now', '']])
 		if (factText(device, key))
 			parts.push(before + factText(device, key).replace(/^driver /i, ''));
-	parts.push(clockLine(result.clock));
+	const timed = [result, ...result.parts].find(({ clock }) => clock && clock.rate);
+	parts.push(clockLine((timed || result).clock));
 	return parts;
 }
 
@@ -42,8 +44,12 @@ function headSection(result) {
 		h('div', { class: 'actions' }, themeToggle())),
 		h('p', { class: 'device' }, deviceLine(result).map((part, i) => [i ? h('span', { class: 'dot' }, ' · ') : null,
 			dataText(part)])),
-		result.interrupted ? h('p', { class: 'banner' }, h('strong', {}, 'Interrupted: '),
-			'this is what had been measured by then; figures may be missing.') : null];
+		interruptedBanner(result)];
+}
+
+function interruptedBanner(result) {
+	return result.interrupted ? h('p', { class: 'banner' }, h('strong', {}, 'Interrupted: '),
+		'this is what had been measured by then; figures may be missing.') : null;
 }
 
 // "216 figures: 208 converged, 2 not, 6 not available. All 105 transfers verified."
@@ -177,14 +183,44 @@ function deviceCards(result) {
 	});
 }
 
-function headlineSection(result) {
-	const rated = result.cells.some((cell) => cell.rate);
-	const cards = result.listsDevices ? deviceCards(result) : rated ? rateCards(result) : timeCards(result);
+function cardsOf(result) {
+	if (result.listsDevices)
+		return deviceCards(result);
+	const own = { peak: peakCards, matmul: matmulCards, overlap: overlapCards }[result.command];
+	const cards = own ? own(result) : [];
+	if (cards.length)
+		return cards;
+	return result.cells.some((cell) => cell.rate) ? rateCards(result) : timeCards(result);
+}
+
+// The figures of one document that are asked for first.
+function atAGlance(result) {
+	const cards = cardsOf(result);
 	const shown = result.listsDevices ? cards : cards.slice(0, MOST_CARDS);
 	const empty = result.listsDevices ? 'No backend found a device: the reasons follow.' : 'Nothing was measured.';
-	return h('section', { id: 'headline', 'aria-label': 'At a glance' },
-		shown.length ? h('ul', { class: 'cards' }, shown) : h('p', { class: 'muted' }, empty),
+	return [shown.length ? h('ul', { class: 'cards' }, shown) : h('p', { class: 'muted' }, empty),
 		cards.length > shown.length ? h('p', { class: 'muted' }, `and ${cards.length - shown.length} more: `,
-			h('a', { href: '#figures' }, 'all figures'), '.') : null,
-		completeness(result.cells));
+			h('a', { href: `#${result.prefix}figures` }, 'all figures'), '.') : null,
+		completeness(result.cells)];
+}
+
+// Of each part its first figure; the rest is where the link leads.
+function partCards(result) {
+	return result.parts.filter((part) => !part.listsDevices).map((part) => {
+		const cards = cardsOf(part);
+		const known = cards.filter((each) => !each.classList.contains('none'));
+		const first = known.find((each) => each.querySelector('h3').textContent === lineTitle('host-to-device')) ||
+			known[0] || cards[0];
+		if (!first)
+			return null;
+		first.prepend(h('p', { class: 'small' }, h('a', { href: `#${part.prefix.slice(0, -1)}` }, dataText(part.command))));
+		return first;
+	}).filter(Boolean);
+}
+
+function headlineSection(result) {
+	const parted = result.parts.length > 0;
+	return h('section', { id: 'headline', 'aria-label': 'At a glance' }, verdict(result),
+		parted ? [h('ul', { class: 'cards' }, partCards(result)),
+			completeness(allResults(result).flatMap((each) => each.cells))] : atAGlance(result));
 }

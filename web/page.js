@@ -9,23 +9,31 @@ function contentsLinks(sections) {
 		h('a', { href: `#${part.id}` }, part.querySelector('h2').textContent))));
 }
 
+// A document with parts has them in place of charts and figures of its own, unless it has both.
+function pageSections(result) {
+	const parts = result.parts.filter((part) => !part.listsDevices).map(partSection);
+	return [adviceSection(result), ...parts, chartsSection(result), figuresSection(result), deviceSection(result),
+		clockSection(result), methodSection(result), dataSection(result)].filter(Boolean);
+}
+
 function buildPage() {
 	const result = readDocument();
 	document.title = `${shorten(pageTitle(result), 120)} - tare`;
 	Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
 	Chart.defaults.font.size = 12;
-	const sections = [adviceSection(result), chartsSection(result), figuresSection(result), deviceSection(result),
-		clockSection(result), methodSection(result), dataSection(result)].filter(Boolean);
+	const sections = pageSections(result);
 	document.getElementById('head').append(...headSection(result).filter(Boolean));
 	document.getElementById('contents').append(contentsLinks(sections));
 	document.getElementById('content').append(headlineSection(result), ...sections);
 	document.getElementById('foot').append(h('p', {}, dataText(`Written by tare ${result.version || '(version not given)'}` +
 		`${result.writtenAt ? `, ${result.writtenAt}` : ''}, ${result.schema}. Charts: Chart.js.`)));
 	drawPlots();
+	drawTimelines();
 }
 
 function redrawAll() {
 	drawPlots();
+	drawTimelines();
 	detailViews.forEach((view) => view.draw());
 }
 

@@ -61,9 +61,10 @@ function sampleStrip(cell) {
 		isKnown(cell.median) ? svg('path', { class: 'median', d: `M${at(cell.median)} 1V21` }) : null);
 }
 
-// All cells on one logarithmic axis of time.
-function sampleOverview(cells) {
-	const timed = cells.filter((cell) => cell.samples.length > 1 && nsPerUnit(cell.unit));
+// All cells on one logarithmic axis of time: what each call costs. Cells that are told apart by
+// sizes and schedules are in charts of their own.
+function sampleOverview(cells, level) {
+	const timed = cells.filter((cell) => cell.samples.length > 1 && nsPerUnit(cell.unit) && cell.labels.what !== undefined);
 	if (timed.length < 2 || timed.length > OVERVIEW_MOST)
 		return null;
 	const spans = timed.map((cell) => extremes(cell.samples.filter((sample) => sample > 0))
@@ -75,11 +76,11 @@ function sampleOverview(cells) {
 	const place = (ns) => 1000 * Math.log(ns / low) / Math.log(high / low);
 	const ticks = decimalTicks(low, high, 7);
 	return h('figure', { class: 'plot overview' },
-		h('figcaption', {}, h('h3', {}, 'Every sample, on one axis'),
+		h('figcaption', {}, heading(level, 'Every sample, on one axis'),
 			h('p', { class: 'note' }, 'The shape shows where the samples lie (logarithmic); the line is the ' +
 				'median, the box its 95 % interval, the small tick the 95th percentile.')),
 		groupBy(timed, (cell) => cell.labels.group).map(([group, members]) => [
-			group === undefined ? null : h('h4', {}, dataText(group)),
+			group === undefined ? null : heading(level + 1, dataText(group)),
 			members.map((cell) => overviewRow(cell, place, ticks))]),
 		h('div', { class: 'row axis', 'aria-hidden': 'true' }, h('span'), h('div', { class: 'ticks' },
 			ticks.map((tick) => h('span', { style: `left:${(place(tick) / 10).toFixed(2)}%` }, formatNs(tick)))), h('span')));

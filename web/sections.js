@@ -2,18 +2,36 @@
 // The sections below the headline: what to do, figures, device, clock, method, raw data.
 'use strict';
 
-function section(id, title, ...content) {
-	return h('section', { id, 'aria-labelledby': `${id}-title` }, h('h2', { id: `${id}-title` }, title), content);
+const LONG_CONCLUSION = 1200;
+
+function section(result, id, title, ...content) {
+	const whole = result.prefix + id;
+	return h('section', { id: whole, 'aria-labelledby': `${whole}-title` },
+		h(`h${result.level}`, { id: `${whole}-title` }, title), content);
+}
+
+// What follows from the figures: the first sentence of each conclusion stands out.
+function verdict(result) {
+	if (!result.conclusions.length)
+		return null;
+	const said = result.conclusions.map(({ text }) => {
+		const whole = String(text);
+		const end = whole.indexOf('. ') < 0 ? whole.length : whole.indexOf('. ') + 1;
+		return [h('strong', {}, dataText(whole.slice(0, end), LONG_CONCLUSION)), end < whole.length ?
+			[' ', dataText(whole.slice(end + 1), LONG_CONCLUSION)] : null];
+	});
+	return h('div', { class: 'verdict', role: 'group', 'aria-label': 'What follows' },
+		said.length > 1 ? h('ul', {}, said.map((each) => h('li', {}, each))) : h('p', {}, said[0]));
 }
 
 function adviceSection(result) {
-	if (!result.warnings.length && result.listsDevices)
+	if (!result.warnings.length && (result.listsDevices || result.prefix || result.parts.length))
 		return null;
 	if (!result.warnings.length)
-		return section('advice', 'What to do', h('p', { class: 'muted' }, 'Nothing: there are no warnings.'));
+		return section(result, 'advice', 'What to do', h('p', { class: 'muted' }, 'Nothing: there are no warnings.'));
 	const groups = groupBy(result.warnings, (warning) => warning.action || '')
 		.sort(([a], [b]) => Boolean(b) - Boolean(a));
-	return section('advice', 'What to do', h('ol', { class: 'advice' }, groups.map(([action, warnings]) => h('li', {},
+	return section(result, 'advice', 'What to do', h('ol', { class: 'advice' }, groups.map(([action, warnings]) => h('li', {},
 		action ? h('p', { class: 'action' }, dataText(sentence(action))) : null,
 		warnings.map((warning) => h('p', { class: 'why' }, dataText(sentence(warning.message || warning.id))))))));
 }
@@ -24,11 +42,21 @@ function sentence(text) {
 }
 
 function chartsSection(result) {
-	const overview = sampleOverview(result.cells);
+	const overview = sampleOverview(result.cells, result.level + 1);
 	if (result.plots.length || overview)
-		return section('charts', 'Charts', missingLines(result), result.plots.map(plotFigure), overview);
-	return result.listsDevices ? null :
-		section('charts', 'Charts', h('p', { class: 'muted' }, 'This result has no charts.'));
+		return section(result, 'charts', 'Charts', missingLines(result),
+			result.plots.map((plot) => plotFigure(plot, result.level + 1)), overview);
+	return result.listsDevices || result.parts.length ? null :
+		section(result, 'charts', 'Charts', h('p', { class: 'muted' }, 'This result has no charts.'));
+}
+
+// A part of a document with all that is its own; device, host and clock are those of the whole.
+function partSection(part) {
+	const id = part.prefix.slice(0, -1);
+	const title = part.command.charAt(0).toUpperCase() + part.command.slice(1);
+	return h('section', { id, class: 'part', 'aria-labelledby': `${id}-title` },
+		h('h2', { id: `${id}-title` }, dataText(title)), interruptedBanner(part), verdict(part),
+		atAGlance(part), adviceSection(part), chartsSection(part), figuresSection(part));
 }
 
 // Lines without a single figure are in no chart: they are named, with the reason.
@@ -37,119 +65,6 @@ function missingLines(result) {
 		.filter(([, cells]) => cells.every((cell) => cell.absent));
 	return missing.length ? h('ul', { class: 'missing' }, missing.map(([line, cells]) =>
 		h('li', {}, 'Not in the charts: ', dataText(lineTitle(line)), ', ', notAvailable(cells[0].absent)))) : null;
-}
-
-// ---- figures
-
-function figuresSection(result) {
-	if (result.listsDevices && !result.cells.length)
-		return null;
-	if (!result.cells.length)
-		return section('figures', 'Figures', h('p', { class: 'muted' }, 'This result has no figures.'));
-	const measured = result.cells.filter((cell) => cell.source !== 'model');
-	const models = result.cells.filter((cell) => cell.source === 'model');
-	return section('figures', 'Figures',
-		h('p', { class: 'note' }, 'Medians; ± is the wider half of the median\'s 95 % interval. ',
-			h('span', { class: 'tools' }, 'Click a header to sort, samples to see them in full.')),
-		groupBy(measured, cellFamily).map(([family, cells]) => cellTable(family, cells)),
-		models.length ? [h('h3', {}, 'Computed from the measured figures'), modelTable(models)] : null);
-}
-
-function groupBy(items, key) {
-	const groups = new Map();
-	for (const item of items)
-		groups.set(key(item), [...(groups.get(key(item)) || []), item]);
-	return [...groups];
-}
-
-// Cells that share a table: same quantity, and times with times.
-function cellFamily(cell) {
-	return nsPerUnit(cell.unit) ? words(cell.quantity) : `${words(cell.quantity)}, ${cell.unit}`;
-}
-
-function labelColumns(cells) {
-	return labelNames(cells).map((name, index) => {
-		const numeric = cells.every((cell) => typeof cell.labels[name] !== 'string');
-		return { title: name === 'bytes' ? 'size' : words(name), numeric, header: index === 0,
-			value: (cell) => cell.labels[name],
-			show: (cell) => (cell.labels[name] === undefined ? '' : labelText(name, cell.labels[name])) };
-	});
-}
-
-function cellTable(family, cells) {
-	const timed = nsPerUnit(cells[0].unit) !== null;
-	const unit = timed ? timeColumnUnit(cells.map((cell) => cellNs(cell, cell.median))) : { unit: cells[0].unit, ns: 1 };
-	const scale = (cell, value) => (timed ? cellNs(cell, value) / unit.ns : value);
-	const figure = (title, pick, more) => ({
-		title, unit: unit.unit, numeric: true,
-		value: (cell) => (isKnown(pick(cell)) ? scale(cell, pick(cell)) : null),
-		show: (cell) => (isKnown(pick(cell)) ? brief(scale(cell, pick(cell))) : 'n/a'), ...more,
-	});
-	const rates = [...new Set(cells.filter((cell) => cell.rate).map((cell) => cell.rate.unit))];
-	const columns = [...labelColumns(cells),
-		{ title: 'time by', value: (cell) => cell.source },
-		...rates.map((rate) => ({ title: 'rate', unit: rate, numeric: true, class: 'main',
-			value: (cell) => (cell.rate && cell.rate.unit === rate ? cell.rate.median : null),
-			show: (cell) => (cell.rate && isKnown(cell.rate.median) ? significant(cell.rate.median) : 'n/a') })),
-		figure('median', (cell) => cell.median, { class: rates.length ? null : 'main' }),
-		{ title: '±', numeric: true, show: (cell) => formatSpread(cell.median, cell.low, cell.high) || 'n/a',
-			value: (cell) => (cell.median ? (cell.high - cell.low) / cell.median : null) },
-		figure('least', (cell) => cell.min), figure('95th pct.', (cell) => cell.p95),
-		{ title: 'n', numeric: true, value: (cell) => cell.n, show: (cell) => (cell.absent ? 'n/a' : String(cell.n)) },
-		{ title: 'samples', sortable: false, value: () => null, show: detailButton, class: 'samples' },
-		{ title: 'state', value: stateText, show: stateElement, class: 'state' }];
-	return [h('h3', {}, family.charAt(0).toUpperCase() + family.slice(1)),
-		sortableTable(`Figures: ${family}`, columns, cells, { filter: true, class: 'wide' })];
-}
-
-function stateText(cell) {
-	if (cell.absent)
-		return `not available: ${cell.absent}`;
-	return [cell.verified === false ? 'WRONG DATA' : null, cell.converged ? 'converged' : 'not converged',
-		cell.verified === true ? 'verified' : null, cell.drifting ? 'drifts' : null,
-		cell.quantised ? 'timer-limited' : null].filter(Boolean).join(', ');
-}
-
-function stateElement(cell) {
-	if (cell.absent)
-		return notAvailable(cell.absent);
-	return h('span', { class: cell.verified === false ? 'bad' : cell.converged ? null : 'caution' }, stateText(cell));
-}
-
-// The strip of samples opens a row with them in full.
-function detailButton(cell) {
-	if (cell.samples.length < 2)
-		return cell.absent ? '' : 'one';
-	let opened = null;
-	const button = h('button', {
-		type: 'button', class: 'plain', 'aria-expanded': 'false', title: 'Show the samples',
-		'aria-label': `Samples of ${shorten(cell.title, 120)}, ${cell.source} time`,
-		onclick: () => {
-			if (opened) {
-				opened.querySelectorAll('figure').forEach((figure) => figure.release());
-				opened.remove();
-				opened = null;
-			} else {
-				const row = button.closest('tr');
-				opened = h('tr', { class: 'opened' }, h('td', { colspan: row.cells.length }, sampleDetail(cell)));
-				row.after(opened);
-			}
-			button.setAttribute('aria-expanded', String(Boolean(opened)));
-		},
-	}, sampleStrip(cell));
-	return button;
-}
-
-function modelTable(cells) {
-	return sortableTable('Computed figures', [...labelColumns(cells),
-		{ title: 'quantity', value: (cell) => words(cell.quantity) },
-		{ title: 'value', numeric: true, class: 'main', value: (cell) => cell.median,
-			show: (cell) => (cell.absent ? 'n/a' : formatComputed(cell.median, cell.unit)) },
-		{ title: '95 % interval', numeric: true, value: (cell) => cell.high - cell.low,
-			show: (cell) => (isKnown(cell.low) && isKnown(cell.high) ?
-				`${formatComputed(cell.low, cell.unit)} to ${formatComputed(cell.high, cell.unit)}` : 'n/a') },
-		{ title: 'how', value: (cell) => cell.absent || cell.method, class: 'how',
-			show: (cell) => (cell.absent ? notAvailable(cell.absent) : cell.method || '') }], cells);
 }
 
 // ---- device
@@ -195,7 +110,17 @@ function deviceTable(result, entries) {
 				entries.map((device) => h('td', {}, h('ul', {}, enginesText(device)))))) : null));
 }
 
+// A part that lists devices knows the device under every API, and stands for this section.
 function deviceSection(result) {
+	const lists = result.parts.find((part) => part.listsDevices);
+	if (!lists)
+		return devicesAndHost(result, result);
+	const host = Object.keys(result.host).length ? result.host : lists.host;
+	return devicesAndHost(result, { ...lists, host, absences: [...lists.absences, ...result.absences] },
+		interruptedBanner(lists), verdict(lists), adviceSection(lists));
+}
+
+function devicesAndHost(whole, result, ...first) {
 	const groups = groupBy(result.devices, (device) => device.number);
 	const one = groups.length === 1;
 	const content = groups.map(([, entries]) => {
@@ -217,7 +142,7 @@ function deviceSection(result) {
 	const host = labelList(result.host);
 	if (host)
 		content.push(h('h3', {}, 'Host'), host);
-	return section('device', one || !groups.length ? 'Device' : 'Devices', content);
+	return section(whole, 'device', one || !groups.length ? 'Device' : 'Devices', first, content);
 }
 
 function labelList(labels) {
@@ -239,11 +164,12 @@ function namedValue(name, value) {
 // ---- clock
 
 function clockSection(result) {
-	const { clock } = result;
+	const timed = [result, ...result.parts].find(({ clock }) => clock && clock.rate);
+	const { clock } = timed || result;
 	if (result.listsDevices)
 		return null;
 	if (!clock || !clock.rate)
-		return section('clock', 'Clock', h('p', {}, notAvailable((clock && clock.note) ||
+		return section(result, 'clock', 'Clock', h('p', {}, notAvailable((clock && clock.note) ||
 			'no device clock was used; every time is the host\'s')));
 	const { rate, fit } = clock;
 	const tick = 1e9 * rate.hz_denominator / rate.hz_numerator;
@@ -256,7 +182,7 @@ function clockSection(result) {
 	if (fit)
 		rows.push(['drift against the host', `${significant(fit.drift_ppm)} ppm ±${significant(fit.drift_error_ppm, 2)}`],
 			['clock pairs', `${fit.pairs}, the tightest taken within ${formatNs(fit.tightest_bracket_ns)}`]);
-	return section('clock', 'Clock', h('dl', { class: 'list' }, rows.map(([name, value]) =>
+	return section(result, 'clock', 'Clock', h('dl', { class: 'list' }, rows.map(([name, value]) =>
 		[h('dt', {}, name), h('dd', {}, value)])), clock.note ? h('p', { class: 'note' }, dataText(clock.note)) : null);
 }
 
@@ -274,6 +200,22 @@ function wrapText(ns) {
 // ---- method and data
 
 function methodSection(result) {
+	const measured = allResults(result).filter((each) => each.cells.length || Object.keys(each.parameters).length);
+	const any = measured.some((each) => each.cells.length);
+	const parted = result.parts.length > 0;
+	const name = (each) => (parted ? h('h3', {}, dataText(each === result ? 'all together' : each.command)) : null);
+	if (result.listsDevices && !measured.length)
+		return null;
+	return section(result, 'method', 'How each figure was measured',
+		any ? h('p', {}, 'Each figure is the median of its samples; none was dropped. Its 95 % interval is ' +
+			'widened where samples depend on each other and is never narrower than the timer\'s step. Sampling went on ' +
+			'until the interval was within 1 %, or the budget was used: then it says "not converged".') : null,
+		!any && !result.listsDevices ? h('p', { class: 'muted' }, 'Nothing was measured.') : null,
+		measured.map((each) => [name(each), each.cells.length ? methodTable(each) : null,
+			labelList(each.parameters) ? [heading(parted ? 4 : 3, 'Parameters'), labelList(each.parameters)] : null]));
+}
+
+function methodTable(result) {
 	const groups = groupBy(result.cells, (cell) => `${cell.source}\n${cell.method}`).map(([, cells]) => cells);
 	const present = (cells) => cells.filter((cell) => !cell.absent);
 	const range = (cells) => extremes(present(cells).map((cell) => cell.n));
@@ -286,16 +228,7 @@ function methodSection(result) {
 			show: (cells) => rangeText(present(cells).length ? range(cells) : null, cells[0].source) },
 		{ title: 'converged', numeric: true, value: (cells) => present(cells).filter((cell) => cell.converged).length / cells.length,
 			show: (cells) => (cells[0].source === 'model' ? 'n/a' : `${present(cells).filter((cell) => cell.converged).length} of ${cells.length}`) }];
-	const parameters = labelList(result.parameters);
-	if (result.listsDevices && !result.cells.length && !parameters)
-		return null;
-	return section('method', 'How each figure was measured',
-		result.cells.length ? [h('p', {}, 'Each figure is the median of its samples; none was dropped. Its 95 % interval is ' +
-			'widened where samples depend on each other and is never narrower than the timer\'s step. Sampling went on ' +
-			'until the interval was within 1 %, or the budget was used: then it says "not converged".'),
-		sortableTable('How each figure was measured', columns, groups, { class: 'methods' })] : null,
-		!result.cells.length && !result.listsDevices ? h('p', { class: 'muted' }, 'Nothing was measured.') : null,
-		parameters ? [h('h3', {}, 'Parameters'), parameters] : null);
+	return sortableTable(`How each figure was measured${result.prefix ? `: ${result.command}` : ''}`, columns, groups, { class: 'methods' });
 }
 
 // Names what the cells of one method have in common, or how many they are.
@@ -316,30 +249,12 @@ function rangeText(range, source) {
 
 function dataSection(result) {
 	const name = `tare-${String(result.command).replace(/[^a-z0-9]+/gi, '-').slice(0, 40)}`;
-	return section('data', 'Raw data', h('p', {}, 'Everything on this page, with every sample, as tare wrote it. ' +
+	return section(result, 'data', 'Raw data', h('p', {}, 'Everything on this page, with every sample, as tare wrote it. ' +
 		'Drawn again from the file by ', h('code', {}, 'tare render FILE.json --html PAGE.html'), '.'),
 	h('p', { class: 'downloads' },
 		h('button', { type: 'button', id: 'download-json', onclick: () =>
 			download(`${name}.json`, 'application/json', inlinedText('tare-result')) }, 'Download JSON'), ' ',
-		result.cells.length ? h('button', { type: 'button', id: 'download-csv', onclick: () =>
-			download(`${name}.csv`, 'text/csv', cellsAsCsv(result.cells)) }, 'Download CSV') : null));
-}
-
-// The same columns as `tare render --csv` (src/report/csv.c).
-function cellsAsCsv(cells) {
-	const labels = labelNames(cells);
-	const quote = (value) => {
-		const text = value === null || value === undefined ? '' : String(value);
-		return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-	};
-	const header = [...labels, 'quantity', 'unit', 'n', 'min', 'median', 'p95', 'ci_low', 'ci_high', 'converged',
-		'source', 'verified', 'rate_unit', 'rate_min', 'rate_median', 'rate_p95', 'rate_ci_low',
-		'rate_ci_high', 'absent'];
-	const rows = cells.map((cell) => {
-		const rate = cell.rate || { ci: [] };
-		return [...labels.map((name) => cell.labels[name]), cell.quantity, cell.unit, cell.n,
-			cell.min, cell.median, cell.p95, cell.low, cell.high, cell.converged, cell.source, cell.verified,
-			rate.unit, rate.min, rate.median, rate.p95, rate.ci[0], rate.ci[1], cell.absent];
-	});
-	return [header, ...rows].map((row) => `${row.map(quote).join(',')}\r\n`).join('');
+		allResults(result).some((each) => each.cells.length) || result.listsDevices ?
+			h('button', { type: 'button', id: 'download-csv', onclick: () =>
+				download(`${name}.csv`, 'text/csv', resultAsCsv(result)) }, 'Download CSV') : null));
 }

@@ -31,6 +31,13 @@ function seriesStyle(index) {
 	};
 }
 
+// The style of a plot's series: what was predicted of another looks like it, finely dashed.
+function plotStyle(plot, index) {
+	const { name } = plot.series[index];
+	const of = plot.series.findIndex((each) => name === `${each.name} (predicted)`);
+	return of < 0 ? seriesStyle(index) : { ...seriesStyle(of), dash: [2, 3] };
+}
+
 // The colour of a CSS custom property, for canvases.
 function themeColour(name) {
 	return getComputedStyle(document.documentElement).getPropertyValue(name).trim();

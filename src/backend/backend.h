@@ -206,6 +206,7 @@ struct tare_module_source {
 	const void *data;
 	size_t bytes;
 	const char *options;  // build options in the API's own words; NULL for none
+	bool ends;            // its kernels are known to end (tare's own); others are guarded more
 };
 
 // What a compiled kernel needs; -1 where the driver does not tell.
@@ -363,7 +364,8 @@ struct tare_backend {
 
 	// c = a * b in single precision by the vendor's library, n x n each, row-major, appended to
 	// the queue. -ENOENT: the library is not installed (the error names it and its package). The
-	// first call may build kernels. *event as for append.
+	// first call may build kernels. *event as for append; a library may run several kernels, and
+	// the event's stamps are then from when the first could begin to the end of the last.
 	int (*blas_sgemm)(struct tare_queue *queue, uint32_t n, struct tare_span c,
 	                  struct tare_span a, struct tare_span b, struct tare_event **event,
 	                  struct tare_error *error);

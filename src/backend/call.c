@@ -21,6 +21,12 @@ static int cannot(const struct tare_backend *backend, const char *what, struct t
 	return tare_fail(error, ENOSYS, "%s cannot %s", backend->title, what);
 }
 
+// Whatever gives a device work, or waits for it, could be held up by what hangs there.
+static int given_up(struct tare_error *error)
+{
+	return tare_fail(error, ENODEV, "the device was given up: it hangs or is lost");
+}
+
 int tare_engines(struct tare_device *device, struct tare_engine *engines, uint32_t capacity,
                  struct tare_error *error)
 {
@@ -43,6 +49,8 @@ int tare_clock_pair(struct tare_device *device, struct tare_clock_pair *pair,
                     struct tare_error *error)
 {
 	const struct tare_backend *backend = device->backend;
+	if (device->lost)
+		return given_up(error);
 	if (!backend->clock_pair)
 		return cannot(backend, "read device and host clock together", error);
 	return backend->clock_pair(device, pair, error);
@@ -52,6 +60,8 @@ int tare_memory_create(struct tare_device *device, enum tare_memory_kind kind, u
                        struct tare_memory **memory, struct tare_error *error)
 {
 	const struct tare_backend *backend = device->backend;
+	if (device->lost)
+		return given_up(error);
 	if (!backend->memory_create)
 		return cannot(backend, "allocate memory", error);
 	return backend->memory_create(device, kind, bytes, memory, error);
@@ -87,6 +97,8 @@ int tare_queue_create(struct tare_device *device, const struct tare_queue_option
                       struct tare_queue **queue, struct tare_error *error)
 {
 	const struct tare_backend *backend = device->backend;
+	if (device->lost)
+		return given_up(error);
 	if (!backend->queue_create)
 		return cannot(backend, "create queues", error);
 	return backend->queue_create(device, options, queue, error);
@@ -105,6 +117,8 @@ int tare_append(struct tare_queue *queue, const struct tare_operation *operation
                 struct tare_event **event, struct tare_error *error)
 {
 	const struct tare_backend *backend = queue->device->backend;
+	if (queue->device->lost)
+		return given_up(error);
 	if (!backend->append)
 		return cannot(backend, "append operations", error);
 	return backend->append(queue, operation, event, error);
@@ -113,6 +127,8 @@ int tare_append(struct tare_queue *queue, const struct tare_operation *operation
 int tare_submit(struct tare_queue *queue, struct tare_error *error)
 {
 	const struct tare_backend *backend = queue->device->backend;
+	if (queue->device->lost)
+		return given_up(error);
 	if (!backend->submit)
 		return cannot(backend, "submit", error);
 	return backend->submit(queue, error);
@@ -121,6 +137,8 @@ int tare_submit(struct tare_queue *queue, struct tare_error *error)
 int tare_finish(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error)
 {
 	const struct tare_backend *backend = queue->device->backend;
+	if (queue->device->lost)
+		return given_up(error);
 	if (!backend->finish)
 		return cannot(backend, "finish", error);
 	return backend->finish(queue, limit_ns, error);
@@ -129,6 +147,8 @@ int tare_finish(struct tare_queue *queue, int64_t limit_ns, struct tare_error *e
 int tare_event_wait(struct tare_event *event, int64_t limit_ns, struct tare_error *error)
 {
 	const struct tare_backend *backend = event->device->backend;
+	if (event->device->lost)
+		return given_up(error);
 	if (!backend->event_wait)
 		return cannot(backend, "wait for events", error);
 	return backend->event_wait(event, limit_ns, error);
@@ -163,6 +183,8 @@ int tare_event_stamps(struct tare_event *event, struct tare_stamps *stamps,
 int tare_gate_shut(struct tare_queue *queue, struct tare_gate **gate, struct tare_error *error)
 {
 	const struct tare_backend *backend = queue->device->backend;
+	if (queue->device->lost)
+		return given_up(error);
 	if (!backend->gate_shut)
 		return cannot(backend, "hold a queue", error);
 	return backend->gate_shut(queue, gate, error);
@@ -180,6 +202,8 @@ int tare_module_create(struct tare_device *device, const struct tare_module_sour
                        struct tare_module **module, char **log, struct tare_error *error)
 {
 	const struct tare_backend *backend = device->backend;
+	if (device->lost)
+		return given_up(error);
 	if (!backend->module_create)
 		return cannot(backend, "build modules", error);
 	return backend->module_create(device, source, module, log, error);
@@ -216,6 +240,8 @@ int tare_blas_sgemm(struct tare_queue *queue, uint32_t n, struct tare_span c, st
                     struct tare_span b, struct tare_event **event, struct tare_error *error)
 {
 	const struct tare_backend *backend = queue->device->backend;
+	if (queue->device->lost)
+		return given_up(error);
 	if (!backend->blas_sgemm)
 		return cannot(backend, "multiply matrices by a vendor's library", error);
 	return backend->blas_sgemm(queue, n, c, a, b, event, error);
@@ -247,6 +273,8 @@ int tare_graph_launch(struct tare_graph *graph, struct tare_queue *queue,
                       struct tare_event **event, struct tare_error *error)
 {
 	const struct tare_backend *backend = queue->device->backend;
+	if (queue->device->lost)
+		return given_up(error);
 	if (!backend->graph_launch)
 		return cannot(backend, "launch graphs", error);
 	return backend->graph_launch(graph, queue, event, error);

@@ -69,7 +69,8 @@ int tare_telemetry(struct tare_device *device, struct tare_telemetry *telemetry,
 // Gives up a device that hangs or is lost, before the process ends: from now on every free below
 // and tare_device_close return at once and leave behind what they were given, because a driver's
 // own teardown can wait for ever behind work that never ends. The device's driver must then not be
-// closed either. NULL is legal.
+// closed either. What gives the device work or waits for it is refused from then on with -ENODEV.
+// NULL is legal.
 void tare_device_abandon(struct tare_device *device);
 
 void tare_memory_free(struct tare_memory *memory);

@@ -44,7 +44,7 @@ int tare_kernel_source(const char *name, enum tare_module_format format,
 
 	if (!kernel)
 		return tare_fail(error, ENOENT, "tare carries no kernel '%.40s'", name);
-	*source = (struct tare_module_source){ .format = format };
+	*source = (struct tare_module_source){ .format = format, .ends = true };
 	switch (format) {
 	case TARE_MODULE_OPENCL_C:
 		source->data = kernel->opencl;

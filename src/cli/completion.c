@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completion scripts for bash, zsh and fish, made from the option table.
 #include "cli/command.h"
+#include "cli/words.h"
 #include "measure/bandwidth.h"
 
 #include <errno.h>
@@ -9,33 +10,26 @@
 // Words that --device takes on every machine.
 static const char device_words[] = "simulated opencl cuda levelzero";
 
-// What follows an option in each shell: files, devices, lines or anything.
-static const char *bash_action(const struct tare_option *option)
+// What follows an option in bash: files, devices, words or anything.
+static void write_bash_action(const struct tare_option *option, FILE *file)
 {
-	switch (option->value) {
-	case TARE_VALUE_OUTPUT:
-	case TARE_VALUE_FILE:
-		return "COMPREPLY=($(compgen -f -- \"$current\")); return";
-	case TARE_VALUE_DEVICE:
-		return "COMPREPLY=($(compgen -W \"$devices\" -- \"$current\")); return";
-	case TARE_VALUE_LINES:
-		return "local head=; [[ $current == *,* ]] && head=${current%,*},\n"
-		       "\t\tCOMPREPLY=($(compgen -P \"$head\" -W \"$lines\" -- "
-		       "\"${current##*,}\"));"
-		       " return";
-	default:
-		return "return";
-	}
-}
+	bool files = option->value == TARE_VALUE_OUTPUT || option->value == TARE_VALUE_FILE ||
+	             tare_words_or_file(option->words);
 
-// The lines of bandwidth, then their groups, which stand together in the table.
-static void write_lines(const char *separator, FILE *file)
-{
-	for (size_t i = 0; i < TARE_LINE_COUNT; i++)
-		fprintf(file, "%s%s", i ? separator : "", tare_lines[i].name);
-	for (size_t i = 0; i < TARE_LINE_COUNT; i++)
-		if (i == 0 || strcmp(tare_lines[i].group, tare_lines[i - 1].group) != 0)
-			fprintf(file, "%s%s", separator, tare_lines[i].group);
+	if (option->value == TARE_VALUE_DEVICE) {
+		fputs("COMPREPLY=($(compgen -W \"$devices\" -- \"$current\")); ", file);
+	} else if (tare_words_are_list(option->words)) {
+		fputs("local head=; [[ $current == *,* ]] && head=${current%,*},\n"
+		      "\t\tCOMPREPLY=($(compgen -P \"$head\" -W '",
+		      file);
+		tare_words_write(option->words, " ", file);
+		fputs("' -- \"${current##*,}\")); ", file);
+	} else if (files || option->words) {
+		fprintf(file, "COMPREPLY=($(compgen %s-W '", files ? "-f " : "");
+		tare_words_write(option->words, " ", file);
+		fputs("' -- \"$current\")); ", file);
+	}
+	fputs("return", file);
 }
 
 static void write_commands(const char *separator, FILE *file)
@@ -57,9 +51,8 @@ static void write_bash(FILE *file)
 	      "\tlocal current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}\n"
 	      "\tlocal command=${COMP_WORDS[1]} options=\n",
 	      file);
-	fprintf(file, "\tlocal devices='%s'\n\tlocal lines='", device_words);
-	write_lines(" ", file);
-	fputs("'\n\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\tCOMPREPLY=($(compgen -W '", file);
+	fprintf(file, "\tlocal devices='%s'\n", device_words);
+	fputs("\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\tCOMPREPLY=($(compgen -W '", file);
 	write_commands(" ", file);
 	fputs(" --help --version' -- \"$current\")); return\n\tfi\n\tcase $previous in\n", file);
 	for (size_t i = 0; i < tare_option_count; i++) {
@@ -69,7 +62,9 @@ static void write_bash(FILE *file)
 		fprintf(file, "\t--%s", option->name);
 		if (option->letter)
 			fprintf(file, "|-%c", option->letter);
-		fprintf(file, ")\n\t\t%s ;;\n", bash_action(option));
+		fputs(")\n\t\t", file);
+		write_bash_action(option, file);
+		fputs(" ;;\n", file);
 	}
 	fputs("\tesac\n\tcase $command in\n", file);
 	for (size_t c = 0; c < TARE_COMMAND_COUNT; c++) {
@@ -117,15 +112,21 @@ static void write_zsh_value(const struct tare_option *option, FILE *file)
 	case TARE_VALUE_DEVICE:
 		fprintf(file, ":device:(%s)", device_words);
 		return;
-	case TARE_VALUE_LINES:
-		fputs(":lines:_values -s , line ", file);
-		write_lines(" ", file);
-		return;
 	default:
-		fputs(":", file);
-		write_zsh_text(option->value_name, file);
-		fputs(": ", file);
+		break;
 	}
+	fputs(":", file);
+	write_zsh_text(option->words ? option->name : option->value_name, file);
+	fputs(tare_words_are_list(option->words)  ? ":_values -s , word "
+	      : tare_words_or_file(option->words) ? ":{_files; compadd "
+	      : option->words                     ? ":("
+	                                          : ": ",
+	      file);
+	tare_words_write(option->words, " ", file);
+	if (tare_words_or_file(option->words))
+		fputs("}", file);
+	else if (option->words && !tare_words_are_list(option->words))
+		fputs(")", file);
 }
 
 static void write_zsh(FILE *file)
@@ -184,6 +185,23 @@ static void write_fish_quoted(const char *text, FILE *file)
 	fputc('\'', file);
 }
 
+static void write_fish_value(const struct tare_option *option, FILE *file)
+{
+	bool list = tare_words_are_list(option->words), files = tare_words_or_file(option->words);
+
+	if (option->value == TARE_VALUE_NONE)
+		return;
+	files = files || option->value == TARE_VALUE_OUTPUT || option->value == TARE_VALUE_FILE;
+	fputs(files ? " -rF" : " -x", file);
+	if (option->value == TARE_VALUE_DEVICE)
+		fprintf(file, " -a '%s'", device_words);
+	if (!option->words)
+		return;
+	fputs(list ? " -a '(__fish_append , " : " -a '", file);
+	tare_words_write(option->words, " ", file);
+	fputs(list ? ")'" : "'", file);
+}
+
 static void write_fish(FILE *file)
 {
 	fputs("# fish completion for tare, made from its option table\n"
@@ -208,17 +226,7 @@ static void write_fish(FILE *file)
 		fprintf(file, "' -l %s", option->name);
 		if (option->letter)
 			fprintf(file, " -s %c", option->letter);
-		if (option->value == TARE_VALUE_OUTPUT || option->value == TARE_VALUE_FILE)
-			fputs(" -rF", file);
-		else if (option->value != TARE_VALUE_NONE)
-			fputs(" -x", file);
-		if (option->value == TARE_VALUE_DEVICE)
-			fprintf(file, " -a '%s'", device_words);
-		if (option->value == TARE_VALUE_LINES) {
-			fputs(" -a '(__fish_append , ", file);
-			write_lines(" ", file);
-			fputs(")'", file);
-		}
+		write_fish_value(option, file);
 		fputs(" -d ", file);
 		write_fish_quoted(option->summary, file);
 		fputc('\n', file);

@@ -9,6 +9,8 @@
 // Where the summaries begin, and where lines end.
 #define INDENT 26
 #define COLUMNS 80
+// Bytes of the longest summary.
+#define SUMMARY 256
 
 // Writes words from column `at` on and breaks lines before COLUMNS.
 static void write_wrapped(const char *text, size_t at, size_t indent, FILE *file)
@@ -30,9 +32,10 @@ static void write_wrapped(const char *text, size_t at, size_t indent, FILE *file
 	fputc('\n', file);
 }
 
-static void write_option(const struct tare_option *option, FILE *file)
+static void write_option(const struct tare_option *option, const struct tare_command *command,
+                         FILE *file)
 {
-	char left[64];
+	char left[64], summary[SUMMARY];
 	int length = snprintf(left, sizeof left, "  %c%c%s --%s%s%s", option->letter ? '-' : ' ',
 	                      option->letter ? option->letter : ' ', option->letter ? "," : " ",
 	                      option->name, option->value_name ? " " : "",
@@ -42,7 +45,8 @@ static void write_option(const struct tare_option *option, FILE *file)
 		fprintf(file, "%s\n%*s", left, INDENT, "");
 	else
 		fprintf(file, "%-*s", INDENT, left);
-	write_wrapped(option->summary, INDENT, INDENT, file);
+	write_wrapped(tare_option_summary(option, command, summary, sizeof summary), INDENT, INDENT,
+	              file);
 }
 
 static void write_overview(FILE *file)
@@ -71,7 +75,7 @@ void tare_help_write(const struct tare_command *command, FILE *file)
 	fputc('\n', file);
 	for (size_t i = 0; i < tare_option_count; i++)
 		if (tare_option_applies(&tare_options[i], command))
-			write_option(&tare_options[i], file);
+			write_option(&tare_options[i], command, file);
 }
 
 // Text as scdoc takes it: its markup characters are escaped.
@@ -86,6 +90,8 @@ static void write_scdoc(const char *text, FILE *file)
 
 void tare_man_options_write(const struct tare_command *command, FILE *file)
 {
+	char summary[SUMMARY];
+
 	for (size_t i = 0; i < tare_option_count; i++) {
 		const struct tare_option *option = &tare_options[i];
 		if (!tare_option_applies(option, command))
@@ -96,7 +102,7 @@ void tare_man_options_write(const struct tare_command *command, FILE *file)
 		if (option->value_name)
 			fprintf(file, " _%s_", option->value_name);
 		fputs("\n\t", file);
-		write_scdoc(option->summary, file);
+		write_scdoc(tare_option_summary(option, command, summary, sizeof summary), file);
 		fputs(".", file);
 		if (option->detail) {
 			fputc(' ', file);

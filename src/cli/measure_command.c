@@ -14,6 +14,7 @@
 
 // The device of one command, from finding to closing.
 struct session {
+	struct tare_result *found; // the devices to choose from
 	struct tare_result *result;
 	struct tare_driver *driver;
 	struct tare_device *device;
@@ -29,6 +30,7 @@ static void session_close(struct session *session)
 	if (session->driver && !lost)
 		session->driver->backend->driver_close(session->driver);
 	tare_result_free(session->result);
+	tare_result_free(session->found);
 }
 
 static int fail_memory(struct tare_error *error)
@@ -68,7 +70,7 @@ static int open_device(const struct tare_settings *settings, const struct tare_d
 static int session_open(const struct tare_settings *settings, enum tare_need need,
                         struct session *session, struct tare_error *error)
 {
-	struct tare_result *found = tare_result_new("devices");
+	struct tare_result *found = session->found = tare_result_new("devices");
 	bool *chosen = NULL;
 	int best, status;
 
@@ -95,7 +97,6 @@ static int session_open(const struct tare_settings *settings, enum tare_need nee
 		status = TARE_EXIT_FAILED;
 out:
 	free(chosen);
-	tare_result_free(found);
 	return status;
 }
 
@@ -175,6 +176,7 @@ int tare_measure_command(const struct tare_settings *settings, enum tare_need ne
 		.progress = tare_progress_update,
 		.progress_context = &progress,
 		.interrupted = &tare_interrupted,
+		.listing = session.found,
 	};
 	measured = measure(&run, context, error);
 	tare_progress_clear(&progress);

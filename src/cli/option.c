@@ -4,15 +4,23 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/suggest.h"
+#include "measure/bandwidth.h"
+#include "measure/checkup.h"
+#include "measure/latency.h"
+#include "measure/matmul.h"
+#include "measure/overlap.h"
+#include "measure/peak.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BIT(command) (1u << TARE_COMMAND_##command)
-#define MEASURING (BIT(LATENCY) | BIT(BANDWIDTH) | BIT(PEAK) | BIT(MATMUL) | BIT(OVERLAP) | BIT(CHECKUP))
+#define MEASURING                                                                                  \
+	(BIT(LATENCY) | BIT(BANDWIDTH) | BIT(PEAK) | BIT(MATMUL) | BIT(OVERLAP) | BIT(CHECKUP))
 #define WRITING (MEASURING | BIT(DEVICES) | BIT(RENDER))
 #define EVERY (WRITING | BIT(HELP) | BIT(DESCRIBE))
 #define MEMBER(name) offsetof(struct tare_settings, name)
@@ -28,35 +36,35 @@ const struct tare_command tare_commands[TARE_COMMAND_COUNT] = {
 		"latency", "", 0, 0, false, "what a launch, a wait, a timestamp, a 1-byte copy cost",
 		"Measures the fixed costs of a device: the floor of its timestamps, an empty launch, the "
 		"way from launch to start, waiting, a 1-byte copy each way, events and callbacks.",
-		tare_command_latency },
+		tare_command_latency, TARE_LATENCY_BUDGET_NS },
 	[TARE_COMMAND_BANDWIDTH] = {
 		"bandwidth", "", 0, 0, false, "how fast bytes move, by kind of memory, direction and size",
 		"Measures copies between kinds of memory over a range of sizes, on the device's clock "
 		"and on the host's, and verifies what arrived.",
-		tare_command_bandwidth },
+		tare_command_bandwidth, TARE_BANDWIDTH_BUDGET_NS },
 	[TARE_COMMAND_PEAK] = {
 		"peak", "", 0, 0, false, "what the device can really reach: FLOP/s, memory, caches",
 		"Measures ceilings: multiply-add and integer rates by type and vector width, device memory "
 		"read, written, copied and strided, working sets that show the caches, local memory. The "
 		"result is kept, so that other commands can say how far they are from it.",
-		tare_command_peak },
+		tare_command_peak, TARE_PEAK_BUDGET_NS },
 	[TARE_COMMAND_MATMUL] = {
-		"matmul", "", 0, 0, false, "a matrix product from naive to fast, and how far from the limit",
+		"matmul", "", 0, 0, false, "a matrix product from naive to fast, how far from the limit",
 		"Climbs a ladder of matrix products, from one launch an element to the vendor's library, "
 		"beside the host's own, and keeps apart what building, copying, launching and computing "
 		"took. Every product is verified.",
-		tare_command_matmul },
+		tare_command_matmul, TARE_MATMUL_BUDGET_NS },
 	[TARE_COMMAND_OVERLAP] = {
 		"overlap", "", 0, 0, false, "would overlapping copies and kernels pay, and how",
 		"Measures copies and kernels alone and beside each other, computes the bound that no "
 		"schedule can beat, searches for the best chunks and queues, and says whether it is worth "
 		"it; with tare's own loop or with your kernel.",
-		tare_command_overlap },
+		tare_command_overlap, TARE_OVERLAP_BUDGET_NS },
 	[TARE_COMMAND_CHECKUP] = {
 		"checkup", "", 0, 0, false, "all of these in one go, as one page",
 		"Runs devices, latency, bandwidth, peak, matmul and overlap within one budget and writes "
 		"one text, one page, one JSON.",
-		tare_command_checkup },
+		tare_command_checkup, TARE_CHECKUP_BUDGET_NS },
 	[TARE_COMMAND_RENDER] = {
 		"render", "FILE.json", 1, 1, false, "a saved result again, as text, page or CSV",
 		"Reads a result that --json wrote and writes it again: as text, or as what the options "
@@ -82,8 +90,8 @@ const struct tare_option tare_options[] = {
 	  "through CUDA before Level Zero before OpenCL. The simulated device is never chosen "
 	  "unasked.",
 	  MEMBER(device), 0 },
-	{ "lines", 'l', TARE_VALUE_LINES, "A,B,...", BIT(BANDWIDTH),
-	  "which lines to measure (default: all)", NULL, MEMBER(lines), 0 },
+	{ "lines", 'l', TARE_VALUE_TEXT, "A,B,...", BIT(BANDWIDTH),
+	  "which lines to measure (default: all)", NULL, MEMBER(lines), 0, TARE_WORDS_LINES },
 	{ "sizes", 's', TARE_VALUE_SIZES, "FROM..TO", BIT(BANDWIDTH),
 	  "range of sizes, such as 8K..64M (default: 8K..1G)",
 	  "K, M and G are powers of 1024. What does not fit into memory is left out, and said.",
@@ -92,7 +100,7 @@ const struct tare_option tare_options[] = {
 	  "sizes of the matrices, such as 256,1000 or 32..2048 (default: 32..2048)",
 	  "A range stands for the powers of two in it.", MEMBER(n), 0 },
 	{ "rungs", 'r', TARE_VALUE_TEXT, "A,B,...", BIT(MATMUL),
-	  "which rungs of the ladder (default: all)", NULL, MEMBER(rungs), 0 },
+	  "which rungs of the ladder (default: all)", NULL, MEMBER(rungs), 0, TARE_WORDS_RUNGS },
 	{ "bytes", 0, TARE_VALUE_TEXT, "SIZE", BIT(OVERLAP),
 	  "bytes each way, such as 512M (default: 64M, less where memory is short)", NULL,
 	  MEMBER(bytes), 0 },
@@ -105,10 +113,12 @@ const struct tare_option tare_options[] = {
 	  "numbers of queues to try, such as 1,2,4 or 1..8", NULL, MEMBER(queues), 0 },
 	{ "loop", 0, TARE_VALUE_TEXT, "register|volatile", BIT(OVERLAP),
 	  "the loop of tare's own kernel (default: register)",
-	  "volatile is the CUDA Handbook's: every turn goes through memory.", MEMBER(loop), 0 },
+	  "volatile is the CUDA Handbook's: every turn goes through memory.", MEMBER(loop), 0,
+	  TARE_WORDS_LOOPS },
 	{ "break", 0, TARE_VALUE_TEXT, "A,B,...", BIT(OVERLAP),
-	  "what each break of concurrency costs: default-queue, blocking, pageable, allocation, all",
-	  NULL, MEMBER(breaks), 0 },
+	  "which breaks of concurrency to try: default-queue, blocking, pageable, allocation, all, "
+	  "none (default: all)",
+	  NULL, MEMBER(breaks), 0, TARE_WORDS_BREAKS },
 	{ "kernel", 'k', TARE_VALUE_FILE, "FILE", BIT(OVERLAP),
 	  "your own kernel instead of tare's loop; see KERNELS", NULL, MEMBER(kernel), 0 },
 	{ "entry", 0, TARE_VALUE_TEXT, "NAME", BIT(OVERLAP), "the kernel's name in FILE", NULL,
@@ -127,9 +137,9 @@ const struct tare_option tare_options[] = {
 	  "options for building your kernel, in the API's own words", NULL, MEMBER(build_options), 0 },
 	{ "peaks", 0, TARE_VALUE_TEXT, "FILE|none", BIT(MATMUL) | BIT(OVERLAP),
 	  "measured ceilings from this result of peak (default: the last one kept)", NULL,
-	  MEMBER(peaks), 0 },
+	  MEMBER(peaks), 0, TARE_WORDS_PEAKS },
 	{ "budget", 'b', TARE_VALUE_SECONDS, "SECONDS", MEASURING,
-	  "about how long to measure (default: 20 for latency, 30 for peak, else 60)",
+	  "about how long to measure",
 	  "Each figure is measured until its median is known to 1 % or its share of the budget is "
 	  "used up; the latter is reported as not converged, with the budget that would do.",
 	  MEMBER(budget_ns), 0 },
@@ -167,6 +177,18 @@ const struct tare_command *tare_command_find(const char *name)
 	return NULL;
 }
 
+const char *tare_option_summary(const struct tare_option *option,
+                                const struct tare_command *command, char *text, size_t size)
+{
+	char number[TARE_UNIT_TEXT] = "";
+
+	if (option->value == TARE_VALUE_SECONDS && command->budget_ns > 0)
+		snprintf(number, sizeof number, "%g", (double)command->budget_ns * 1e-9);
+	snprintf(text, size, "%s%s%s%s", option->summary, number[0] ? " (default: " : "", number,
+	         number[0] ? ")" : "");
+	return text;
+}
+
 int tare_usage(struct tare_error *error, const char *format, ...)
 {
 	va_list arguments;
@@ -191,8 +213,16 @@ static int parse_number(const char *text, uint64_t *value, struct tare_error *er
 	return 0;
 }
 
-static int add_text(struct tare_texts *texts, const char *text, struct tare_error *error)
+static int need_value(const struct tare_option *option, const char *text, struct tare_error *error)
 {
+	return text[0] ? 0 : tare_fail(error, EINVAL, "needs a value (%s)", option->value_name);
+}
+
+static int add_text(struct tare_texts *texts, const struct tare_option *option, const char *text,
+                    struct tare_error *error)
+{
+	if (need_value(option, text, error) < 0)
+		return -EINVAL;
 	if (texts->count == TARE_TEXTS)
 		return tare_fail(error, EINVAL, "is given more than %d times", TARE_TEXTS);
 	texts->at[texts->count++] = text;
@@ -211,11 +241,9 @@ static int set_value(struct tare_settings *settings, const struct tare_option *o
 		break;
 	case TARE_VALUE_DEVICE:
 	case TARE_VALUE_OUTPUT:
-	case TARE_VALUE_LINES:
 	case TARE_VALUE_TEXT:
 	case TARE_VALUE_FILE:
-		if (!text[0])
-			status = tare_fail(error, EINVAL, "needs a value (%s)", option->value_name);
+		status = need_value(option, text, error);
 		*(const char **)member = text;
 		break;
 	case TARE_VALUE_SECONDS:
@@ -226,7 +254,7 @@ static int set_value(struct tare_settings *settings, const struct tare_option *o
 		settings->seed_given = true;
 		break;
 	case TARE_VALUE_LIST:
-		status = add_text((struct tare_texts *)member, text, error);
+		status = add_text((struct tare_texts *)member, option, text, error);
 		break;
 	case TARE_VALUE_COUNT:
 		status = parse_number(text, (uint64_t *)member, error);

@@ -43,6 +43,7 @@ struct tare_command {
 	// Runs the command. Returns an enum tare_exit; with FAILED and USAGE the error holds the
 	// sentence to print, or nothing when there is nothing to add.
 	int (*run)(const struct tare_settings *settings, struct tare_error *error);
+	int64_t budget_ns; // of measuring, where --budget does not say; 0: it measures nothing
 };
 
 enum tare_value {
@@ -52,11 +53,20 @@ enum tare_value {
 	TARE_VALUE_SECONDS,
 	TARE_VALUE_NUMBER,
 	TARE_VALUE_SIZES,
-	TARE_VALUE_LINES,
-	TARE_VALUE_TEXT, // a const char *, checked by the command
-	TARE_VALUE_FILE, // a path to read
-	TARE_VALUE_LIST, // a struct tare_texts; the option may be repeated
+	TARE_VALUE_TEXT,  // a const char *, checked by the command
+	TARE_VALUE_FILE,  // a path to read
+	TARE_VALUE_LIST,  // a struct tare_texts; the option may be repeated
 	TARE_VALUE_COUNT, // a uint64_t
+};
+
+// What words a TEXT may be made of (cli/words.h).
+enum tare_words {
+	TARE_WORDS_ANY,
+	TARE_WORDS_LINES,  // of bandwidth, and their groups; a list
+	TARE_WORDS_RUNGS,  // of matmul; a list
+	TARE_WORDS_BREAKS, // of overlap; a list
+	TARE_WORDS_LOOPS,  // of overlap
+	TARE_WORDS_PEAKS,  // "none", or a file
 };
 
 // The values of an option that may be repeated.
@@ -76,6 +86,7 @@ struct tare_option {
 	const char *detail;     // further sentences for the man page; NULL for none
 	size_t offset;          // the member of struct tare_settings that it sets
 	int sets;               // NONE: the value it sets there
+	enum tare_words words;  // TEXT: what it may be made of
 };
 
 extern const struct tare_command tare_commands[TARE_COMMAND_COUNT];
@@ -97,9 +108,9 @@ struct tare_settings {
 	const char *bytes, *cycles, *chunks, *queues, *breaks, *loop; // of overlap
 	const char *kernel, *entry, *build_options, *item_bytes;
 	struct tare_texts kernel_arguments;
-	uint64_t align, group_size;    // 0: not said
-	int verbosity;                 // -1 with -q, 1 with -v
-	int help, version;             // 1 when asked for
+	uint64_t align, group_size; // 0: not said
+	int verbosity;              // -1 with -q, 1 with -v
+	int help, version;          // 1 when asked for
 	const char *operands[2];
 	unsigned operand_count;
 };
@@ -114,6 +125,11 @@ int tare_settings_parse(int argument_count, char **arguments, struct tare_settin
 bool tare_option_applies(const struct tare_option *option, const struct tare_command *command);
 // The command of that name, or NULL.
 const struct tare_command *tare_command_find(const char *name);
+
+// The option's summary as `command` has it: with the command's own default where there is one.
+// Returns text.
+const char *tare_option_summary(const struct tare_option *option,
+                                const struct tare_command *command, char *text, size_t size);
 
 // Fills *error with a sentence and returns TARE_EXIT_USAGE.
 int tare_usage(struct tare_error *error, const char *format, ...)

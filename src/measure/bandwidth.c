@@ -13,6 +13,8 @@
 
 #define FIT_NS INT64_C(100000000)
 #define SIZES_MAX 160
+// A copy of so many bytes gets twice the share of a small one.
+#define WEIGHT_BYTES (UINT64_C(64) << 20)
 #define BOTH_LINES (7u << TARE_LINE_BOTH_TO_DEVICE)
 
 struct sizes {
@@ -37,14 +39,16 @@ static void add_size(struct sizes *sizes, const struct bandwidth *bandwidth, uin
 	sizes->at[sizes->count++] = bytes;
 }
 
-// Powers of two, some decimal sizes that fit no page or cache line, and both ends as asked for.
+// Powers of two (of four for a quick look), some decimal sizes that fit no page or cache line, and
+// both ends as asked for.
 static struct sizes all_sizes(const struct bandwidth *bandwidth)
 {
 	struct sizes sizes = { 0 };
 
-	for (uint64_t bytes = 1; bytes && bytes <= bandwidth->to_bytes; bytes *= 2)
+	for (uint64_t bytes = 1; bytes && bytes <= bandwidth->to_bytes;
+	     bytes *= bandwidth->coarse ? 4 : 2)
 		add_size(&sizes, bandwidth, bytes);
-	for (uint64_t bytes = 100000; bytes <= 100000000; bytes *= 10)
+	for (uint64_t bytes = 100000; !bandwidth->coarse && bytes <= 100000000; bytes *= 10)
 		add_size(&sizes, bandwidth, bytes);
 	add_size(&sizes, bandwidth, bandwidth->from_bytes);
 	add_size(&sizes, bandwidth, bandwidth->to_bytes);
@@ -165,11 +169,21 @@ static int bound_by_budget(struct bandwidth *bandwidth)
 	                        tare_format_significant(budget_s, 3, seconds));
 }
 
+// The six lines of copies are what is asked for most; and a large copy takes so long that an even
+// share of the budget would end after a few.
+static double weight_of(const struct transfer *transfer)
+{
+	if (strcmp(tare_lines[transfer->line].group, "copy") != 0)
+		return 1;
+	return 2 + 2 * (double)transfer->bytes / (double)WEIGHT_BYTES;
+}
+
 static int plan_one(struct transfer *transfer, struct tare_measurement *measurement)
 {
 	const char *group = tare_lines[transfer->line].group;
 	char text[TARE_UNIT_TEXT];
 
+	measurement->weight = weight_of(transfer);
 	snprintf(measurement->title, sizeof measurement->title, "%s, %s",
 	         tare_lines[transfer->line].title, tare_format_bytes(transfer->bytes, text));
 	measurement->context = transfer;
@@ -313,6 +327,7 @@ int tare_measure_bandwidth(struct tare_run *run, const struct tare_bandwidth_opt
 		    options && options->from_bytes ? options->from_bytes : TARE_BANDWIDTH_FROM,
 		.to_bytes = options && options->to_bytes ? options->to_bytes : TARE_BANDWIDTH_TO,
 		.lines = options ? options->lines : 0,
+		.coarse = options && options->coarse,
 	};
 	int status = tare_run_begin(run, TARE_BANDWIDTH_BUDGET_NS, error);
 

@@ -48,6 +48,7 @@ int tare_parse_lines(const char *text, uint32_t *lines, struct tare_error *error
 struct tare_bandwidth_options {
 	uint64_t from_bytes, to_bytes; // 0, 0: 8 KB to 1 GB
 	uint32_t lines;                // bits of enum tare_line; 0: all
+	bool coarse;                   // powers of four only: a quick look
 };
 
 // Fills run->result with cells labelled `line` and `bytes` (and `batch` where one sample is

@@ -26,6 +26,7 @@ struct bandwidth {
 	struct tare_bench bench;
 	uint64_t from_bytes, to_bytes; // as bounded
 	uint32_t lines;
+	bool coarse;
 	struct tare_memory *buffers[BUFFER_COUNT];
 	char no_buffer[BUFFER_COUNT][320]; // why there is none
 };

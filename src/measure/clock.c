@@ -104,7 +104,8 @@ int tare_clock_track_end(struct tare_run *run, struct tare_clock_track *track)
 	struct tare_clock_quality *clock = &run->result->clock;
 	char note[400];
 
-	if (track->fitted && take_pair(track, NULL) == 0)
+	// What was given up hangs, and would hold the reading to its limit.
+	if (track->fitted && !track->device->lost && take_pair(track, NULL) == 0)
 		fit(track);
 	clock->fitted = track->fitted;
 	clock->fit = track->fit;

@@ -200,6 +200,8 @@ int tare_measure_latency(struct tare_run *run, const struct tare_latency_options
 		latency.batch = choose_batch(&latency, options);
 		status = tare_labels_set_number(&run->result->parameters, "batch", latency.batch);
 	}
+	// Building the kernel and fitting the clock are not part of the budget.
+	tare_run_restart(run);
 	if (status == 0)
 		status = measure(&latency, error);
 	if (status == -ENODEV || status == -ETIMEDOUT)

@@ -64,21 +64,21 @@ static uint32_t find(const char *word, size_t length)
 
 static int refuse(const char *word, size_t length, struct tare_error *error)
 {
-	char names[420] = "all";
-	size_t used = strlen(names);
+	char groups[160] = "";
 	const char *group = "";
+	size_t used = 0;
 
 	for (int i = 0; i < TARE_LINE_COUNT; i++) {
 		if (strcmp(group, tare_lines[i].group) == 0)
 			continue;
 		group = tare_lines[i].group;
-		used += (size_t)snprintf(names + used, sizeof names - used, ", %s", group);
+		used += (size_t)snprintf(groups + used, sizeof groups - used, "%s%s",
+		                         used ? ", " : "", group);
 	}
-	for (int i = 0; i < TARE_LINE_COUNT && used < sizeof names; i++)
-		used +=
-		    (size_t)snprintf(names + used, sizeof names - used, ", %s", tare_lines[i].name);
-	return tare_fail(error, EINVAL, "no line '%.*s'; there are %s",
-	                 (int)(length < 40 ? length : 40), word, names);
+	return tare_fail(error, EINVAL,
+	                 "no line '%.*s'; there are the groups %s, all, and single lines such as "
+	                 "host-to-device: see tare-bandwidth(1)",
+	                 (int)(length < 40 ? length : 40), word, groups);
 }
 
 int tare_parse_lines(const char *text, uint32_t *lines, struct tare_error *error)

@@ -1,2 +1,445 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/peaks.h"
+
+#include "base/cleanup.h"
+#include "result/json.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct {
+	const char *name;
+	const char *group, *label, *value; // the cells that it is the best of
+} ceilings[TARE_CEILING_COUNT] = {
+	[TARE_CEILING_FP32] = { "fp32", "compute", "type", "fp32" },
+	[TARE_CEILING_FP64] = { "fp64", "compute", "type", "fp64" },
+	[TARE_CEILING_FP16] = { "fp16", "compute", "type", "fp16" },
+	[TARE_CEILING_INT32] = { "int32", "compute", "type", "int32" },
+	[TARE_CEILING_MEMORY_READ] = { "memory read", "memory", "op", "read" },
+	[TARE_CEILING_MEMORY_WRITE] = { "memory write", "memory", "op", "write" },
+	[TARE_CEILING_MEMORY_COPY] = { "memory copy", "memory", "op", "copy" },
+	[TARE_CEILING_MEMORY_TRIAD] = { "memory triad", "memory", "op", "triad" },
+	[TARE_CEILING_CACHE] = { "cache", "sweep", NULL, NULL },
+	[TARE_CEILING_LOCAL] = { "local memory", "local", NULL, NULL },
+};
+
+const char *tare_ceiling_name(enum tare_ceiling ceiling)
+{
+	return ceilings[ceiling].name;
+}
+
+// ---- of a document
+
+static bool has_text(const struct tare_cell *cell, const char *name, const char *text)
+{
+	const struct tare_label *label = tare_labels_find(&cell->labels, name);
+	return label && label->text && strcmp(label->text, text) == 0;
+}
+
+// Per second, or NaN where the cell is no rate of this ceiling's kind.
+static double rate_of(const struct tare_cell *cell, enum tare_ceiling ceiling)
+{
+	const char *label = ceilings[ceiling].label;
+
+	if (cell->absent || !cell->rate.present || !cell->rate.unit ||
+	    cell->verified == TARE_WRONG || !(cell->rate.median > 0) ||
+	    !isfinite(cell->rate.median) || cell->rate.unit[0] != 'G')
+		return NAN;
+	if (!has_text(cell, "group", ceilings[ceiling].group) ||
+	    (label && !has_text(cell, label, ceilings[ceiling].value)))
+		return NAN;
+	return 1e9 * cell->rate.median;
+}
+
+// What the cell's rate is at least known to be: its median once that has converged, else the lower
+// end of its interval; NaN where the samples are too few for one.
+static double known_rate(const struct tare_cell *cell)
+{
+	return 1e9 * (cell->converged ? cell->rate.median : cell->rate.ci_low);
+}
+
+const struct tare_cell *tare_peaks_cell(const struct tare_result *result, enum tare_ceiling ceiling)
+{
+	const struct tare_cell *best = NULL;
+
+	for (size_t i = 0; i < result->cell_count; i++) {
+		const struct tare_cell *cell = &result->cells[i];
+		double rate = rate_of(cell, ceiling);
+		bool known = isfinite(known_rate(cell)), better;
+		if (isnan(rate))
+			continue;
+		if (!best || known != isfinite(known_rate(best)))
+			better = !best || known;
+		else
+			better = known ? known_rate(cell) > known_rate(best)
+			               : rate > rate_of(best, ceiling);
+		if (better)
+			best = cell;
+	}
+	return best;
+}
+
+static const struct tare_result *peak_part(const struct tare_result *result)
+{
+	if (result->command && strcmp(result->command, "peak") == 0)
+		return result;
+	for (size_t i = 0; i < result->part_count; i++)
+		if (result->parts[i]->command && strcmp(result->parts[i]->command, "peak") == 0)
+			return result->parts[i];
+	return NULL;
+}
+
+static double theory(const struct tare_facts *facts, enum tare_fact_id id)
+{
+	const struct tare_fact *fact = &facts->fact[id];
+	return fact->present && isfinite(fact->rate) && fact->rate > 0 ? fact->rate : NAN;
+}
+
+static void add_theory(const struct tare_facts *facts, struct tare_peaks *peaks)
+{
+	peaks->theoretical[TARE_CEILING_FP32] = theory(facts, TARE_FACT_PEAK_FP32);
+	peaks->theoretical[TARE_CEILING_FP64] = theory(facts, TARE_FACT_PEAK_FP64);
+	for (int i = TARE_CEILING_MEMORY_READ; i <= TARE_CEILING_MEMORY_TRIAD; i++)
+		peaks->theoretical[i] = theory(facts, TARE_FACT_PEAK_MEMORY);
+}
+
+static void set_none(struct tare_peaks *peaks, const char *origin)
+{
+	*peaks = (struct tare_peaks){ .age_s = -1 };
+	for (int i = 0; i < TARE_CEILING_COUNT; i++)
+		peaks->per_second[i] = peaks->theoretical[i] = NAN;
+	snprintf(peaks->origin, sizeof peaks->origin, "%s", origin);
+}
+
+static int64_t age_of(const struct tare_result *result)
+{
+	struct tm broken = { 0 };
+	const char *end =
+	    result->written_at ? strptime(result->written_at, "%Y-%m-%dT%H:%M:%SZ", &broken) : NULL;
+	time_t written, now = time(NULL);
+
+	if (!end || *end)
+		return -1;
+	written = timegm(&broken);
+	return written > 0 && written <= now ? (int64_t)(now - written) : -1;
+}
+
+static void describe_age(int64_t age_s, char *text, size_t size)
+{
+	static const struct {
+		int64_t seconds;
+		const char *name;
+	} units[] = { { 86400, "day" }, { 3600, "hour" }, { 60, "minute" } };
+
+	snprintf(text, size, age_s < 0 ? "at an unknown time" : "just now");
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+		long long count = age_s / units[i].seconds;
+		if (count < 1)
+			continue;
+		snprintf(text, size, "%lld %s%s ago", count, units[i].name, count > 1 ? "s" : "");
+		return;
+	}
+}
+
+// Names where the ceilings came from: "tare peak", or a file.
+static void set_origin(struct tare_peaks *peaks, const char *from)
+{
+	char age[64];
+
+	describe_age(peaks->age_s, age, sizeof age);
+	snprintf(peaks->origin, sizeof peaks->origin, "measured %s (%.160s)", age, from);
+}
+
+void tare_peaks_of(const struct tare_result *result, struct tare_peaks *peaks)
+{
+	const struct tare_result *part = peak_part(result);
+	const double *best = peaks->per_second;
+
+	set_none(peaks, "no result of tare peak");
+	if (result->device_count > 0)
+		add_theory(&result->devices[0].facts, peaks);
+	if (!part)
+		return;
+	if (part->device_count > 0)
+		add_theory(&part->devices[0].facts, peaks);
+	for (int c = 0; c < TARE_CEILING_COUNT; c++) {
+		const struct tare_cell *cell = tare_peaks_cell(part, (enum tare_ceiling)c);
+		if (cell)
+			peaks->per_second[c] = rate_of(cell, (enum tare_ceiling)c);
+	}
+	// A sweep that is nowhere faster than memory has shown no cache.
+	if (best[TARE_CEILING_CACHE] <= best[TARE_CEILING_MEMORY_READ])
+		peaks->per_second[TARE_CEILING_CACHE] = NAN;
+	for (int c = 0; c < TARE_CEILING_COUNT; c++)
+		peaks->present = peaks->present || isfinite(best[c]);
+	peaks->age_s = age_of(part);
+	if (peaks->present)
+		set_origin(peaks, "tare peak");
+}
+
+// ---- the cache
+
+static bool is_simulated(const struct tare_device_entry *device)
+{
+	return device->backend && strcmp(device->backend, "simulated") == 0;
+}
+
+static const char *fact_text(const struct tare_device_entry *device, enum tare_fact_id id)
+{
+	const struct tare_fact *fact = &device->facts.fact[id];
+	return fact->present ? fact->text : "";
+}
+
+// What says which device it is: some drivers give a UUID of zeros, which says nothing.
+static void identify(const struct tare_device_entry *device, char *text, size_t size)
+{
+	const char *uuid = fact_text(device, TARE_FACT_UUID);
+
+	if (uuid[strspn(uuid, "0-")])
+		snprintf(text, size, "%.120s", uuid);
+	else
+		snprintf(text, size, "%.255s at %.120s", fact_text(device, TARE_FACT_NAME),
+		         fact_text(device, TARE_FACT_PCI));
+}
+
+static bool same_device(const struct tare_device_entry *a, const struct tare_device_entry *b)
+{
+	char left[512], right[512];
+
+	identify(a, left, sizeof left);
+	identify(b, right, sizeof right);
+	return strcmp(left, right) == 0;
+}
+
+static bool same_driver(const struct tare_device_entry *a, const struct tare_device_entry *b)
+{
+	return strcmp(fact_text(a, TARE_FACT_DRIVER), fact_text(b, TARE_FACT_DRIVER)) == 0;
+}
+
+// FNV-1a, 64 bits (Fowler, Noll, Vo): names files apart, protects nothing.
+static uint64_t hash(uint64_t state, const char *text)
+{
+	for (; *text; text++)
+		state = (state ^ (unsigned char)*text) * UINT64_C(1099511628211);
+	return state;
+}
+
+// "peak-nvidia-h200-0123456789abcdef.json"
+static void name_file(const struct tare_device_entry *device, char *text, size_t size)
+{
+	char key[512], slug[40] = "";
+	const char *name = fact_text(device, TARE_FACT_NAME);
+	size_t used = 0;
+
+	for (; *name && used + 1 < sizeof slug; name++) {
+		if (isalnum((unsigned char)*name))
+			slug[used++] = (char)tolower((unsigned char)*name);
+		else if (used && slug[used - 1] != '-')
+			slug[used++] = '-';
+	}
+	while (used && slug[used - 1] == '-')
+		used--;
+	slug[used] = '\0';
+	identify(device, key, sizeof key);
+	snprintf(text, size, "peak-%s-%016llx.json", used ? slug : "device",
+	         (unsigned long long)hash(hash(hash(UINT64_C(14695981039346656037), key), "\n"),
+	                                  fact_text(device, TARE_FACT_DRIVER)));
+}
+
+// The cache's folder, to free(). NULL with *error where the environment names none.
+static char *find_folder(struct tare_error *error)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	char *folder = NULL;
+
+	// The specification has relative paths ignored.
+	if (cache && cache[0] == '/') {
+		if (asprintf(&folder, "%s/tare", cache) < 0)
+			folder = NULL;
+	} else if (home && home[0] == '/') {
+		if (asprintf(&folder, "%s/.cache/tare", home) < 0)
+			folder = NULL;
+	} else {
+		tare_fail(error, ENOENT,
+		          "neither XDG_CACHE_HOME nor HOME names a folder for the cache");
+		return NULL;
+	}
+	if (!folder)
+		tare_fail(error, ENOMEM, "out of memory");
+	return folder;
+}
+
+static char *find_path(const struct tare_device_entry *device, struct tare_error *error)
+{
+	TARE_FREE char *folder = find_folder(error);
+	char name[96], *path = NULL;
+
+	if (!folder)
+		return NULL;
+	name_file(device, name, sizeof name);
+	if (asprintf(&path, "%s/%s", folder, name) < 0) {
+		tare_fail(error, ENOMEM, "out of memory");
+		return NULL;
+	}
+	return path;
+}
+
+// Makes every folder on the way to the file.
+static int make_folders(char *path, struct tare_error *error)
+{
+	for (char *at = path + 1; (at = strchr(at, '/')); at++) {
+		*at = '\0';
+		int made = mkdir(path, 0755), why = errno;
+		if (made < 0 && why != EEXIST) {
+			tare_fail(error, why, "cannot make the cache's folder %.200s: %s", path,
+			          strerror(why));
+			*at = '/';
+			return -why;
+		}
+		*at = '/';
+	}
+	return 0;
+}
+
+static int write_at(const char *path, const struct tare_result *result, struct tare_error *error)
+{
+	TARE_FREE char *temporary = NULL;
+	int file, status, why;
+	FILE *stream;
+
+	if (asprintf(&temporary, "%s.XXXXXX", path) < 0) {
+		temporary = NULL;
+		return tare_fail(error, ENOMEM, "out of memory");
+	}
+	file = mkstemp(temporary);
+	if (file < 0) {
+		why = errno;
+		return tare_fail(error, why, "cannot write %.200s: %s", temporary, strerror(why));
+	}
+	stream = fdopen(file, "w");
+	if (!stream) {
+		close(file);
+		unlink(temporary);
+		return tare_fail(error, ENOMEM, "out of memory");
+	}
+	status = tare_result_write_json(result, stream, error);
+	if (fclose(stream) != 0 && status == 0) {
+		why = errno;
+		status = tare_fail(error, why, "cannot write %.200s: %s", temporary, strerror(why));
+	}
+	if (status == 0 && rename(temporary, path) < 0) {
+		why = errno;
+		status = tare_fail(error, why, "cannot write %.200s: %s", path, strerror(why));
+	}
+	if (status < 0)
+		unlink(temporary);
+	return status;
+}
+
+int tare_peaks_keep(const struct tare_result *result, struct tare_error *error)
+{
+	const struct tare_result *part = peak_part(result);
+	TARE_FREE char *path = NULL;
+	int status;
+
+	if (!part || part->device_count == 0)
+		return tare_fail(error, EINVAL, "no result of tare peak to keep");
+	if (part->interrupted || is_simulated(&part->devices[0]))
+		return 0;
+	struct tare_error why = { 0 };
+	path = find_path(&part->devices[0], &why);
+	status = path ? make_folders(path, &why) : why.code;
+	if (status == 0)
+		status = write_at(path, part, &why);
+	if (status < 0 && error)
+		*error = why;
+	return status;
+}
+
+// Reads the cache's file; what is wrong with it is only a reason why there is nothing.
+static void load_cached(const struct tare_device_entry *device, struct tare_peaks *peaks)
+{
+	struct tare_error why = { 0 };
+	TARE_FREE char *path = find_path(device, &why);
+	struct tare_result *result = NULL;
+	const struct tare_result *part;
+	char origin[256];
+
+	set_none(peaks, "no result of tare peak is kept for this device and driver");
+	add_theory(&device->facts, peaks);
+	if (!path) {
+		snprintf(peaks->origin, sizeof peaks->origin, "%.255s", why.message);
+		return;
+	}
+	if (access(path, F_OK) < 0)
+		return;
+	if (tare_result_read_file(path, &result, &why) < 0) {
+		snprintf(origin, sizeof origin, "the kept result cannot be read: %.200s",
+		         why.message);
+	} else {
+		part = peak_part(result);
+		if (part && part->device_count > 0 && same_device(&part->devices[0], device) &&
+		    same_driver(&part->devices[0], device)) {
+			tare_peaks_of(part, peaks);
+			add_theory(&device->facts, peaks);
+			tare_result_free(result);
+			return;
+		}
+		snprintf(origin, sizeof origin,
+		         "the kept result is not one of tare peak for this device and driver");
+	}
+	tare_result_free(result);
+	snprintf(peaks->origin, sizeof peaks->origin, "%s", origin);
+}
+
+static int load_file(const struct tare_device_entry *device, const char *path,
+                     struct tare_peaks *peaks, struct tare_error *error)
+{
+	struct tare_result *result = NULL;
+	const struct tare_result *part;
+	int status = tare_result_read_file(path, &result, error);
+
+	if (status < 0)
+		return status;
+	part = peak_part(result);
+	if (!part || part->device_count == 0)
+		status =
+		    tare_fail(error, EINVAL, "%.200s is a result of tare %.20s, not of tare peak",
+		              path, result->command ? result->command : "?");
+	else if (!same_device(&part->devices[0], device))
+		status = tare_fail(error, EINVAL,
+		                   "%.200s is of another device (%.60s); run tare peak on this one",
+		                   path, fact_text(&part->devices[0], TARE_FACT_NAME));
+	if (status == 0) {
+		tare_peaks_of(part, peaks);
+		add_theory(&device->facts, peaks);
+		set_origin(peaks, path);
+	}
+	tare_result_free(result);
+	return status;
+}
+
+int tare_peaks_load(const struct tare_device_entry *device, const char *from,
+                    struct tare_peaks *peaks, struct tare_error *error)
+{
+	set_none(peaks, "not looked for");
+	add_theory(&device->facts, peaks);
+	if (from && strcmp(from, "none") != 0)
+		return load_file(device, from, peaks, error);
+	if (from)
+		return 0;
+	if (is_simulated(device)) {
+		snprintf(peaks->origin, sizeof peaks->origin,
+		         "results of the simulated device are not kept");
+		return 0;
+	}
+	load_cached(device, peaks);
+	return 0;
+}

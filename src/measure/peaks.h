@@ -9,26 +9,32 @@ enum tare_ceiling {
 	TARE_CEILING_FP32, // FLOP/s
 	TARE_CEILING_FP64,
 	TARE_CEILING_FP16,
-	TARE_CEILING_INT32,        // operations/s
-	TARE_CEILING_MEMORY_READ,  // bytes/s
+	TARE_CEILING_INT32,       // operations/s
+	TARE_CEILING_MEMORY_READ, // bytes/s
 	TARE_CEILING_MEMORY_WRITE,
 	TARE_CEILING_MEMORY_COPY,  // read and written bytes together
 	TARE_CEILING_MEMORY_TRIAD, // the same
-	TARE_CEILING_CACHE,        // best rate of the sweep's working sets that are below the memory's
+	TARE_CEILING_CACHE, // best rate of the sweep's working sets that are below the memory's
 	TARE_CEILING_LOCAL,
 	TARE_CEILING_COUNT
 };
 
 struct tare_peaks {
 	bool present;
-	double per_second[TARE_CEILING_COUNT]; // NaN where not measured
+	double per_second[TARE_CEILING_COUNT];  // NaN where not measured
 	double theoretical[TARE_CEILING_COUNT]; // by the device's facts; NaN where not known
-	int64_t age_s;    // since it was written; -1 unknown
+	int64_t age_s;                          // since it was written; -1 unknown
 	char origin[256]; // "measured 3 days ago (tare peak)", or why there are none
 };
 
 // "fp32", "memory read".
 const char *tare_ceiling_name(enum tare_ceiling ceiling);
+
+// The cell of a result of `peak` that a ceiling is the median of, NULL if there is none: of those
+// that converged the best, unless another is surely better (by its whole interval). Cells with too
+// few samples for an interval count only where there are no others. It belongs to the result.
+const struct tare_cell *tare_peaks_cell(const struct tare_result *result,
+                                        enum tare_ceiling ceiling);
 
 // The ceilings that a document of `peak` (or a `checkup` with that part) holds.
 void tare_peaks_of(const struct tare_result *result, struct tare_peaks *peaks);

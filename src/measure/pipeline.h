@@ -14,12 +14,12 @@
 struct tare_chunk_kernel {
 	struct tare_kernel *kernel;
 	uint32_t group_size;
-	uint64_t in_bytes, out_bytes;  // an item's; 0: no input, no output
-	uint64_t align;                // chunks begin at multiples of so many items; at least 1
+	uint64_t in_bytes, out_bytes;     // an item's; 0: no input, no output
+	uint64_t align;                   // chunks begin at multiples of so many items; at least 1
 	struct tare_argument scalars[12]; // after `count`; values are the caller's and stay valid
 	uint32_t scalar_count;
-	// Checks `count` items of output from item `first` on against the input. NULL: the output of
-	// one unchunked run is the reference.
+	// Checks `count` items of output from item `first` on against the input. NULL: the output
+	// of one unchunked run is the reference.
 	bool (*check)(const void *context, const void *input, const void *output, uint64_t first,
 	              uint64_t count);
 	const void *context;
@@ -46,7 +46,8 @@ int tare_pipeline_open(struct tare_bench *bench, uint64_t items, struct tare_pip
                        const struct tare_chunk_kernel *kernel, struct tare_error *error);
 void tare_pipeline_free(struct tare_pipeline *pipeline);
 bool tare_pipeline_pinned(const struct tare_pipeline *pipeline);
-// Takes other scalars (cycles); the same buffers stay. The count must not change.
+// Takes another value of a scalar (cycles), and copies it: like those given at opening, what a
+// pointer points to later does not matter. The same buffers stay; number and sizes do not change.
 void tare_pipeline_set_scalar(struct tare_pipeline *pipeline, uint32_t index, const void *value);
 struct tare_pipeline_work tare_pipeline_work(const struct tare_pipeline *pipeline);
 // Stages that there are: no input, no copy in.
@@ -57,12 +58,20 @@ uint32_t tare_pipeline_mechanisms(struct tare_pipeline *pipeline, char *why, siz
 // Runs a schedule once. *ns: host time from before the first append until finish returned;
 // *issue_ns (may be NULL): of it, until the last append and submit had returned. Queues without
 // stamps. -ENOTSUP: this device cannot run it, or break it so.
+//
+// Submitting: the first 2 * queues operations, at least twelve, are submitted one by one, so that
+// an idle device begins at once; after that, whenever a queue holds three operations that are not
+// submitted (a chunk), all queues that hold any are; and all at the end. Every wait is the API's
+// own blocking one, for its end is seen at once; so the first run in a queue after a scalar has
+// changed comes after one more, not counted, whose waits have limits.
 int tare_pipeline_run(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,
                       enum tare_break how, int64_t *ns, int64_t *issue_ns,
                       struct tare_error *error);
 
-// Poisons the output on host and device, runs the schedule, and checks every item. *verified:
-// TARE_VERIFIED or TARE_WRONG. wrong_item (may be NULL): the first one that is wrong.
+// Poisons the output on host and device and the input on the device, runs the schedule, and checks
+// every item. *verified:
+// TARE_VERIFIED or TARE_WRONG; TARE_NOT_VERIFIABLE without output. wrong_item (may be NULL): the
+// first one that is wrong.
 int tare_pipeline_verify(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,
                          enum tare_break how, enum tare_verified *verified, uint64_t *wrong_item,
                          struct tare_error *error);
@@ -79,18 +88,23 @@ int tare_pipeline_gantt(struct tare_pipeline *pipeline, const struct tare_schedu
                         struct tare_bar *bars, struct tare_error *error);
 
 // One stage in sequence: the device's time of all bytes or items in one operation (source
-// "device"; "host" where there are no stamps; *device says which).
+// "device"; "host" where there are no stamps; *device says which). Once warmed up; the mean of up
+// to eight if the clock's step asks for it. 0 where there is no such stage.
 int tare_pipeline_stage(struct tare_pipeline *pipeline, enum tare_stage stage, int64_t *ps,
                         bool *device, struct tare_error *error);
-// The same for a part of the work, as for one chunk: alone, and each of `count` in a row.
-int tare_pipeline_stage_point(struct tare_pipeline *pipeline, enum tare_stage stage,
-                              uint64_t items, uint32_t count, struct tare_stage_point *point,
+// The same for a part of the work, as for one chunk: alone, and each of `count` in a row over
+// successive parts, from the end of the first to the end of the last (behind a gate where there is
+// one, so that issuing is not in it). With fewer than two in a row both are the one alone.
+int tare_pipeline_stage_point(struct tare_pipeline *pipeline, enum tare_stage stage, uint64_t items,
+                              uint32_t count, struct tare_stage_point *point,
                               struct tare_error *error);
 
 // Runs the stages of `mode` beside each other, each in a queue of its own and often enough that all
 // are at work for a while, and counts what each got done in the time when all were. ps[stage] is
 // the time that the stage's whole work would take at that speed; *together: see tare_overlap_modes.
-// A mode of one stage gives its time alone by the same method.
+// A mode of one stage gives its time alone by the same method: speeds are ratios to that.
+// Operations are the whole work, or parts of about 2.5 ms if that is less, the same ones in every
+// mode; a call takes some tens of milliseconds, longer where parts cannot be cut (docs/method.md).
 int tare_pipeline_mode(struct tare_pipeline *pipeline, uint32_t mode, int64_t ps[TARE_STAGE_COUNT],
                        bool *together, struct tare_error *error);
 // Two launches of half the items each in two queues, against one launch of all: *together_ps is the

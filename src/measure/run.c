@@ -106,16 +106,22 @@ static bool is_lost(int status)
 	return status == -ENODEV || status == -ETIMEDOUT || status == -EIO;
 }
 
-bool tare_run_is_partial(const struct tare_run *run, int status)
+static bool has_measured(const struct tare_result *result)
 {
-	if (status == -EINTR)
-		return true;
-	for (size_t i = 0; is_lost(status) && i < run->result->cell_count; i++) {
-		const struct tare_cell *cell = &run->result->cells[i];
+	for (size_t i = 0; i < result->cell_count; i++) {
+		const struct tare_cell *cell = &result->cells[i];
 		if (!cell->absent && strcmp(cell->source, "model") != 0)
 			return true;
 	}
+	for (size_t i = 0; i < result->part_count; i++)
+		if (has_measured(result->parts[i]))
+			return true;
 	return false;
+}
+
+bool tare_run_is_partial(const struct tare_run *run, int status)
+{
+	return status == -EINTR || (is_lost(status) && has_measured(run->result));
 }
 
 int tare_run_warn_lost(struct tare_run *run, int status, const struct tare_error *why)

@@ -23,6 +23,7 @@ struct tare_run {
 	tare_progress_function *progress; // NULL: none
 	void *progress_context;
 	const volatile sig_atomic_t *interrupted; // set by a signal handler; may be NULL
+	const struct tare_result *listing; // the devices that this one was chosen from; may be NULL
 
 	struct tare_random random;
 	struct tare_host_time started; // on the device's host clock
@@ -54,7 +55,7 @@ struct tare_host_time tare_run_now(const struct tare_run *run);
 
 // ---- sampling
 
-#define TARE_FIGURES 4
+#define TARE_FIGURES 8
 // A sample function writes this where it has no figure this time; the figure's `absent` says why.
 #define TARE_NO_SAMPLE INT64_MIN
 
@@ -94,10 +95,12 @@ struct tare_measurement {
 	           struct tare_error *error);
 	void *context;   // the command's
 	bool no_warm_up; // every call is a sample: there is no second first touch
+	double weight;   // of its share of the budget beside the others'; 0: 1
 };
 
 // Samples all of them in random order, each until its figures converge or its share of the budget
-// (what is left / the measurements that are left) is used, and fills in their cells. Samples are
+// (what is left, by the weights of the measurements that are left; those of later calls count 1) is
+// used, and fills in their cells. Samples are
 // kept at most every half millisecond: spread over the same time they tell more than in a row.
 // Cells are in the order of `measurements`. A measurement that the device cannot do (-ENOSYS,
 // -ENOTSUP, -ENODATA, -ENOMEM, -EINVAL, -EIO, -EOVERFLOW) becomes absent cells with the reason.
@@ -110,8 +113,9 @@ int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements
 // Adds the warning that counts cells that did not converge and names a budget that would do.
 int tare_run_warn_convergence(struct tare_run *run);
 
-// Whether a run that ended with `status` still has figures worth concluding and writing: the user
-// stopped it, or the device was lost or stuck in the middle, after at least one figure.
+// Whether a run that ended with `status` still has figures worth concluding and writing, in its
+// document or in the parts of it: the user stopped it, or the device was lost or stuck in the
+// middle, after at least one figure.
 bool tare_run_is_partial(const struct tare_run *run, int status);
 
 // Adds the warning "device-lost" with the sentence of `why` when such a run was ended by the

@@ -315,7 +315,13 @@ static double needed_ns(const struct sampler *sampler)
 	return factor * (double)sampler->sampling_ns;
 }
 
-static int measure_one(struct tare_run *run, struct tare_measurement *measurement, size_t left,
+static double weight_of(const struct tare_measurement *measurement)
+{
+	return measurement->weight > 0 ? measurement->weight : 1;
+}
+
+// `part` is its share of what is left of the budget.
+static int measure_one(struct tare_run *run, struct tare_measurement *measurement, double part,
                        struct tare_error *error)
 {
 	struct sampler sampler = { .run = run, .measurement = measurement };
@@ -324,7 +330,7 @@ static int measure_one(struct tare_run *run, struct tare_measurement *measuremen
 	int status = 0, ended;
 
 	sampler.begun = tare_run_now(run);
-	sampler.share_ns = tare_run_remaining_ns(run) / (int64_t)left;
+	sampler.share_ns = (int64_t)((double)tare_run_remaining_ns(run) * part);
 	if (measurement->begin)
 		status = measurement->begin(measurement, &why);
 	for (size_t i = 0; i < measurement->figure_count; i++) {
@@ -428,6 +434,7 @@ int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements
 {
 	size_t *order = calloc(count ? count : 1, sizeof *order);
 	size_t done = 0;
+	double left; // the weights of what is not measured yet
 	int status = order ? 0 : -ENOMEM;
 
 	for (size_t i = 0; status == 0 && i < count; i++)
@@ -439,9 +446,12 @@ int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements
 	shuffle(&run->random, order, count);
 	if (run->cells_total < run->cells_done + count)
 		run->cells_total = run->cells_done + count;
+	left = (double)(run->cells_total - run->cells_done - count);
+	for (size_t i = 0; i < count; i++)
+		left += weight_of(&measurements[i]);
 	for (; status == 0 && done < count; done++) {
 		struct tare_measurement *measurement = &measurements[order[done]];
-		size_t left = run->cells_total - run->cells_done;
+		double weight = weight_of(measurement);
 		report_progress(run, measurement);
 		if (tare_run_interrupted(run)) {
 			status = tare_fail(error, EINTR, "interrupted");
@@ -453,7 +463,8 @@ int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements
 			mark_unmeasured(run, measurement,
 			                "not measured: the budget ran out before its turn");
 		else
-			status = measure_one(run, measurement, left, error);
+			status = measure_one(run, measurement, weight / left, error);
+		left -= weight;
 		run->cells_done++;
 	}
 	for (; done < count; done++)

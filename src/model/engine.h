@@ -117,14 +117,28 @@ int64_t tare_model_times_ps(uint64_t count, int64_t ps);
 void tare_model_copy_cost(int64_t fixed_ps, uint64_t rate, uint64_t bytes, enum tare_flow flow,
                           struct tare_model_operation *operation);
 
+// What a launch's arguments say about its cost: the values of the kernel's `repeat` and `span`.
+struct tare_model_repeat {
+	uint64_t count;
+	uint64_t span_bytes;  // 0 without `span`: the first tier
+};
+
+// Time for `items` work-items that repeat what they do: items * count / rate, rounded up, at most
+// TARE_PS_MAX. The rate is that of the first tier that holds the span, else the kernel's
+// repeat-rate. 0 for a kernel without, or when repeat is NULL.
+int64_t tare_model_repeat_ps(const struct tare_script_kernel *kernel, uint64_t items,
+                             const struct tare_model_repeat *repeat);
+
 // Fills flow, fixed, work and tail of a kernel of `groups` work-groups of `group_items` items:
 //   waves = ceil(groups / (units * slots)), time of a wave = wave + item * group_items,
-//   duration = fixed + max(minimum, waves * time of a wave + items / rate).
+//   duration = fixed + max(minimum, waves * time of a wave + items / rate + repeat time).
 // With `share` the engine is held only for the part of the device that is filled:
-//   fixed + groups * time of a wave / (units * slots) + items / rate.
+//   fixed + groups * time of a wave / (units * slots) + items / rate + repeat time.
+// `repeat` may be NULL: the launch repeats nothing.
 void tare_model_kernel_cost(const struct tare_script *script,
                             const struct tare_script_kernel *kernel, uint64_t groups,
-                            uint64_t group_items, struct tare_model_operation *operation);
+                            uint64_t group_items, const struct tare_model_repeat *repeat,
+                            struct tare_model_operation *operation);
 
 // Stretches fixed and work time by a factor drawn evenly from [1, 1 + range) of the script's
 // `jitter`; does nothing without one. `random` is seeded with the script's seed.

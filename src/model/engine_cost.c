@@ -41,9 +41,27 @@ static uint64_t saturating_product(uint64_t a, uint64_t b)
 	return product > UINT64_MAX ? UINT64_MAX : (uint64_t)product;
 }
 
+int64_t tare_model_repeat_ps(const struct tare_script_kernel *kernel, uint64_t items,
+                             const struct tare_model_repeat *repeat)
+{
+	uint64_t rate = kernel->repeat_rate;
+
+	if (rate == 0 || !repeat)
+		return 0;
+	for (size_t i = kernel->tier_count; i-- > 0;)
+		if (repeat->span_bytes <= kernel->tiers[i].bytes)
+			rate = kernel->tiers[i].rate;
+	unsigned __int128 amount = (unsigned __int128)items * repeat->count;
+	// Beyond this the quotient is above TARE_PS_MAX; below it the next product fits 128 bits.
+	if (amount > (unsigned __int128)rate * (TARE_PS_MAX / PS_PER_SECOND))
+		return TARE_PS_MAX;
+	return clamp_ps((amount * PS_PER_SECOND + rate - 1) / rate);
+}
+
 void tare_model_kernel_cost(const struct tare_script *script,
                             const struct tare_script_kernel *kernel, uint64_t groups,
-                            uint64_t group_items, struct tare_model_operation *operation)
+                            uint64_t group_items, const struct tare_model_repeat *repeat,
+                            struct tare_model_operation *operation)
 {
 	uint64_t units = script->device.units ? script->device.units : 1;
 	uint64_t capacity = units * kernel->slots;
@@ -51,7 +69,8 @@ void tare_model_kernel_cost(const struct tare_script *script,
 	uint64_t items = saturating_product(groups, group_items);
 	int64_t wave_ps = clamp_ps((unsigned __int128)group_items * (uint64_t)kernel->item_ps +
 	                           (uint64_t)kernel->wave_ps);
-	int64_t streaming_ps = tare_model_rate_ps(items, kernel->item_rate);
+	int64_t streaming_ps = tare_model_add_ps(tare_model_rate_ps(items, kernel->item_rate),
+	                                         tare_model_repeat_ps(kernel, items, repeat));
 	int64_t body_ps = tare_model_add_ps(tare_model_times_ps(waves, wave_ps), streaming_ps);
 	int64_t held_ps = body_ps;
 

@@ -54,16 +54,17 @@ int tare_overlap_bound(const struct tare_overlap_modes *modes, struct tare_overl
 // copies and kernel over the whole. Returns the speed-up.
 double tare_overlap_amdahl(const struct tare_overlap_modes *modes);
 
-// Time of a pipeline of n equal chunks whose stages have engines of their own and cost nothing per
-// chunk (notes: T = (H + K + D) / n + (n - 1) / n * max): what n chunks leave attainable of the
-// bound. With `copies_share` both copies share an engine (H + D count as one stage in the maximum).
+// Time of a pipeline of n equal chunks that cost nothing each, at the stages' speeds alone: what n
+// chunks leave attainable of the bound. With an engine for each stage
+//   T = (H + K + D) / n + (n - 1) / n * max(H, K, D)
+// and, with `copies_share` (both copies on one engine; breadth-first reaches it), at least H + D.
 double tare_overlap_attainable_ns(const struct tare_overlap_modes *modes, uint32_t chunks,
                                   bool copies_share);
 
 struct tare_engines_revealed {
 	uint32_t count;          // 1 to 3: as many stages as were ever seen in progress at once
 	uint32_t largest_mode;   // a mode that shows it
-	uint32_t apart[3];       // pairs of stages (as modes) that never ran at one moment
+	uint32_t apart[3];       // pairs of stages (as modes) that are known and never ran together
 	size_t apart_count;
 };
 

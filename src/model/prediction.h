@@ -20,11 +20,14 @@ struct tare_calibration {
 	struct tare_stage_point points[TARE_STAGE_COUNT][TARE_STAGE_POINTS];
 	size_t point_count[TARE_STAGE_COUNT]; // in the order of their amount
 	struct tare_overlap_modes modes;      // speeds of concurrent stages; and which ones overlap
-	double issue_ns;    // host time to append one operation
-	double finish_ns;   // from the end of the last operation until the host knows
+	double issue_ns;    // host time to append one operation, among many
+	double issue_event_ns; // on top, when another operation waits for its event
+	double finish_ns;   // from the end of the last operation until the host knows, and what passes
+	                    // once before the device sees the first one
 	double gap_ns;      // between two operations of one in-order queue on different engines
 	double switch_ns;   // an engine turns to another queue
 	double event_gap_ns;// between operations that an event joins across queues
+	double out_of_order_gap_ns; // between those that an event joins in one out-of-order queue
 };
 
 // The whole work that is cut into chunks.
@@ -35,13 +38,16 @@ struct tare_pipeline_work {
 };
 
 // Predicted host time of a schedule from the first append until the host knows that all is done.
-// Returns 0; -ERANGE as tare_schedule_chunks; -ENOMEM.
+// Returns 0; -ERANGE as tare_schedule_chunks; -ENODATA for a stage of which nothing was measured;
+// -ENOMEM.
 int tare_predict(const struct tare_calibration *calibration, const struct tare_pipeline_work *work,
                  const struct tare_schedule *schedule, double *ns, struct tare_error *error);
 
-// Fits gap_ns and switch_ns (and event_gap_ns where a run used events) so that the prediction meets
-// measured runs: typically one queue with many chunks, which shows the gap, and three, which shows
-// the switch. Least squares of relative errors over all runs, none below 0. Returns 0 or -ENOMEM.
+// Fits gap_ns and switch_ns (event_gap_ns where a run used queues for stages, out_of_order_gap_ns
+// where one used an out-of-order queue) so that the prediction meets measured runs: typically one
+// queue with many chunks, which shows the gap, and three, which shows the switch. Least squares of
+// relative errors over all runs, none below 0. What no run shows is left as it was; gap and switch
+// are then 0. Returns as tare_predict.
 struct tare_timed_schedule {
 	struct tare_schedule schedule;
 	double ns;
@@ -78,9 +84,11 @@ struct tare_candidate {
 };
 
 // The candidates worth measuring: those that the prediction likes best, spread so that they are not
-// all neighbours of one another (at least the best of each mechanism, order and queue count that is
-// predicted within 10 % of the best), then `controls` random others. Sorted: likely ones first by
-// prediction, then the controls. Returns how many (at most capacity), or -ENOMEM.
+// all neighbours of one another: of those predicted within 10 % of the best, first the best of each
+// mechanism, order and kind of sizes, then the best of each queue count for half of the places that
+// are left, then other chunk counts; what is still free goes to the next by prediction. Then
+// `controls` random others. Sorted: likely ones first by prediction, then the controls. Returns how
+// many (at most capacity); errors as tare_predict.
 int tare_search_candidates(const struct tare_calibration *calibration,
                            const struct tare_pipeline_work *work,
                            const struct tare_search_space *space, uint64_t seed, size_t likely,

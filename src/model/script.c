@@ -141,8 +141,10 @@ static int read_statement(struct tare_script_reader *reader)
 		status = statement->begin(reader, &base, &used);
 	if (status < 0)
 		return status;
-	if (base && statement->fields)
-		return read_fields(reader, statement, base, used);
+	if (base && statement->fields) {
+		status = read_fields(reader, statement, base, used);
+		return status == 0 && statement->end ? statement->end(reader, base) : status;
+	}
 	if (reader->count > used)
 		return tare_script_fail(&reader->place, "'%.40s' is too much after '%s %.40s'",
 		                        reader->words[used], statement->name,

@@ -166,6 +166,7 @@ struct tare_script_kernel {
 	struct tare_script_tier tiers[TARE_SCRIPT_TIERS];
 	size_t tier_count;
 	uint64_t action;      // enum tare_kernel_action
+	uint64_t work_group;  // items that a group of it has at most; 0: as the device
 	uint64_t registers, local_bytes;
 	uint64_t arguments;   // how many it takes; 0: not told
 };

@@ -16,7 +16,8 @@ static const char *const place_words[] = { "pageable", "pinned", "write-combined
 static const char *const flush_words[] = { "append", "submit", NULL };
 static const char *const route_words[] = { "operation", "queue", NULL };
 static const char *const order_words[] = { "ready", "issue", NULL };
-static const char *const action_words[] = { "none", "copy", "add", NULL };
+static const char *const action_words[] = { "none", "copy", "add", "overlap-volatile",
+	                                        "overlap-register", "matmul", "matmul-element", NULL };
 static const char *const stamp_words[] = { "queued", "submitted", "start",
 	                                       "end", "active", "stream", NULL };
 static const char *const lack_words[] = { "pinned", "write-combined", "registered", "shared",
@@ -155,9 +156,21 @@ static const struct tare_script_field kernel_fields[] = {
 	KERNEL(TIME, item_ps, "item"),
 	KERNEL(ITEMS, item_rate, "rate", .low = 1),
 	KERNEL(WORD, share, "share", .high = 1, .words = no_yes),
-	KERNEL(WORD, action, "action", .high = 2, .words = action_words),
+	KERNEL(WORD, action, "action", .high = TARE_KERNEL_MATMUL_ELEMENT,
+	       .words = action_words),
+	KERNEL(COUNT, work_group, "work-group", .low = 1, .high = 1 << 20),
 	KERNEL(COUNT, registers, "registers", .low = 1, .high = 1 << 20),
 	KERNEL(BYTES, local_bytes, "local", .low = 1),
+	KERNEL(COUNT, repeat_argument, "repeat", .high = TARE_SCRIPT_ARGUMENTS - 1),
+	KERNEL(ITEMS, repeat_rate, "repeat-rate", .low = 1),
+	KERNEL(COUNT, span_argument, "span", .high = TARE_SCRIPT_ARGUMENTS - 1),
+	KERNEL(COUNT, arguments, "arguments", .low = 1, .high = TARE_SCRIPT_ARGUMENTS),
+	END
+};
+
+static const struct tare_script_field tier_fields[] = {
+	FIELD(BYTES, tare_script_tier, bytes, "up-to", .low = 1, .required = true),
+	FIELD(ITEMS, tare_script_tier, rate, "rate", .low = 1, .required = true),
 	END
 };
 
@@ -248,6 +261,14 @@ static int begin_copy(struct tare_script_reader *reader, void **base, size_t *us
 	return 0;
 }
 
+static struct tare_script_kernel *find_kernel(struct tare_script *script, const char *name)
+{
+	for (size_t i = 0; i < script->kernel_count; i++)
+		if (strcmp(script->kernels[i].name, name) == 0)
+			return &script->kernels[i];
+	return NULL;
+}
+
 static int begin_kernel(struct tare_script_reader *reader, void **base, size_t *used)
 {
 	struct tare_script *script = reader->script;
@@ -256,18 +277,68 @@ static int begin_kernel(struct tare_script_reader *reader, void **base, size_t *
 	if (!name[0] || strlen(name) >= TARE_SCRIPT_TEXT)
 		return tare_script_fail(&reader->place, "'kernel' needs a name of 1 to %d bytes",
 		                        TARE_SCRIPT_TEXT - 1);
-	for (size_t i = 0; i < script->kernel_count; i++)
-		if (strcmp(script->kernels[i].name, name) == 0)
-			return tare_script_fail(&reader->place, "kernel '%s' was already given in line %u",
-			                        name, script->kernels[i].line);
+	const struct tare_script_kernel *twin = find_kernel(script, name);
+	if (twin)
+		return tare_script_fail(&reader->place, "kernel '%s' was already given in line %u", name,
+		                        twin->line);
 	if (script->kernel_count == TARE_SCRIPT_KERNELS)
 		return tare_script_fail(&reader->place, "there are more than %d kernels",
 		                        TARE_SCRIPT_KERNELS);
 	struct tare_script_kernel *kernel = &script->kernels[script->kernel_count++];
-	*kernel = (struct tare_script_kernel){ .line = reader->place.line, .slots = 1, .repeat_argument = -1, .span_argument = -1 };
+	*kernel = (struct tare_script_kernel){ .line = reader->place.line, .slots = 1,
+		                                   .repeat_argument = -1, .span_argument = -1 };
 	memcpy(kernel->name, name, strlen(name) + 1);
 	*base = kernel;
 	*used = 2;
+	return 0;
+}
+
+static int end_kernel(struct tare_script_reader *reader, const void *base)
+{
+	const struct tare_script_kernel *kernel = base;
+	int64_t count = kernel->arguments ? (int64_t)kernel->arguments : TARE_SCRIPT_ARGUMENTS;
+
+	if ((kernel->repeat_argument < 0) != (kernel->repeat_rate == 0))
+		return tare_script_fail(&reader->place, "kernel '%s' needs both of 'repeat' and "
+		                        "'repeat-rate', or neither", kernel->name);
+	if (kernel->span_argument >= 0 && kernel->repeat_argument < 0)
+		return tare_script_fail(&reader->place, "'span' of kernel '%s' needs 'repeat': it "
+		                        "chooses among repeat rates", kernel->name);
+	if (kernel->repeat_argument >= count || kernel->span_argument >= count)
+		return tare_script_fail(&reader->place, "kernel '%s' takes %lld arguments, from 0; "
+		                        "'repeat' and 'span' are among them", kernel->name,
+		                        (long long)count);
+	return 0;
+}
+
+static int begin_tier(struct tare_script_reader *reader, void **base, size_t *used)
+{
+	const char *name = reader->count > 1 ? reader->words[1] : "";
+	struct tare_script_kernel *kernel = find_kernel(reader->script, name);
+
+	if (!kernel)
+		return tare_script_fail(&reader->place, "'tier' needs the name of a kernel that was "
+		                        "given before, not '%.60s'", name);
+	if (kernel->span_argument < 0)
+		return tare_script_fail(&reader->place, "kernel '%s' has no 'span', which says the "
+		                        "working set of its tiers", name);
+	if (kernel->tier_count == TARE_SCRIPT_TIERS)
+		return tare_script_fail(&reader->place, "kernel '%s' has more than %d tiers", name,
+		                        TARE_SCRIPT_TIERS);
+	*base = &kernel->tiers[kernel->tier_count++];
+	*used = 2;
+	return 0;
+}
+
+static int end_tier(struct tare_script_reader *reader, const void *base)
+{
+	const struct tare_script_kernel *kernel = find_kernel(reader->script, reader->words[1]);
+	const struct tare_script_tier *tier = base;
+
+	if (tier > kernel->tiers && tier->bytes <= tier[-1].bytes)
+		return tare_script_fail(&reader->place, "tiers of kernel '%s' are given in order of "
+		                        "size; the one before reaches up to %llu B", kernel->name,
+		                        (unsigned long long)tier[-1].bytes);
 	return 0;
 }
 
@@ -358,7 +429,8 @@ const struct tare_script_statement tare_script_statements[] = {
 	{ "call", cost_fields, AT(call) },
 	{ "touch", pages_fields, AT(touch) },
 	{ "migrate", pages_fields, AT(migrate) },
-	{ "kernel", kernel_fields, .begin = begin_kernel, .repeats = true },
+	{ "kernel", kernel_fields, .begin = begin_kernel, .end = end_kernel, .repeats = true },
+	{ "tier", tier_fields, .begin = begin_tier, .end = end_tier, .repeats = true },
 	{ "concurrent", concurrent_fields, .begin = begin_concurrent, .repeats = true },
 	{ "graph", graph_fields, AT(graph) },
 	{ "telemetry", telemetry_fields, AT(telemetry) },

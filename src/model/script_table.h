@@ -25,6 +25,8 @@ struct tare_script_statement {
 	// to fill in *base and the number of words used in *used. 0 or -EINVAL.
 	// *base NULL: nothing more may follow.
 	int (*begin)(struct tare_script_reader *reader, void **base, size_t *used);
+	// Checks the struct once its fields are read; NULL: nothing to check. 0 or -EINVAL.
+	int (*end)(struct tare_script_reader *reader, const void *base);
 	bool repeats;                            // begin finds duplicates itself
 };
 

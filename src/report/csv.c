@@ -74,6 +74,11 @@ struct columns {
 
 static int collect_columns(const struct tare_result *result, struct columns *columns)
 {
+	for (size_t i = 0; i < result->part_count; i++) {
+		int status = collect_columns(result->parts[i], columns);
+		if (status < 0)
+			return status;
+	}
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_labels *labels = &result->cells[i].labels;
 		for (size_t k = 0; k < labels->count; k++) {
@@ -142,6 +147,20 @@ static void put_cell(struct row *row, const struct tare_cell *cell)
 	put_text(row, cell->absent);
 }
 
+// `command`: the first column where a file holds the rows of several, else NULL.
+static void put_cells(struct row *row, const struct tare_result *result,
+                      const struct columns *columns, const char *command)
+{
+	for (size_t i = 0; i < result->cell_count; i++) {
+		if (command)
+			put_text(row, command);
+		put_labels(row, &result->cells[i], columns);
+		put_cell(row, &result->cells[i]);
+		end_row(row);
+	}
+}
+
+// The devices that a part lists are no cells: they are in the JSON, and `tare devices` has them.
 static int write_cells(const struct tare_result *result, FILE *file)
 {
 	static const char *const fixed[] = {
@@ -154,14 +173,14 @@ static int write_cells(const struct tare_result *result, FILE *file)
 	int status = collect_columns(result, &columns);
 
 	if (status == 0) {
+		if (result->part_count)
+			put_text(&row, "command");
 		put_header(&row, columns.names, columns.count);
 		put_header(&row, fixed, sizeof fixed / sizeof *fixed);
 		end_row(&row);
-		for (size_t i = 0; i < result->cell_count; i++) {
-			put_labels(&row, &result->cells[i], &columns);
-			put_cell(&row, &result->cells[i]);
-			end_row(&row);
-		}
+		for (size_t i = 0; i < result->part_count; i++)
+			put_cells(&row, result->parts[i], &columns, result->parts[i]->command);
+		put_cells(&row, result, &columns, result->part_count ? result->command : NULL);
 	}
 	free(columns.names);
 	return status;

@@ -16,9 +16,13 @@
 	X(tare_web_theme_js, "theme.js") \
 	X(tare_web_axes_js, "axes.js") \
 	X(tare_web_charts_js, "charts.js") \
+	X(tare_web_timeline_js, "timeline.js") \
 	X(tare_web_samples_js, "samples.js") \
 	X(tare_web_table_js, "table.js") \
+	X(tare_web_figures_js, "figures.js") \
 	X(tare_web_headline_js, "headline.js") \
+	X(tare_web_cards_js, "cards.js") \
+	X(tare_web_csv_js, "csv.js") \
 	X(tare_web_sections_js, "sections.js") \
 	X(tare_web_page_js, "page.js")
 

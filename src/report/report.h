@@ -13,12 +13,14 @@ struct tare_text_options {
 	int verbosity;      // -1 quiet: nothing but what was asked for; 0; 1 verbose: every fact and cell
 };
 
-// What a person reads: a head line of device and clock, aligned tables, warnings, what to do next.
+// What a person reads: a head line of device and clock, aligned tables, conclusions, warnings, what
+// to do next. A document with parts has a heading for each and the same below it.
 int tare_report_text(const struct tare_result *result, const struct tare_text_options *options,
                      FILE *file, struct tare_error *error);
 
 // One row a cell (RFC 4180, header row, no raw samples): labels as columns, then quantity, unit,
 // n, min, median, p95, ci_low, ci_high, converged, source, verified, rate columns, absent.
+// With parts: the rows of all of them under the columns of all, with a first column `command`.
 // For `devices`: one row a device and fact: device (its number), backend, index, key, value, unit,
 // origin, reason; a backend without devices is a row with a reason only. Unknown is empty.
 // Returns 0, -EIO or -ENOMEM.

@@ -208,7 +208,18 @@ static int write_head(const struct tare_text *text, const struct tare_result *re
 	return tare_text_paragraph(text, TARE_STYLE_BOLD, "", 1, "%s", line);
 }
 
-// ---- warnings
+// ---- what follows
+
+static int write_conclusions(const struct tare_text *text, const struct tare_result *result)
+{
+	int status = 0;
+
+	if (result->conclusion_count)
+		fputc('\n', text->file);
+	for (size_t i = 0; status == 0 && i < result->conclusion_count; i++)
+		status = tare_text_verdict(text, "", 0, result->conclusions[i].text);
+	return status;
+}
 
 static int write_warnings(const struct tare_text *text, const struct tare_result *result)
 {
@@ -218,11 +229,28 @@ static int write_warnings(const struct tare_text *text, const struct tare_result
 		fputc('\n', text->file);
 	for (size_t i = 0; status == 0 && i < result->warning_count; i++) {
 		const struct tare_warning *warning = &result->warnings[i];
+		const char *message = warning->message;
 		const char *action = warning->action && warning->action[0] ? warning->action : NULL;
-		status =
-		    tare_text_paragraph(text, TARE_STYLE_WARNING, " ", 1, "%s%s%s",
-		                        warning->message, action ? ": " : "", action ? action : "");
+		bool sentence = message[0] && message[strlen(message) - 1] == '.';
+		status = tare_text_paragraph(text, TARE_STYLE_WARNING, " ", 1, "%s%s%s", message,
+		                             !action    ? ""
+		                             : sentence ? " "
+		                                        : ": ",
+		                             action ? action : "");
 	}
+	return status;
+}
+
+int tare_text_end(const struct tare_text *text, const struct tare_result *result)
+{
+	int status = write_conclusions(text, result);
+
+	if (status == 0 && text->options->verbosity >= 0)
+		status = write_warnings(text, result);
+	if (status == 0 && result->interrupted)
+		status =
+		    tare_text_paragraph(text, TARE_STYLE_WARNING, " ", 1,
+		                        "Interrupted: only what was measured until then is here.");
 	return status;
 }
 
@@ -230,20 +258,13 @@ static const struct {
 	const char *command;
 	int (*write)(const struct tare_text *text, const struct tare_result *result);
 } bodies[] = {
-	{ "bandwidth", tare_text_bandwidth }, { "peak", tare_text_peak },
-	{ "matmul", tare_text_matmul },       { "overlap", tare_text_overlap },
-	{ "checkup", tare_text_checkup },
+	{ "devices", tare_text_devices }, { "bandwidth", tare_text_bandwidth },
+	{ "peak", tare_text_peak },       { "matmul", tare_text_matmul },
+	{ "overlap", tare_text_overlap }, { "checkup", tare_text_checkup },
 };
 
-static int write_body(const struct tare_text *text, const struct tare_result *result)
+int tare_text_body(const struct tare_text *text, const struct tare_result *result)
 {
-	int status;
-
-	if (strcmp(result->command, "devices") == 0)
-		return tare_text_devices(text, result);
-	status = write_head(text, result);
-	if (status < 0)
-		return status;
 	for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
 		if (strcmp(result->command, bodies[i].command) == 0)
 			return bodies[i].write(text, result);
@@ -255,13 +276,13 @@ int tare_report_text(const struct tare_result *result, const struct tare_text_op
                      FILE *file, struct tare_error *error)
 {
 	struct tare_text text = { .options = options, .file = file };
-	int status = write_body(&text, result);
+	int status = 0;
 
-	if (status == 0 && options->verbosity >= 0)
-		status = write_warnings(&text, result);
-	if (status == 0 && result->interrupted)
-		status =
-		    tare_text_paragraph(&text, TARE_STYLE_WARNING, " ", 1,
-		                        "Interrupted: only what was measured until then is here.");
+	if (strcmp(result->command, "devices") != 0)
+		status = write_head(&text, result);
+	if (status == 0)
+		status = tare_text_body(&text, result);
+	if (status == 0)
+		status = tare_text_end(&text, result);
 	return status < 0 ? tare_fail(error, ENOMEM, "out of memory") : 0;
 }

@@ -1,7 +1,487 @@
 // SPDX-License-Identifier: Apache-2.0
+// `overlap` as text: what each stage takes, what overlapping gains at each kernel : copy, and with
+// -v every schedule that was measured beside its prediction. What follows from it is printed with
+// the conclusions (text.c).
 #include "report/text_parts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POINTS_MOST 64
+#define CELL_TEXT 48
+// The label `cycles` of a cell that has none.
+#define NO_CYCLES (-1)
+
+struct overlap_text {
+	const struct tare_text *text;
+	const struct tare_result *result;
+	int64_t cycles[POINTS_MOST]; // of the points, in order
+	size_t points;
+	double unit_ns;              // of the tables
+	const char *unit;
+};
+
+static int64_t number_of(const struct tare_cell *cell, const char *name)
+{
+	const struct tare_label *label = tare_labels_find(&cell->labels, name);
+	return label && !label->text ? label->number : NO_CYCLES;
+}
+
+// The cell of a group at `cycles` whose label `name` says `value`.
+static const struct tare_cell *find(const struct overlap_text *overlap, const char *group,
+                                    int64_t cycles, const char *name, const char *value)
+{
+	for (size_t i = 0; i < overlap->result->cell_count; i++) {
+		const struct tare_cell *cell = &overlap->result->cells[i];
+		if (strcmp(tare_text_label_of(cell, "group"), group) == 0 &&
+		    number_of(cell, "cycles") == cycles &&
+		    strcmp(tare_text_label_of(cell, name), value) == 0)
+			return cell;
+	}
+	return NULL;
+}
+
+static bool has_figure(const struct tare_cell *cell)
+{
+	return cell && !cell->absent && isfinite(cell->summary.median);
+}
+
+static double ns_of(const struct tare_cell *cell)
+{
+	return cell->summary.median * (strcmp(cell->unit, "ps") == 0 ? 1e-3 : 1);
+}
+
+static bool is_schedule(const struct tare_cell *cell)
+{
+	return strcmp(tare_text_label_of(cell, "group"), "concurrent") == 0 &&
+	       !tare_labels_find(&cell->labels, "what");
+}
+
+// The measured schedule at `cycles` that is the best, or the serial one.
+static const struct tare_cell *find_schedule(const struct overlap_text *overlap, int64_t cycles,
+                                             bool best)
+{
+	for (size_t i = 0; i < overlap->result->cell_count; i++) {
+		const struct tare_cell *cell = &overlap->result->cells[i];
+		if (is_schedule(cell) && number_of(cell, "cycles") == cycles &&
+		    (best ? number_of(cell, "best") == 1 : number_of(cell, "chunks") == 1))
+			return cell;
+	}
+	return NULL;
+}
+
+// ---- texts of cells
+
+static const char *time_text(const struct overlap_text *overlap, const struct tare_cell *cell,
+                             char text[CELL_TEXT])
+{
+	char number[TARE_UNIT_TEXT];
+	bool model = cell && strcmp(cell->source, "model") == 0;
+
+	if (!has_figure(cell))
+		return cell ? "n/a" : "";
+	if (cell->verified == TARE_WRONG)
+		return "wrong";
+	snprintf(text, CELL_TEXT, "%s%s",
+	         tare_format_significant(ns_of(cell) / overlap->unit_ns, 3, number),
+	         cell->converged || model ? "" : "*");
+	return text;
+}
+
+static const char *plain_text(const struct tare_cell *cell, const char *format,
+                              char text[CELL_TEXT])
+{
+	if (!has_figure(cell))
+		return cell ? "n/a" : "";
+	snprintf(text, CELL_TEXT, format, cell->summary.median);
+	return text;
+}
+
+static const char *percent_text(const struct tare_cell *cell, char text[CELL_TEXT])
+{
+	return plain_text(cell, "%.0f %%", text);
+}
+
+// "32 chunks, 3 queues, interleaved": what is usual is left out; if short, also the order where
+// events decide.
+static const char *schedule_text(const struct tare_cell *cell, bool brief, char *text, size_t size)
+{
+	const char *mechanism = tare_text_label_of(cell, "mechanism");
+	const char *order = tare_text_label_of(cell, "order");
+	bool tapered = strcmp(tare_text_label_of(cell, "sizes"), "tapered") == 0;
+	bool in_chunk_queues = strcmp(mechanism, "chunk-queues") == 0;
+	bool usual = strcmp(order, "depth-first") == 0 || (brief && !in_chunk_queues);
+	long long chunks = number_of(cell, "chunks"), queues = number_of(cell, "queues");
+	char kind[CELL_TEXT];
+
+	if (in_chunk_queues)
+		snprintf(kind, sizeof kind, "%lld queue%s", queues, queues == 1 ? "" : "s");
+	else
+		snprintf(kind, sizeof kind, "%s", strcmp(mechanism, "stage-queues") == 0
+		                                      ? "a queue a stage"
+		                                      : "out of order");
+	snprintf(text, size, "%lld %schunk%s, %s%s%s", chunks, tapered ? "tapered " : "",
+	         chunks == 1 ? "" : "s", kind, usual ? "" : ", ", usual ? "" : order);
+	return text;
+}
+
+// ---- points and units
+
+static int compare_cycles(const void *a, const void *b)
+{
+	const int64_t *left = a, *right = b;
+	return (*left > *right) - (*left < *right);
+}
+
+static void find_points(struct overlap_text *overlap)
+{
+	double longest = 0;
+
+	for (size_t i = 0; i < overlap->result->cell_count; i++) {
+		const struct tare_cell *cell = &overlap->result->cells[i];
+		int64_t cycles = number_of(cell, "cycles");
+		bool known = false;
+		if (strcmp(tare_text_label_of(cell, "group"), "sequential") != 0)
+			continue;
+		if (has_figure(cell))
+			longest = fmax(longest, ns_of(cell));
+		for (size_t k = 0; k < overlap->points; k++)
+			known |= overlap->cycles[k] == cycles;
+		if (!known && overlap->points < POINTS_MOST)
+			overlap->cycles[overlap->points++] = cycles;
+	}
+	qsort(overlap->cycles, overlap->points, sizeof *overlap->cycles, compare_cycles);
+	overlap->unit = longest >= 2e9 ? "s" : longest >= 2e6 ? "ms" : "µs";
+	overlap->unit_ns = longest >= 2e9 ? 1e9 : longest >= 2e6 ? 1e6 : 1e3;
+}
+
+// ---- the tables
+
+static int write_sequential(const struct overlap_text *overlap)
+{
+	static const char *const stages[] = { "to-device", "kernel", "to-host", "total" };
+	struct tare_text_table *table = tare_text_table_new(overlap->text, 0);
+	bool cycles = overlap->points && overlap->cycles[0] != NO_CYCLES;
+	char text[CELL_TEXT];
+
+	if (cycles)
+		tare_text_column(table, "cycles", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "to device", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "kernel", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "to host", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "total", TARE_COLUMN_RIGHT);
+	for (size_t i = 0; i < overlap->points; i++) {
+		tare_text_row(table, TARE_STYLE_PLAIN);
+		if (cycles)
+			tare_text_cell(table, "%lld", (long long)overlap->cycles[i]);
+		for (int k = 0; k < 4; k++)
+			tare_text_cell(table, "%s",
+			               time_text(overlap,
+			                         find(overlap, "sequential", overlap->cycles[i],
+			                              "stage", stages[k]),
+			                         text));
+	}
+	return tare_text_table_print(table);
+}
+
+static int write_concurrent(const struct overlap_text *overlap)
+{
+	static const char *const columns[] = { "kernel:copy", "serial",  "best",
+		                               "speed-up",    "bound",   "of bound" };
+	struct tare_text_table *table = tare_text_table_new(overlap->text, 0);
+	char text[CELL_TEXT], schedule[96];
+
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+		tare_text_column(table, columns[i], TARE_COLUMN_RIGHT);
+	tare_text_column(table, "schedule", TARE_COLUMN_CUT);
+	for (size_t i = 0; i < overlap->points; i++) {
+		int64_t cycles = overlap->cycles[i];
+		const struct tare_cell *best = find_schedule(overlap, cycles, true);
+		tare_text_row(table, TARE_STYLE_PLAIN);
+		tare_text_cell(table, "%s",
+		               plain_text(find(overlap, "bound", cycles, "what", "kernel-to-copy"),
+		                          "%.2f", text));
+		tare_text_cell(table, "%s",
+		               time_text(overlap, find_schedule(overlap, cycles, false), text));
+		tare_text_cell(table, "%s", time_text(overlap, best, text));
+		tare_text_cell(table, "%s",
+		               plain_text(find(overlap, "bound", cycles, "what", "speed-up"),
+		                          "%.2f", text));
+		tare_text_cell(table, "%s",
+		               time_text(overlap, find(overlap, "bound", cycles, "what", "bound"),
+		                         text));
+		tare_text_cell(table, "%s",
+		               percent_text(find(overlap, "bound", cycles, "what", "share"), text));
+		tare_text_cell(table, "%s",
+		               best ? schedule_text(best, true, schedule, sizeof schedule) : "");
+	}
+	return tare_text_table_print(table);
+}
+
+// ---- lines
+
+static double share_of(const struct overlap_text *overlap, const char *stage)
+{
+	const struct tare_cell *alone = NULL, *both = NULL;
+
+	for (size_t i = 0; i < overlap->result->cell_count; i++) {
+		const struct tare_cell *cell = &overlap->result->cells[i];
+		if (strcmp(tare_text_label_of(cell, "group"), "mode") != 0 ||
+		    strcmp(tare_text_label_of(cell, "stage"), stage) != 0)
+			continue;
+		if (strcmp(tare_text_label_of(cell, "mode"), stage) == 0)
+			alone = cell;
+		if (strcmp(tare_text_label_of(cell, "mode"), "to-device+to-host") == 0)
+			both = cell;
+	}
+	return has_figure(alone) && has_figure(both)
+	           ? alone->summary.median / both->summary.median
+	           : NAN;
+}
+
+static int write_copies(const struct overlap_text *overlap)
+{
+	int64_t cycles = overlap->points ? overlap->cycles[overlap->points / 2] : NO_CYCLES;
+	const struct tare_cell *to = find(overlap, "sequential", cycles, "stage", "to-device");
+	const struct tare_cell *from = find(overlap, "sequential", cycles, "stage", "to-host");
+	double to_share = share_of(overlap, "to-device"), from_share = share_of(overlap, "to-host");
+	char a[TARE_UNIT_TEXT], b[TARE_UNIT_TEXT];
+	int status = 0;
+
+	if (has_figure(to) && to->rate.present && has_figure(from) && from->rate.present)
+		status = tare_text_paragraph(
+		    overlap->text, TARE_STYLE_PLAIN, "", 1,
+		    "copies: %s GB/s to the device, %s GB/s to the host",
+		    tare_format_significant(to->rate.median, 3, a),
+		    tare_format_significant(from->rate.median, 3, b));
+	if (status == 0 && isfinite(to_share) && isfinite(from_share))
+		status = tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1,
+		                             "both copies at once: %.0f %% and %.0f %% of these rates",
+		                             100 * to_share, 100 * from_share);
+	return status;
+}
+
+// How near the shortest kernel is to the memory's own rate, where `peak` has measured that.
+static int write_memory(const struct overlap_text *overlap)
+{
+	const struct tare_cell *share =
+	    overlap->points ? find(overlap, "bound", overlap->cycles[0], "what",
+	                           "kernel-memory-share")
+	                    : NULL;
+
+	if (!has_figure(share))
+		return 0;
+	return tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1,
+	                           "memory: the %skernel moves its data at %.0f %% of the rate at "
+	                           "which the device's memory copies",
+	                           overlap->points > 1 ? "shortest " : "", share->summary.median);
+}
+
+static int write_engines(const struct overlap_text *overlap)
+{
+	const struct tare_cell *revealed = find(overlap, "engines", NO_CYCLES, "what", "revealed");
+	const struct tare_cell *claimed = find(overlap, "engines", NO_CYCLES, "what", "claimed");
+	char claim[160] = "";
+
+	if (!revealed)
+		return 0;
+	if (!has_figure(revealed))
+		return tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1, "engines: n/a, %s",
+		                           revealed->absent ? revealed->absent : "not measured");
+	if (has_figure(claimed))
+		snprintf(claim, sizeof claim, "; the device claims %.0f", claimed->summary.median);
+	else if (claimed && claimed->absent)
+		snprintf(claim, sizeof claim, "; the device claims nothing (%.120s)",
+		         claimed->absent);
+	return tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1,
+	                           "engines: %.0f of the 3 stages were at work at one moment%s",
+	                           revealed->summary.median, claim);
+}
+
+static int write_prediction(const struct overlap_text *overlap)
+{
+	const struct tare_cell *mean =
+	    find(overlap, "prediction", NO_CYCLES, "what", "mean-error");
+	const struct tare_cell *worst =
+	    find(overlap, "prediction", NO_CYCLES, "what", "worst-error");
+
+	if (!has_figure(mean) || !has_figure(worst))
+		return tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1, "times in %s",
+		                           overlap->unit);
+	return tare_text_paragraph(
+	    overlap->text, TARE_STYLE_PLAIN, "", 1,
+	    "times in %s; prediction was within %.1f %% on average, %.0f %% at worst",
+	    overlap->unit, mean->summary.median, ceil(worst->summary.median));
+}
+
+static int write_beside(const struct overlap_text *overlap)
+{
+	const struct tare_cell *two = NULL, *one = NULL;
+
+	for (size_t i = 0; i < overlap->points; i++) {
+		int64_t cycles = overlap->cycles[i];
+		const struct tare_cell *here = find(overlap, "kernel-beside-kernel", cycles, "what",
+		                                    "two halves in two queues");
+		if (here) {
+			two = here;
+			one = find(overlap, "kernel-beside-kernel", cycles, "what", "one launch");
+		}
+	}
+	if (!has_figure(two) || !has_figure(one) || !(one->summary.median > 0))
+		return 0;
+	return tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1,
+	                           "kernel beside kernel: two halves in two queues take %.2f times "
+	                           "as long as one launch",
+	                           two->summary.median / one->summary.median);
+}
+
+// ---- with -v
+
+// The prediction for a measured schedule.
+static const struct tare_cell *prediction_of(const struct overlap_text *overlap,
+                                             const struct tare_cell *measured, const char *what)
+{
+	static const char *const numbers[] = { "cycles", "chunks", "queues" };
+	static const char *const texts[] = { "order", "mechanism", "sizes" };
+
+	for (size_t i = 0; i < overlap->result->cell_count; i++) {
+		const struct tare_cell *cell = &overlap->result->cells[i];
+		bool same = strcmp(tare_text_label_of(cell, "group"), "concurrent") == 0 &&
+		            strcmp(tare_text_label_of(cell, "what"), what) == 0;
+		for (int k = 0; same && k < 3; k++)
+			same = number_of(cell, numbers[k]) == number_of(measured, numbers[k]) &&
+			       strcmp(tare_text_label_of(cell, texts[k]),
+			              tare_text_label_of(measured, texts[k])) == 0;
+		if (same)
+			return cell;
+	}
+	return NULL;
+}
+
+static int write_schedules(const struct overlap_text *overlap)
+{
+	struct tare_text_table *table = tare_text_table_new(overlap->text, 0);
+	bool cycles = overlap->points && overlap->cycles[0] != NO_CYCLES;
+	char text[CELL_TEXT], schedule[96];
+
+	fputc('\n', overlap->text->file);
+	if (cycles)
+		tare_text_column(table, "cycles", TARE_COLUMN_RIGHT);
+	tare_text_column(table, overlap->unit, TARE_COLUMN_RIGHT);
+	tare_text_column(table, "predicted", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "error", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "n", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "schedule", TARE_COLUMN_CUT);
+	for (size_t p = 0; p < overlap->points; p++)
+		for (size_t i = 0; i < overlap->result->cell_count; i++) {
+			const struct tare_cell *cell = &overlap->result->cells[i];
+			if (!is_schedule(cell) || number_of(cell, "cycles") != overlap->cycles[p])
+				continue;
+			tare_text_row(table, number_of(cell, "best") == 1 ? TARE_STYLE_PLAIN
+			                                                  : TARE_STYLE_FAINT);
+			if (cycles)
+				tare_text_cell(table, "%lld", (long long)overlap->cycles[p]);
+			tare_text_cell(table, "%s", time_text(overlap, cell, text));
+			tare_text_cell(table, "%s",
+			               time_text(overlap, prediction_of(overlap, cell, "predicted"),
+			                         text));
+			tare_text_cell(table, "%s",
+			               plain_text(prediction_of(overlap, cell, "error"), "%+.1f %%",
+			                          text));
+			tare_text_cell(table, "%zu", cell->summary.n);
+			tare_text_cell(table, "%s%s",
+			               schedule_text(cell, false, schedule, sizeof schedule),
+			               number_of(cell, "best") == 1      ? " (best)"
+			               : number_of(cell, "control") == 1 ? " (at random)"
+			                                                 : "");
+		}
+	return tare_text_table_print(table);
+}
+
+static const char *name_of(const struct tare_cell *cell)
+{
+	static const char *const names[] = { "break", "mode", "what", "stage", "mechanism", "group" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (tare_text_label_of(cell, names[i])[0])
+			return tare_text_label_of(cell, names[i]);
+	return cell->quantity;
+}
+
+// Why figures are missing, or with `methods` how they were measured.
+static int write_reasons(const struct overlap_text *overlap, bool methods)
+{
+	struct tare_text_reasons *reasons = tare_text_reasons_new();
+	int status = reasons ? 0 : -ENOMEM;
+
+	for (size_t i = 0; status == 0 && i < overlap->result->cell_count; i++) {
+		const struct tare_cell *cell = &overlap->result->cells[i];
+		const char *reason = methods ? cell->method : cell->absent;
+		if (reason && (methods || strcmp(tare_text_label_of(cell, "group"), "engines") != 0))
+			status = tare_text_reasons_add(reasons, name_of(cell), reason);
+	}
+	if (status < 0) {
+		tare_text_reasons_free(reasons);
+		return status;
+	}
+	if (methods)
+		fputc('\n', overlap->text->file);
+	return tare_text_reasons_print(reasons, overlap->text,
+	                               methods ? TARE_STYLE_FAINT : TARE_STYLE_PLAIN,
+	                               methods ? "" : "n/a: ");
+}
+
+// ----
+
+static int write_head(const struct overlap_text *overlap)
+{
+	const struct tare_labels *parameters = &overlap->result->parameters;
+	const struct tare_label *in = tare_labels_find(parameters, "in_bytes");
+	const struct tare_label *out = tare_labels_find(parameters, "out_bytes");
+	const struct tare_label *kernel = tare_labels_find(parameters, "kernel");
+	char to[TARE_UNIT_TEXT], from[TARE_UNIT_TEXT];
+
+	if (!in || !out || in->text || out->text || !kernel || !kernel->text)
+		return 0;
+	return tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 0,
+	                           "%s over %s in, %s out; median times in %s; * not known to 1 %%",
+	                           kernel->text, tare_format_bytes((uint64_t)in->number, to),
+	                           tare_format_bytes((uint64_t)out->number, from), overlap->unit);
+}
 
 int tare_text_overlap(const struct tare_text *text, const struct tare_result *result)
 {
-	return tare_text_latency(text, result);
+	struct overlap_text overlap = { .text = text, .result = result };
+	bool verbose = text->options->verbosity > 0;
+	int status;
+
+	find_points(&overlap);
+	status = write_head(&overlap);
+	fputc('\n', text->file);
+	if (status == 0 && overlap.points == 0)
+		return tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0, "No figures.");
+	if (status == 0)
+		status = write_sequential(&overlap);
+	if (status == 0)
+		status = write_copies(&overlap);
+	fputc('\n', text->file);
+	if (status == 0)
+		status = write_concurrent(&overlap);
+	if (status == 0)
+		status = write_prediction(&overlap);
+	if (status == 0)
+		status = write_engines(&overlap);
+	if (status == 0)
+		status = write_beside(&overlap);
+	if (status == 0)
+		status = write_memory(&overlap);
+	if (status == 0 && verbose)
+		status = write_schedules(&overlap);
+	if (status == 0)
+		status = write_reasons(&overlap, false);
+	if (status == 0 && verbose)
+		status = write_reasons(&overlap, true);
+	return status;
 }

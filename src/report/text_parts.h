@@ -12,6 +12,11 @@ int tare_text_matmul(const struct tare_text *text, const struct tare_result *res
 int tare_text_overlap(const struct tare_text *text, const struct tare_result *result);
 int tare_text_checkup(const struct tare_text *text, const struct tare_result *result);
 
+// Tables of a document by its command, without the line of device and clock.
+int tare_text_body(const struct tare_text *text, const struct tare_result *result);
+// What follows from the figures, what to do, and whether the command was interrupted.
+int tare_text_end(const struct tare_text *text, const struct tare_result *result);
+
 // The label's text or number as a person reads it (bytes as "64 KB"). Returns buffer.
 const char *tare_text_label(const struct tare_label *label, char *buffer, size_t size);
 // The label `name` of a cell as text; "" when it has none.

@@ -93,7 +93,8 @@ static const char *style_code(const struct tare_text *text, enum tare_text_style
 }
 
 // Writes words, broken before `columns`; the cursor stands at `at`. Wider gaps stay as they are.
-static void write_words(FILE *file, const char *words, size_t at, size_t indent, size_t columns)
+// Returns where the cursor stands then.
+static size_t write_words(FILE *file, const char *words, size_t at, size_t indent, size_t columns)
 {
 	size_t gap = 0;
 
@@ -118,6 +119,7 @@ static void write_words(FILE *file, const char *words, size_t at, size_t indent,
 		gap = strspn(words, " ");
 		words += gap;
 	}
+	return at;
 }
 
 int tare_text_paragraph(const struct tare_text *text, enum tare_text_style style, const char *lead,
@@ -144,5 +146,38 @@ int tare_text_paragraph(const struct tare_text *text, enum tare_text_style style
 	free(raw);
 	free(clean);
 	free(clean_lead);
+	return status;
+}
+
+// Bytes of the first sentence: until a full stop before a space, a figure's point is none.
+static size_t first_sentence(const char *words)
+{
+	const char *stop = strstr(words, ". ");
+
+	return stop ? (size_t)(stop - words) + 1 : strlen(words);
+}
+
+int tare_text_verdict(const struct tare_text *text, const char *lead, size_t indent,
+                      const char *verdict)
+{
+	const char *code = style_code(text, TARE_STYLE_BOLD);
+	size_t columns = text->options->columns;
+	char *clean_lead = tare_text_clean(text, lead), *first = tare_text_clean(text, verdict);
+	char *rest = first ? strdup(first + first_sentence(first)) : NULL;
+	int status = -ENOMEM;
+
+	if (clean_lead && rest) {
+		size_t at;
+		first[first_sentence(first)] = '\0';
+		fprintf(text->file, "%s%s", clean_lead, code);
+		at = write_words(text->file, first, tare_text_width(clean_lead), indent, columns);
+		fputs(code[0] ? "\033[0m" : "", text->file);
+		write_words(text->file, rest, at, indent, columns);
+		fputc('\n', text->file);
+		status = 0;
+	}
+	free(clean_lead);
+	free(first);
+	free(rest);
 	return status;
 }

@@ -24,6 +24,10 @@ int tare_text_paragraph(const struct tare_text *text, enum tare_text_style style
                         size_t indent, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+// The same for a verdict: its first sentence bold, the rest plain.
+int tare_text_verdict(const struct tare_text *text, const char *lead, size_t indent,
+                      const char *verdict);
+
 // ---- tables
 
 enum { TARE_COLUMN_RIGHT = 1, TARE_COLUMN_CUT = 2 };

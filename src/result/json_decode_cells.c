@@ -232,7 +232,11 @@ static void decode_plot_series(struct tare_fields *fields, json_t *object, struc
 
 static void decode_plot(struct tare_fields *fields, json_t *object, struct tare_result *result)
 {
-	static const char *const kinds[] = { [TARE_PLOT_LINE] = "line", [TARE_PLOT_BAR] = "bar" };
+	static const char *const kinds[] = {
+		[TARE_PLOT_LINE] = "line",
+		[TARE_PLOT_BAR] = "bar",
+		[TARE_PLOT_TIMELINE] = "timeline",
+	};
 	const char *id, *title;
 	enum tare_plot_kind kind;
 	struct tare_plot *plot;
@@ -241,7 +245,8 @@ static void decode_plot(struct tare_fields *fields, json_t *object, struct tare_
 		return;
 	id = tare_field_word(fields, object, "id", false);
 	title = tare_field_word(fields, object, "title", false);
-	kind = (enum tare_plot_kind)tare_field_choice(fields, object, "kind", kinds, 2);
+	kind = (enum tare_plot_kind)tare_field_choice(fields, object, "kind", kinds,
+	                                               sizeof kinds / sizeof *kinds);
 	if (fields->status < 0)
 		return;
 	plot = tare_result_add_plot(result, id, title, kind);

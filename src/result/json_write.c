@@ -320,6 +320,11 @@ static json_t *plot_series(struct writer *writer, const struct tare_plot_series 
 
 static json_t *plot(struct writer *writer, const struct tare_plot *value)
 {
+	static const char *const kinds[] = {
+		[TARE_PLOT_LINE] = "line",
+		[TARE_PLOT_BAR] = "bar",
+		[TARE_PLOT_TIMELINE] = "timeline",
+	};
 	json_t *object = json_object();
 	json_t *series = json_array();
 
@@ -328,7 +333,7 @@ static json_t *plot(struct writer *writer, const struct tare_plot *value)
 	put(writer, object, "id", tare_json_text(value->id));
 	put(writer, object, "title", tare_json_text(value->title));
 	put(writer, object, "note", tare_json_text(value->note));
-	put(writer, object, "kind", tare_json_text(value->kind == TARE_PLOT_BAR ? "bar" : "line"));
+	put(writer, object, "kind", tare_json_text(kinds[value->kind]));
 	put(writer, object, "x", axis(writer, &value->x));
 	put(writer, object, "y", axis(writer, &value->y));
 	put(writer, object, "series", series);
@@ -346,6 +351,30 @@ static json_t *warnings(struct writer *writer, const struct tare_result *result)
 		put(writer, object, "action", tare_json_text(result->warnings[i].action));
 		push(writer, array, object);
 	}
+	return array;
+}
+
+static json_t *conclusions(struct writer *writer, const struct tare_result *result)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < result->conclusion_count; i++) {
+		json_t *object = json_object();
+		put(writer, object, "id", tare_json_text(result->conclusions[i].id));
+		put(writer, object, "text", tare_json_text(result->conclusions[i].text));
+		push(writer, array, object);
+	}
+	return array;
+}
+
+static json_t *document(struct writer *writer, const struct tare_result *result);
+
+static json_t *documents(struct writer *writer, const struct tare_result *result)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < result->part_count; i++)
+		push(writer, array, document(writer, result->parts[i]));
 	return array;
 }
 
@@ -374,6 +403,8 @@ static json_t *document(struct writer *writer, const struct tare_result *result)
 	    lists_devices || !result->device_count ? json_null()
 	                                           : device(writer, &result->devices[0]));
 	put(writer, root, "clock", clock_quality(writer, &result->clock));
+	if (result->conclusion_count)
+		put(writer, root, "conclusions", conclusions(writer, result));
 	put(writer, root, "warnings", warnings(writer, result));
 	if (lists_devices)
 		put(writer, root, "devices", devices(writer, result));
@@ -381,6 +412,8 @@ static json_t *document(struct writer *writer, const struct tare_result *result)
 		put(writer, root, "absences", absences(writer, result));
 	put(writer, root, "plots", plots);
 	put(writer, root, "cells", cells);
+	if (result->part_count)
+		put(writer, root, "parts", documents(writer, result));
 	return root;
 }
 

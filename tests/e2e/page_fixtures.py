@@ -257,13 +257,235 @@ def odd_plots():
     return document('bandwidth', plots=plots, cells=[cell({'line': 'only'}, [5, 5, 5], 'host', None)], interrupted=True)
 
 
+def computed(labels, quantity, unit, value, method, low=None, high=None):
+    """A figure of source "model" with the method given."""
+    return model(labels, quantity, unit, value, low, high) | {'method': method}
+
+
+def rated(labels, rng, time_ns, work, unit, n=25, **more):
+    """A measured cell of the device's stamps with a rate in `unit` (10^9 a second)."""
+    made = cell(labels, noisy(rng, time_ns, n, 0.004, 0.03), 'device', 'kernel, start to end by the device\'s stamps', work)
+    made['rate']['unit'] = unit
+    return made | more
+
+
+def peak():
+    """Ceilings: compute by width, memory by operation, a sweep, local memory."""
+    rng = random.Random(4)
+    cells = []
+    rates = {'fp32': 64500, 'fp64': 33200, 'fp16': None, 'int32': 32700}
+    for kind, rate in rates.items():
+        for width in (1, 2, 4, 8, 16):
+            labels = {'group': 'compute', 'type': kind, 'width': width}
+            if rate is None:
+                cells.append(absent(labels, 'device', 'this device has no cl_khr_fp16'))
+                continue
+            work = rate * 5e6 * (0.99 if width == 16 else 1)
+            cells.append(rated(labels, rng, 5e6, work, 'Gop/s' if kind == 'int32' else 'GFLOP/s'))
+    for operation, rate in (('read', 4459), ('write', 4310), ('copy', 4020), ('triad', 4100)):
+        for width in (1, 4, 16):
+            cells.append(rated({'group': 'memory', 'op': operation, 'width': width}, rng, 3e5, rate * 3e5, 'GB/s'))
+    for stride in (2, 4, 8, 16, 32, 64):
+        cells.append(rated({'group': 'memory', 'op': 'strided', 'width': 1, 'stride': stride}, rng, 3e5,
+                           3e5 * 4459 / stride, 'GB/s'))
+    sweep = [4096 << i for i in range(0, 20)]
+    for size in sweep:
+        rate = 21000 if size <= 1 << 21 else 8900 if size <= 48 << 20 else 4459
+        cells.append(rated({'group': 'sweep', 'bytes': size}, rng, 2e5, 2e5 * rate, 'GB/s'))
+    for width in (1, 2, 4):
+        cells.append(rated({'group': 'local', 'width': width}, rng, 2e5, 2e5 * 30000, 'GB/s'))
+    for what, value, unit in (('fp32', 64500, 'GFLOP/s'), ('fp32, theory', 66900, 'GFLOP/s'), ('memory read', 4459, 'GB/s'),
+                              ('memory, theory', 4916, 'GB/s')):
+        cells.append(computed({'group': 'ceiling', 'what': what}, 'rate', unit, value, 'the best of its kind'))
+    roof = [2.0 ** i for i in range(-4, 11)]
+    plots = [
+        {'id': 'roofline', 'title': 'Roofline', 'note': 'What a kernel can reach at most, by its FLOP for each byte.', 'kind': 'line',
+         'x': axis('FLOP per byte', None, 'logarithmic'), 'y': axis('rate', 'GFLOP/s', 'logarithmic'),
+         'series': [{'name': name, 'points': [[x, min(x * rate, 64500), None, None] for x in roof]}
+                    for name, rate in (('memory read, FP32', 4459), ('cache, FP32', 21000), ('local memory, FP32', 30000))]},
+        {'id': 'sweep', 'title': 'Rate by working set', 'note': None, 'kind': 'line', 'x': axis('working set', 'B', 'logarithmic'),
+         'y': axis('rate', 'GB/s', 'linear'),
+         'series': [{'name': 'read', 'points': [[item['labels']['bytes'], item['rate']['median'], *item['rate']['ci']]
+                                                for item in cells if item['labels']['group'] == 'sweep']}]},
+        {'id': 'compute', 'title': 'Compute by width', 'note': None, 'kind': 'bar', 'x': axis('vector width', None, 'linear'),
+         'y': axis('rate', 'Gop/s', 'logarithmic'),
+         'series': [{'name': kind, 'points': [[item['labels']['width'], item['rate']['median'], *item['rate']['ci']] for item in cells
+                                              if item['labels'].get('type') == kind and item['rate']]}
+                    for kind, rate in rates.items() if rate]}]
+    return document('peak', cells=cells, plots=plots, conclusions=[
+        {'id': 'ceilings', 'text': 'The device reaches 64.5 TFLOP/s in FP32, 96 % of what its paper says. Its memory reads at '
+                                   '4459 GB/s: a kernel that does fewer than 14 FLOP for each byte is bound by memory.'}])
+
+
+RUNGS = {'sequential': 2.5, 'host-blas': 900, 'element': 0.9, 'naive': 5200, 'tiled': 7400, 'second': 13000, 'register': 28000, 'blas': None}
+
+
+def matmul():
+    """The ladder of rungs at seven sizes, its parts kept apart."""
+    rng = random.Random(5)
+    cells, kernels, totals = [], {}, {}
+    sizes = [32 << i for i in range(7)]
+    for rung, rate in RUNGS.items():
+        for n in sizes:
+            host = rung in ('sequential', 'host-blas')
+            if rate is None or (rung == 'element' and n > 256):
+                for part in ('kernel', 'total'):
+                    cells.append(absent({'rung': rung, 'n': n, 'part': part}, 'device', 'CLBlast is not installed (Debian: libclblast1)'
+                                        if rate is None else 'one launch for each of the elements would not fit into the budget'))
+                continue
+            work, kernel = 2.0 * n ** 3, 2.0 * n ** 3 / rate + (0 if host else 4000 if rung != 'element' else 2200 * n * n)
+            copy = 9000 + 4 * n * n / 55
+            parts = {'total': kernel + (0 if host else 3 * copy + 9000)}
+            if not host:
+                parts |= {'build': 8e7, 'allocate': 210000, 'copy-in': 2 * copy, 'launch': 2100, 'submit-to-complete': kernel + 6500,
+                          'kernel': kernel, 'copy-out': copy}
+            for part, time in parts.items():
+                labels = {'rung': rung, 'n': n, 'part': part}
+                if part in ('kernel', 'total'):
+                    made = rated(labels, rng, time, work, 'GFLOP/s')
+                else:
+                    made = cell(labels, noisy(rng, time, 1 if part in ('build', 'allocate') else 20), 'host', f'{part}: host\'s clock')
+                cells.append(made)
+            kernels[rung, n], totals[rung, n] = kernel, parts['total']
+    cells[30].update(converged=False)
+    for (rung, n), kernel in kernels.items():
+        labels = {'rung': rung, 'n': n}
+        if rung not in ('sequential', 'host-blas'):
+            share = 100 * 2.0 * n ** 3 / kernel / 64500
+            for what, unit, value in (('least time', 'ns', 2.0 * n ** 3 / 66900), ('required bytes', 'B', 8.0 * n ** 3),
+                                      ('share of measured peak', '%', share), ('share of theoretical peak', '%', share * 0.96),
+                                      ('speed-up by kernel', 'times', totals['sequential', n] / kernel)):
+                cells.append(computed(labels | {'what': what}, what, unit, value, 'from n and the kernel\'s time'))
+        cells.append(computed(labels | {'what': 'speed-up by total'}, 'speed-up by total', 'times',
+                              totals['sequential', n] / totals[rung, n], 'sequential over total'))
+    series = [{'name': rung, 'points': [[n, totals['sequential', n] / totals[rung, n], None, None] for n in sizes if (rung, n) in totals]}
+              for rung in RUNGS if (rung, 32) in totals and rung != 'sequential']
+    rates = [{'name': rung, 'points': [[n, 2.0 * n ** 3 / kernels[rung, n], None, None] for n in sizes if (rung, n) in kernels]}
+             for rung in RUNGS if (rung, 32) in kernels]
+    roofline = peak()['plots'][0]
+    roofline['series'] = roofline['series'][:1] + [
+        {'name': rung, 'points': [[{'naive': 0.25, 'tiled': 4, 'second': 8, 'register': 16}[rung], RUNGS[rung], None, None]]}
+        for rung in ('naive', 'tiled', 'second', 'register')]
+    plots = [{'id': 'speed-up', 'title': 'Speed-up over sequential (figure 1)', 'note': 'By the total, copies and all.', 'kind': 'bar',
+              'x': axis('n', None, 'logarithmic'), 'y': axis('speed-up', 'times', 'logarithmic'), 'series': series},
+             {'id': 'rate', 'title': 'Rate of the kernel', 'note': None, 'kind': 'line', 'x': axis('n', None, 'logarithmic'),
+              'y': axis('rate', 'GFLOP/s', 'logarithmic'), 'series': rates}, roofline]
+    return document('matmul', cells=cells, plots=plots, conclusions=[
+        {'id': 'best', 'text': 'The fastest rung at n = 2048 is register-blocked: 28 TFLOP/s in its kernel, 5.4 times the naive one.'},
+        {'id': 'small', 'text': 'Below n = 128 the host is faster by the total. The copies cost more than the product.'}],
+        warnings=[{'id': 'not-converged', 'message': '1 of 170 figures did not converge', 'action': '--budget 120 would do'}])
+
+
+def pipeline_lanes(chunks, times, order=(0, 1, 2)):
+    """Lanes of a pipeline with an engine a stage: chunk c of a stage follows c - 1, and c of the stage before it."""
+    done, lanes = [0.0] * chunks, []
+    for stage in order:
+        free, points = 0.0, []
+        for chunk in range(chunks):
+            begin = max(free, done[chunk])
+            free = done[chunk] = begin + times[stage] / chunks
+            points.append([begin, chunk, begin, free])
+        lanes.append(points)
+    return lanes
+
+
+def timeline(chunks, times):
+    return {'id': 'timeline', 'title': f'The best schedule: {chunks} chunks, 3 queues', 'note': 'By the device\'s stamps.',
+            'kind': 'timeline', 'x': axis('time', 'ns', 'linear'), 'y': axis('chunk', None, 'linear'),
+            'series': [{'name': name, 'points': points}
+                       for name, points in zip(('to-device', 'kernel', 'to-host'), pipeline_lanes(chunks, times))]}
+
+
+def overlap():
+    """Sequential and concurrent, modes, bound, breaks, and the timeline of the best."""
+    rng = random.Random(6)
+    cells, points = [], {'measured': [], 'bound': [], 'attainable': [], 'Amdahl': []}
+    copies = (9.7e6, 9.9e6)
+    for cycles, ratio in ((110, 0.25), (220, 0.5), (440, 1.0), (880, 2.0), (1760, 4.0)):
+        kernel = ratio * 9.9e6
+        serial, longest = sum(copies) + kernel, max(copies[1], kernel)
+        best = longest * 1.04 + 2e5
+        for stage, time in (('to-device', copies[0]), ('kernel', kernel), ('to-host', copies[1]), ('total', serial)):
+            cells.append(cell({'group': 'sequential', 'cycles': cycles, 'stage': stage}, noisy(rng, time, 12), 'host', 'one queue, finish'))
+        for chunks, queues, order in ((8, 3, 'depth-first'), (32, 3, 'depth-first'), (32, 3, 'breadth-first'), (64, 2, 'interleaved')):
+            labels = {'group': 'concurrent', 'cycles': cycles, 'chunks': chunks, 'queues': queues, 'order': order,
+                      'mechanism': 'chunk-queues', 'sizes': 'equal'}
+            time = best * (1 + abs(chunks - 32) / 200) * (1.2 if order == 'breadth-first' else 1)
+            mark = {'best': 1} if time == best else {'control': 1} if chunks == 64 else {}
+            cells.append(cell(labels | mark, noisy(rng, time, 15), 'host', 'first append until finish returned', verified=True))
+            cells.append(computed(labels | {'what': 'predicted'}, 'time', 'ns', time * 1.02, 'engine model'))
+            cells.append(computed(labels | {'what': 'error'}, 'error', '%', 2.0, 'predicted over measured'))
+        for what, unit, value in (('bound', 'ns', longest * 1.01), ('serial', 'ns', serial), ('attainable', 'ns', longest * 1.03),
+                                  ('speed-up', 'times', serial / best), ('share', '%', 100 * longest * 1.01 / best),
+                                  ('amdahl', 'times', serial / (serial - min(sum(copies), kernel)))):
+            cells.append(computed({'group': 'bound', 'cycles': cycles, 'what': what}, what, unit, value, 'linear programme over the measured modes'))
+        for name, value in (('measured', serial / best), ('bound', serial / longest / 1.01), ('attainable', serial / longest / 1.03),
+                            ('Amdahl', serial / (serial - min(sum(copies), kernel)))):
+            points[name].append([ratio, value, None, None])
+    for mode in ('to-device', 'kernel', 'to-host', 'to-device+kernel', 'to-device+to-host', 'kernel+to-host', 'to-device+kernel+to-host'):
+        for stage in mode.split('+'):
+            cells.append(rated({'group': 'mode', 'mode': mode, 'stage': stage, 'cycles': 440}, rng, 9.9e6 * (1.04 if '+' in mode else 1),
+                               1 << 29, 'GB/s'))
+    for name in ('default-queue', 'blocking', 'pageable', 'allocation'):
+        cells.append(cell({'group': 'break', 'break': name, 'cycles': 440}, noisy(rng, 2.9e7, 9), 'host', 'the best schedule, broken', verified=True))
+        cells.append(computed({'group': 'break', 'break': name, 'cycles': 440, 'what': 'factor'}, 'factor', 'times', 2.8, 'broken over best'))
+    cells.append(computed({'group': 'engines', 'what': 'revealed'}, 'engines', '', 3.0, 'stages seen at work at one moment'))
+    cells.append(computed({'group': 'engines', 'what': 'claimed'}, 'engines', '', 4.0, 'the device\'s word'))
+    for what, value in (('fp32', 64500), ('memory read', 4459)):
+        cells.append(computed({'group': 'ceiling', 'what': what}, 'attainable', 'GFLOP/s' if what == 'fp32' else 'GB/s', value, 'best'))
+        cells.append(computed({'group': 'ceiling', 'what': what}, 'share', '%', 96.0, 'of the paper\'s'))
+    cells.append(computed({'group': 'ceiling', 'what': 'fp32'}, 'theoretical', 'GFLOP/s', 66900, 'the paper\'s'))
+    for n, time, memory, cache in ((32, 5, 4096, 8192), (64, 6, 16384, None)):
+        cells.append(computed({'group': 'required', 'n': n, 'what': 'least-time'}, 'time', 'ns', time, 'formula'))
+        for level, size in (('memory', memory), ('cache', cache)):
+            if size:
+                cells.append(computed({'group': 'required', 'n': n, 'what': 'bytes', 'level': level}, 'bytes', 'B', size, 'formula'))
+    plots = [{'id': 'speed-up', 'title': 'Speed-up over kernel : copy', 'note': None, 'kind': 'line',
+              'x': axis('kernel : copy', None, 'logarithmic'), 'y': axis('speed-up', 'times', 'linear'),
+              'series': [{'name': name, 'points': each} for name, each in points.items()]},
+             timeline(32, (9.7e6, 9.9e6, 9.9e6))]
+    return document('overlap', cells=cells, plots=plots, conclusions=[
+        {'id': 'worth-it', 'text': 'Worth it: yes, 2.81 times faster (±0.4 %) with 32 chunks and 3 queues, depth-first. '
+                                   'That is 96 % of what the measured modes allow.'},
+        {'id': 'limit', 'text': 'The copy to the host limits it: nothing but a faster link would help.'}],
+        warnings=[{'id': 'pageable', 'message': 'Plain host memory makes it 2.8 times slower.', 'action': 'Allocate pinned memory.'}])
+
+
+def checkup():
+    """All commands as parts of one document, conclusions over all."""
+    parts = [devices() | {'devices': devices()['devices'][:2]}, latency(), bandwidth(), peak(), matmul(), overlap()]
+    texts = ['NVIDIA H200, measured through OpenCL (opencl:0). The same device is seen through CUDA, too.',
+             'A launch that is waited for costs 6.5 µs, one of many 2.21 µs (host\'s clock): kernels shorter than that are launch-bound.',
+             'Pinned memory moves at 55.6 GB/s to the device and 55.4 GB/s back (1 GB, host\'s clock).',
+             'Overlapping copies and kernels: Worth it: yes, 2.81 times faster with 32 chunks and 3 queues.']
+    return document('checkup', parts=parts, conclusions=[{'id': f'said-{i}', 'text': text} for i, text in enumerate(texts)],
+                    warnings=[{'id': 'part-missing', 'message': 'no blas: CLBlast is not installed', 'action': None}])
+
+
+def timelines():
+    """Timelines at the edges: many bars, bars that overlap, short ones, no bars, names that hurt."""
+    wide = timeline(160, (9.7e6, 2.4e6, 9.9e6))
+    both = {'id': 'beside', 'title': 'Kernel beside kernel', 'note': None, 'kind': 'timeline', 'x': axis('time', 'ns', 'linear'),
+            'y': axis('chunk', None, 'linear'), 'series': [
+                {'name': 'kernel', 'points': [[0, 0, 0, 500], [100, 1, 100, 700], [510, 2, 510, 511], [600, 3, 600, 600]]},
+                {'name': HOSTILE, 'points': [[0, 12345, 0, 700]]}, {'name': LONG, 'points': []}]}
+    none = both | {'id': 'none', 'title': 'Nothing ran', 'series': [{'name': 'kernel', 'points': [[0, 0, None, None]]}]}
+    searched = {'id': 'search', 'title': 'What was tried', 'note': None, 'kind': 'line', 'x': axis('chunks', None, 'logarithmic'),
+                'y': axis('time', 'ns', 'linear'), 'series': [
+                    {'name': name, 'points': [[n, 1e6 + 1e5 * n * (i + 1), None, None] for n in (1, 2, 4)]}
+                    for i, name in enumerate(('1 queue', '1 queue (predicted)', '3 queues', '3 queues (predicted)'))]}
+    return document('overlap', plots=[wide, both, none, searched], cells=[cell({'group': 'sequential', 'stage': 'total', 'cycles': 1}, [5, 6, 7], 'host', None)],
+                    conclusions=[{'id': 'hostile', 'text': HOSTILE + '. ' + LONG}])
+
+
 def empty():
     """A result that holds nothing at all."""
     return document('latency', device=None, clock=None, parameters={}, host={})
 
 
 ALL = {'bandwidth': bandwidth, 'latency': latency, 'devices': devices, 'hostile': hostile, 'big': big,
-       'odd_plots': odd_plots, 'empty': empty}
+       'odd_plots': odd_plots, 'empty': empty, 'peak': peak, 'matmul': matmul, 'overlap': overlap, 'checkup': checkup,
+       'timelines': timelines}
 
 
 def write(name, folder):

@@ -9,7 +9,9 @@ import subprocess
 
 import pytest
 
-COMMANDS = ["devices", "latency", "bandwidth", "render"]
+MEASURING = ["latency", "bandwidth", "peak", "matmul", "overlap", "checkup"]
+COMMANDS = ["devices", *MEASURING, "render"]
+HERE = pathlib.Path(__file__).parent
 BASIC = {"POCL_DEVICES": "basic"}
 
 
@@ -45,6 +47,15 @@ def test_help_of_a_command_fits_80_columns(tare, command):
     assert max(map(len, shown.stdout.splitlines())) <= 80
 
 
+def test_help_names_the_budget_that_counts(tare):
+    for command in MEASURING:
+        shown = " ".join(tare("help", command).stdout.split())
+        assert re.search(r"how long to measure \(default: \d+\)", shown), command
+    default = float(re.search(r"how long to measure \(default: (\d+)\)", tare("help", "latency").stdout)[1])
+    result = json.loads(tare("latency", "--device", "simulated", "--json", "-").stdout)
+    assert result["parameters"]["budget_ns"] == default * 1e9
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_listed_option_is_taken(tare, command):
     for option in options_in_help(tare, command) - {"--help"}:
@@ -66,29 +77,75 @@ def test_man_page_and_completions_have_the_options_of_help(tare, command):
     bash = tare("describe", "bash").stdout
     assert set(re.search(rf"\t{command}\) options='([^']*)'", bash)[1].split()) == expected
     zsh = re.search(rf"\t{command}\)\n\t\t_arguments(.*?);;", tare("describe", "zsh").stdout, re.S)[1]
-    assert set(re.findall(r"--[a-z]+", re.sub(r"\[.*?\]|\(.*?\)", "", zsh))) == expected
+    bare = re.sub(r"\[.*?\]|\(.*?\)|:[^']*", "", zsh)
+    assert set(re.findall(r"--[a-z-]+", bare)) == expected
     fish = tare("describe", "fish").stdout.splitlines()
     assert {"--" + re.search(r" -l ([a-z-]+)", line)[1] for line in fish
             if re.search(rf"subcommand_from[^']* {command}\b", line) and " -l " in line} == expected
 
 
-def test_bash_completes_commands_options_and_lines(tare):
-    if not shutil.which("bash"):
-        pytest.skip("no bash")
-    script = tare("describe", "bash").stdout
+# A line as it is typed, and all that Tab offers for its last word.
+COMPLETIONS = [
+    ("tare ban", {"bandwidth"}),
+    ("tare latency --bu", {"--budget"}),
+    ("tare latency --si", set()),
+    ("tare overlap --item", {"--item-bytes"}),
+    ("tare overlap --device o", {"opencl"}),
+    ("tare bandwidth --lines host-to-device,device-to-ho", {"host-to-device,device-to-host"}),
+    ("tare bandwidth --lines rect", {"rectangle", "rectangle-to-device", "rectangle-to-host"}),
+    ("tare matmul --rungs naive,ti", {"naive,tiled"}),
+    ("tare overlap --break pageable,def", {"pageable,default-queue"}),
+    ("tare overlap --loop v", {"volatile"}),
+    ("tare overlap --kernel my", {"mykernel.cl"}),
+    ("tare matmul --peaks no", {"none", "notes.json"}),
+    ("tare latency --json no", {"notes.json"}),
+    ("tare render no", {"notes.json"}),
+    ("tare help la", {"latency"}),
+]
 
-    def complete(*words):
-        listed = " ".join(f"'{word}'" for word in words)
-        code = (f"{script}\nCOMP_WORDS=({listed}); COMP_CWORD={len(words) - 1}; _tare; "
-                'printf "%s\\n" "${COMPREPLY[@]}"')
-        return subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True,
-                              stdin=subprocess.DEVNULL).stdout.split()
 
-    assert complete("tare", "ban") == ["bandwidth"]
-    assert complete("tare", "latency", "--bu") == ["--budget"]
-    assert "--sizes" not in complete("tare", "latency", "--")
-    assert complete("tare", "bandwidth", "--lines", "host-to-device,device-to-ho") == [
-        "host-to-device,device-to-host"]
+def complete_bash(script, folder, line):
+    words = " ".join(f"'{word}'" for word in line.split(" "))
+    code = (f"{script}\nCOMP_WORDS=({words}); COMP_CWORD={line.count(' ')}; _tare; "
+            'printf "%s\n" "${COMPREPLY[@]}"')
+    return ["bash", "-c", code]
+
+
+def complete_zsh(script, folder, line):
+    (folder / "_tare").write_text(script, encoding="utf-8")
+    return ["zsh", "-f", HERE / "complete.zsh", folder, line]
+
+
+def complete_fish(script, folder, line):
+    (folder / "tare.fish").write_text(script, encoding="utf-8")
+    return ["fish", "--no-config", "-c", f"source {folder}/tare.fish; complete -C '{line}'"]
+
+
+SHELLS = {
+    # what asks the shell, and where the offered words are in what it prints
+    "bash": (complete_bash, r"^(\S+)$"),
+    "zsh": (complete_zsh, r"<(\S+)>"),
+    "fish": (complete_fish, r"^(\S+)"),
+}
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_shell_completes_commands_options_and_values(tare, tmp_path, shell):
+    if not shutil.which(shell):
+        pytest.skip(f"no {shell}")
+    ask, pattern = SHELLS[shell]
+    script = tare("describe", shell).stdout
+    files, work = tmp_path / "files", tmp_path / "work"
+    files.mkdir()
+    work.mkdir()
+    for name in ("mykernel.cl", "notes.json"):
+        (files / name).touch()
+    for line, expected in COMPLETIONS:
+        # The script lies elsewhere, so that it is not offered as a file.
+        shown = subprocess.run(ask(script, work, line), cwd=files, capture_output=True, text=True, check=False,
+                               stdin=subprocess.DEVNULL, timeout=60, env={**os.environ, "LC_ALL": "C.UTF-8"})
+        assert shown.stderr == "", shown.stderr
+        assert set(re.findall(pattern, shown.stdout.replace("\r", ""), re.M)) == expected, line
 
 
 USAGE = [
@@ -122,6 +179,20 @@ USAGE = [
     (["bandwidth", "--sizes", ""], ["--sizes"]),
     (["bandwidth", "--lines", "host-to-devise"], ["did you mean 'host-to-device'?"]),
     (["bandwidth", "--lines", "sideways"], ["'sideways'", "host-to-device"]),
+    (["matmul", "--rungs", "naive,regster"], ["--rungs", "'regster'", "did you mean 'register'?"]),
+    (["matmul", "--rungs", "quantum"], ["--rungs", "'quantum'", "tiled"]),
+    (["overlap", "--break", "pagable"], ["--break", "'pagable'", "did you mean 'pageable'?"]),
+    (["overlap", "--loop", "volatle"], ["--loop", "'volatle'", "volatile"]),
+    (["matmul", "--n", ""], ["--n: needs a value (LIST)"]),
+    (["overlap", "--arg="], ["--arg: needs a value (TYPE:VALUE)"]),
+    (["overlap", *["--arg", "int:1"] * 17], ["--arg", "more than 16 times"]),
+    (["overlap", "--align", "0"], ["--align", "at least 1"]),
+    (["overlap", "--align", "-4"], ["--align", "'-4'"]),
+    (["overlap", "--group", "many"], ["--group", "'many'"]),
+    (["peak", "--lines", "copy"], ["peak takes no option '--lines'"]),
+    (["checkup", "--kernel", "a.cl"], ["checkup takes no option '--kernel'"]),
+    (["overlap", "--kernl", "a.cl"], ["did you mean '--kernel'?"]),
+    (["checkup", "--budget", "0"], ["--budget", "'0'"]),
     (["latency", "spare"], ["unexpected argument 'spare'"]),
     (["render"], ["FILE.json is missing"]),
     (["render", "a.json", "b.json"], ["unexpected argument 'b.json'"]),
@@ -180,7 +251,7 @@ def test_devices_are_chosen_by_number_api_and_name(tare):
 
 
 def test_an_unknown_device_is_refused_with_those_there_are(tare):
-    for command in ("devices", "latency", "bandwidth"):
+    for command in ("devices", *MEASURING):
         result = tare(command, "--device", "no such device", env=BASIC)
         assert result.returncode == 2
         assert "no such device" in sentence(result) and "simulated:0" in sentence(result)
@@ -204,7 +275,7 @@ NO_DEVICE = [
 
 
 @pytest.mark.parametrize("name,environment,word", NO_DEVICE, ids=[row[0] for row in NO_DEVICE])
-@pytest.mark.parametrize("command", ["latency", "bandwidth"])
+@pytest.mark.parametrize("command", ["latency", "bandwidth", "checkup"])
 def test_without_a_device_it_says_what_to_install(tare, tmp_path, command, name, environment, word):
     everywhere = {**environment, "TARE_CUDA_LIBRARY": "/nonexistent/libcuda.so",
                   "TARE_LEVELZERO_LIBRARY": "/nonexistent/libze_loader.so"}

@@ -35,7 +35,8 @@ def test_man_pages_completions_and_schema_are_there(installed):
               "share/doc/tare/LICENSE", "share/doc/tare/NOTICE"]
     if shutil.which("scdoc"):
         wanted += [f"share/man/man1/tare{page}.1" for page in
-                   ("", "-devices", "-latency", "-bandwidth", "-render")]
+                   ("", "-devices", "-latency", "-bandwidth", "-peak", "-matmul", "-overlap",
+                    "-checkup", "-render")]
     assert set(wanted) <= files, files
 
 

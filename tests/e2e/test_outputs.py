@@ -67,7 +67,8 @@ def test_standard_output_takes_one_and_the_report_is_left_out(tare, tmp_path, op
 
 
 @pytest.mark.parametrize("command", [["bandwidth", *SIMULATED, *ONE_LINE], ["latency", *SIMULATED],
-                                     ["devices"]], ids=["bandwidth", "latency", "devices"])
+                                     ["checkup", *SIMULATED], ["devices"]],
+                         ids=["bandwidth", "latency", "checkup", "devices"])
 def test_a_saved_result_renders_to_the_same_text(tare, command):
     first = tare(*command, "--json", "a.json")
     again = tare("render", "a.json")

@@ -6,100 +6,18 @@ import io
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 import pytest
 
-webdriver = pytest.importorskip('selenium.webdriver', reason='python3-selenium is not installed')
 sys.path.insert(0, os.path.dirname(__file__))
 import page_fixtures  # noqa: E402
 import validate  # noqa: E402
+from page_browser import ALL, CATCH, NEEDS, RENDER, Page, chromium, page, pages  # noqa: E402, F401
 
-RENDER = os.environ.get('TARE_RENDER_FIXTURE')
-CHROMIUM = shutil.which('chromium')
-DRIVER = shutil.which('chromedriver')
-pytestmark = [
-    pytest.mark.skipif(not RENDER, reason='TARE_RENDER_FIXTURE names no program (run through meson)'),
-    pytest.mark.skipif(not CHROMIUM or not DRIVER, reason='chromium or chromium-driver is not installed')]
-ALL = list(page_fixtures.ALL)
-FLAGS = ('--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking '
-         '--disable-component-update --disable-sync --disable-dev-shm-usage').split()
-
-
-@pytest.fixture(scope='session')
-def pages(tmp_path_factory):
-    """Paths of JSON and page of every fixture."""
-    folder = tmp_path_factory.mktemp('pages')
-    paths = {}
-    for name in ALL:
-        source = page_fixtures.write(name, folder)
-        page = folder / f'{name}.html'
-        subprocess.run([RENDER, source, page], check=True)
-        paths[name] = (source, page)
-    return paths
-
-
-@pytest.fixture(scope='session')
-def chromium():
-    """One browser for all tests."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        options = webdriver.ChromeOptions()
-        options.binary_location = CHROMIUM
-        for flag in FLAGS + [f'--user-data-dir={profile}']:
-            options.add_argument(flag)
-        options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
-        browser = webdriver.Chrome(service=webdriver.chrome.service.Service(DRIVER), options=options)
-        yield browser
-        browser.quit()
-
-
-class Page:
-    """A fixture's page, opened."""
-
-    def __init__(self, browser, paths):
-        self.browser = browser
-        self.paths = paths
-        self.requests = []
-
-    def open(self, name, width=1280, scheme='light'):
-        for kind in ('browser', 'performance'):
-            self.browser.get_log(kind)
-        self.cdp('Emulation.setDeviceMetricsOverride', width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
-        self.cdp('Emulation.setEmulatedMedia', media='', features=[{'name': 'prefers-color-scheme', 'value': scheme}])
-        self.browser.get(self.paths[name][1].as_uri())
-        self.document = json.loads(self.paths[name][0].read_text())
-        self.settle()
-        return self
-
-    def settle(self):
-        """Two frames and Chart.js's delay for resizing."""
-        self.browser.execute_async_script(
-            'const done = arguments[0]; setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 250)')
-
-    def cdp(self, command, **arguments):
-        return self.browser.execute_cdp_cmd(command, arguments)
-
-    def js(self, script, *arguments):
-        return self.browser.execute_script(script, *arguments)
-
-    def console(self):
-        return [entry['message'] for entry in self.browser.get_log('browser')]
-
-    def asked(self):
-        """Addresses that were requested."""
-        events = [json.loads(entry['message'])['message'] for entry in self.browser.get_log('performance')]
-        return [event['params']['request']['url'] for event in events if event['method'] == 'Network.requestWillBeSent']
-
-
-@pytest.fixture
-def page(chromium, pages):
-    opened = Page(chromium, pages)
-    yield opened
-    chromium.execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {})
+pytestmark = NEEDS
 
 
 # What each chart on the page holds: points per series, and whether anything is drawn inside the axes.
@@ -118,6 +36,12 @@ return plotViews.map((view) => {
 '''
 
 
+def charted(document):
+    """The plots that Chart.js draws, in the order of the page: of the parts, then of the whole."""
+    every = [plot for part in document.get('parts', []) for plot in part['plots']] + document['plots']
+    return [plot for plot in every if plot['kind'] != 'timeline' and drawable(plot)]
+
+
 def drawable(plot):
     return any(point[1] is not None for series in plot['series'] for point in series['points'])
 
@@ -125,7 +49,7 @@ def drawable(plot):
 @pytest.mark.parametrize('name', ALL)
 def test_every_chart_draws_every_point(page, name):
     page.open(name)
-    plots = [plot for plot in page.document['plots'] if drawable(plot)]
+    plots = charted(page.document)
     charts = page.js(CHARTS)
     assert [chart['title'] for chart in charts] == [plot['title'] for plot in plots]
     for plot, chart in zip(plots, charts):
@@ -199,7 +123,7 @@ def test_intervals_are_drawn_where_the_data_says(page):
 
 
 @pytest.mark.parametrize('width', [360, 1280])
-@pytest.mark.parametrize('name', ['bandwidth', 'latency', 'odd_plots', 'hostile'])
+@pytest.mark.parametrize('name', ['bandwidth', 'latency', 'odd_plots', 'hostile', 'peak', 'matmul', 'overlap'])
 def test_axis_labels_never_overlap(page, name, width):
     page.open(name, width)
     overlaps = page.js('''
@@ -279,7 +203,7 @@ def test_the_filter_keeps_the_rows_with_all_words(page):
 
 # Contrast of every visible text with what lies behind it (WCAG 2).
 CONTRAST = '''
-const parse = (colour) => (colour.match(/[\\d.]+/g) || []).map(Number);
+const parse = (colour) => (colour.match(/[\\d.]+/g) || []).map((part, i) => part * (colour.startsWith('color(srgb') && i < 3 ? 255 : 1));
 const light = ([r, g, b]) => [r, g, b].map((value) => value / 255)
 	.map((value) => (value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
 	.reduce((sum, value, i) => sum + value * [0.2126, 0.7152, 0.0722][i], 0);
@@ -307,7 +231,7 @@ return { poor, back: light(behind(document.body)) };
 
 
 @pytest.mark.parametrize('scheme', ['light', 'dark'])
-@pytest.mark.parametrize('name', ['bandwidth', 'devices', 'latency', 'empty'])
+@pytest.mark.parametrize('name', ['bandwidth', 'devices', 'latency', 'empty', 'overlap', 'matmul'])
 def test_text_is_readable_in_light_and_dark(page, name, scheme):
     page.open(name, scheme=scheme)
     found = page.js(CONTRAST)
@@ -388,9 +312,6 @@ def test_long_names_are_there_whole_but_folded(page):
 		[each.open, each.querySelector(":scope > bdi").textContent.length])''')
     assert folded and all(not opened and length > 240 for opened, length in folded)
     assert any(length == len(page_fixtures.LONG) for _, length in folded)
-
-
-CATCH = 'window.caught = null; window.download = (name, type, text) => { window.caught = [name, text]; };'
 
 
 @pytest.mark.parametrize('name', ALL)

@@ -29,13 +29,13 @@ def written(tmp_path_factory):
     return {path.stem: path for path in folder.glob("*.json")}
 
 
-@pytest.mark.parametrize("name", ["bandwidth", "devices", "empty"])
+@pytest.mark.parametrize("name", ["bandwidth", "devices", "empty", "checkup"])
 def test_what_the_writer_writes_is_valid(written, name):
     validate.check(written[name])
 
 
 # The corpus begins where the writer is; a change of the format must reach it.
-@pytest.mark.parametrize("name", ["bandwidth", "devices", "empty"])
+@pytest.mark.parametrize("name", ["bandwidth", "devices", "empty", "checkup"])
 def test_the_fuzzing_corpus_is_of_this_format(name):
     validate.check(CORPUS / f"{name}.json")
 
@@ -87,9 +87,29 @@ ABSENT = ("cells", 3)
     (("plots", 0, "x", "scale"), "log"),
     (("plots", 0, "series", 0, "points", 0), [1, 2]),
     (("warnings", 0, "id"), "Not a word"),
+    (("conclusions", 0, "id"), "Not a word"),
+    (("conclusions", 0, "text"), None),
+    (("conclusions",), None),
+    (("parts",), {}),
 ])
 def test_what_tare_must_not_write_is_refused(path, value):
     document = validate.load(CORPUS / "bandwidth.json")
+    assert not validate.faults(document)
+    broken = copy.deepcopy(document)
+    _set(broken, path, value)
+    assert validate.faults(broken)
+
+
+@pytest.mark.parametrize("path, value", [
+    (("parts", 0, "parts"), []),
+    (("parts", 0), {}),
+    (("parts", 1, "schema"), "tare.result/2"),
+    (("parts", 1, "cells"), KeyError),
+    (("parts", 0, "devices"), KeyError),
+    (("parts",), [1]),
+])
+def test_a_part_is_a_whole_document_without_parts(path, value):
+    document = validate.load(CORPUS / "checkup.json")
     assert not validate.faults(document)
     broken = copy.deepcopy(document)
     _set(broken, path, value)

@@ -25,6 +25,8 @@
 //   no-compiler            clBuildProgram says that there is none
 //   no-names               neither the platform's name nor the driver's version is told
 //   build-fails            clBuildProgram fails and leaves a log
+//   late-callback          the callback of an event comes when fake_opencl_call_late is called
+//   no-parameters          nothing is told about a kernel's parameters
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -441,9 +443,26 @@ cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info name, size_t ro
 	return answer(&event->stamp, sizeof event->stamp, room, to, size);
 }
 
+static struct {
+	void(CL_CALLBACK *notify)(cl_event, cl_int, void *);
+	void *data;
+} late;
+
+// For tests, by dlsym: makes the callback that was kept back.
+void fake_opencl_call_late(void);
+void fake_opencl_call_late(void)
+{
+	late.notify(NULL, CL_COMPLETE, late.data);
+}
+
 cl_int clSetEventCallback(cl_event event, cl_int type,
                           void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *data)
 {
+	if (told("late-callback", NULL)) {
+		late.notify = notify;
+		late.data = data;
+		return CL_SUCCESS;
+	}
 	notify(event, event->status, data);
 	return CL_SUCCESS;
 }
@@ -584,9 +603,12 @@ cl_program clCreateProgramWithBinary(cl_context context, cl_uint count, const cl
 	return NULL;
 }
 
+static bool keeps_parameters;  // the program built last
+
 cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices,
                       const char *options, void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
+	keeps_parameters = options && strstr(options, "-cl-kernel-arg-info");
 	if (told("no-compiler", NULL))
 		return CL_COMPILER_NOT_AVAILABLE;
 	return told("build-fails", NULL) ? CL_BUILD_PROGRAM_FAILURE : CL_SUCCESS;
@@ -627,4 +649,42 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id on, cl_kernel_wor
 	if (name == CL_KERNEL_PRIVATE_MEM_SIZE)
 		return CL_INVALID_VALUE;
 	return answer(&value, sizeof value, room, to, size);
+}
+
+// Every kernel here has the parameters of tare's own loops, as NVIDIA's driver tells them.
+cl_int clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t room, void *to, size_t *size)
+{
+	cl_uint count = 3;
+	if (name != CL_KERNEL_NUM_ARGS || told("no-parameters", NULL))
+		return CL_INVALID_VALUE;
+	return answer(&count, sizeof count, room, to, size);
+}
+
+cl_int clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel_arg_info name, size_t room,
+                          void *to, size_t *size)
+{
+	static const struct {
+		cl_kernel_arg_address_qualifier address;
+		cl_kernel_arg_type_qualifier qualifiers;
+		const char *type, *name;
+	} rows[] = {
+		{ CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_TYPE_CONST, "int*", "input" },
+		{ CL_KERNEL_ARG_ADDRESS_LOCAL, 0, "float*", "tile" },
+		{ CL_KERNEL_ARG_ADDRESS_PRIVATE, 0, "struct odd", "count" },
+	};
+	if (told("no-parameters", NULL) || !keeps_parameters)
+		return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+	if (index >= sizeof rows / sizeof *rows)
+		return CL_INVALID_ARG_INDEX;
+	switch (name) {
+	case CL_KERNEL_ARG_ADDRESS_QUALIFIER:
+		return answer(&rows[index].address, sizeof rows->address, room, to, size);
+	case CL_KERNEL_ARG_TYPE_QUALIFIER:
+		return answer(&rows[index].qualifiers, sizeof rows->qualifiers, room, to, size);
+	case CL_KERNEL_ARG_TYPE_NAME:
+		return answer(rows[index].type, strlen(rows[index].type) + 1, room, to, size);
+	case CL_KERNEL_ARG_NAME:
+		return answer(rows[index].name, strlen(rows[index].name) + 1, room, to, size);
+	}
+	return CL_INVALID_VALUE;
 }

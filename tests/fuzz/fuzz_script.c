@@ -28,7 +28,8 @@ static void run_model(const struct tare_script *script)
 		tare_model_copy_cost(copy->fixed_ps, copy->rate, 1 << 20,
 		                     (enum tare_flow)(i % (TARE_FLOW_COUNT + 1)), operation);
 		if (i < script->kernel_count)
-			tare_model_kernel_cost(script, &script->kernels[i], 100, 64, operation);
+			tare_model_kernel_cost(script, &script->kernels[i], 100, 64,
+			                       &(struct tare_model_repeat){ UINT64_MAX, 1 << 20 }, operation);
 		if (tare_model_can_run(model, queues[i & 1], operation->flow))
 			tare_model_append(model, queues[i & 1], operation);
 	}

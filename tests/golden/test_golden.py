@@ -18,12 +18,19 @@ UPDATE = os.environ.get("TARE_UPDATE_GOLDEN") == "1"
 DEVICE = ["--device", "simulated"]
 LATENCY = ["latency", *DEVICE, "--budget", "2", "--seed", "7"]
 BANDWIDTH = ["bandwidth", *DEVICE, "--sizes", "8K..1M", "--budget", "4", "--seed", "7"]
+PEAK = ["peak", *DEVICE, "--budget", "1", "--seed", "7"]
+MATMUL = ["matmul", *DEVICE, "--n", "32,64,100", "--budget", "1", "--seed", "7", "--peaks", "none"]
+OVERLAP = ["overlap", *DEVICE, "--bytes", "1M", "--chunks", "1,4,16", "--queues", "1,3", "--budget", "1",
+           "--seed", "7", "--peaks", "none"]
+CHECKUP = ["checkup", *DEVICE, "--budget", "1", "--seed", "7"]
 SAVED = sorted(path.name for path in HERE.glob("saved/*.json"))
 
 # Each command measures once and writes everything; the other texts are rendered from its JSON.
-COMMANDS = {"devices": ["devices", *DEVICE], "latency": LATENCY, "bandwidth": BANDWIDTH}
+COMMANDS = {"devices": ["devices", *DEVICE], "latency": LATENCY, "bandwidth": BANDWIDTH, "peak": PEAK,
+            "matmul": MATMUL, "overlap": OVERLAP, "checkup": CHECKUP}
 RENDERED = {"verbose": (["-v"], "80"), "120": ([], "120")}
-HELP = {"help.txt": ["help"], "help-bandwidth.txt": ["help", "bandwidth"]}
+HELP = {"help.txt": ["help"], "help-bandwidth.txt": ["help", "bandwidth"],
+        "help-overlap.txt": ["help", "overlap"]}
 
 
 def digest(samples):
@@ -87,7 +94,8 @@ def test_help(tare, name):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_there_is_a_saved_result_of_every_command(command):
-    commands = [json.loads((HERE / "saved" / name).read_text("utf-8"))["command"] for name in SAVED]
+    documents = [json.loads((HERE / "saved" / name).read_text("utf-8")) for name in SAVED]
+    commands = [document["command"] for document in documents]
     assert command in commands, "measure it on a real device and put the JSON into tests/golden/saved"
 
 
@@ -102,6 +110,8 @@ def test_a_document_that_was_written_once_can_be_read_for_ever(tare, tmp_path, n
     document = json.loads(saved.read_text("utf-8"))
     again = json.loads((tmp_path / "a.json").read_text("utf-8"))
     assert again["cells"] == document["cells"]
+    assert again.get("parts") == document.get("parts")
+    assert again.get("conclusions") == document.get("conclusions")
     assert len((tmp_path / "a.csv").read_text("utf-8").splitlines()) > 1
     assert "</html>" in (tmp_path / "a.html").read_text("utf-8")
 
@@ -120,12 +130,10 @@ def test_a_second_run_is_the_same(tare):
     assert json.loads(first.stdout)["parameters"]["seed"] == 1
 
 
-@pytest.mark.parametrize("command", ["devices", "latency", "bandwidth"])
-def test_a_locale_without_utf8_gets_ascii_of_the_same_shape(tare, command):
-    options = [] if command == "devices" else ["--budget", "0.3", "--seed", "7"]
-    sizes = ["--sizes", "8K..64K"] if command == "bandwidth" else []
-    utf8 = tare(command, *DEVICE, *options, *sizes)
-    ascii_only = tare(command, *DEVICE, *options, *sizes, env={"LC_ALL": "C"})
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_locale_without_utf8_gets_ascii_of_the_same_shape(tare, measured, command):
+    utf8 = tare("render", measured / f"{command}.json")
+    ascii_only = tare("render", measured / f"{command}.json", env={"LC_ALL": "C"})
     assert ascii_only.returncode == 0 and ascii_only.stdout.isascii()
     assert [len(line) for line in ascii_only.stdout.splitlines()] == [
         len(line) for line in utf8.stdout.splitlines()]

@@ -80,7 +80,12 @@ uint8_t *get(struct tare_queue *queue, struct tare_memory *memory);
 	X(what_follows_a_host_call_sees_what_it_did) \
 	X(native_waits_return)
 
+#define CONTRACT_KERNEL_TESTS(X) \
+	X(parameters_are_told_or_said_to_be_unknown) \
+	X(the_vendors_product_is_right_or_says_what_is_missing)
+
 #define X(test) void test(void **state);
 CONTRACT_MEMORY_TESTS(X)
 CONTRACT_QUEUE_TESTS(X)
+CONTRACT_KERNEL_TESTS(X)
 #undef X

@@ -116,6 +116,20 @@ static inline int rich_plot(struct tare_result *result, enum tare_plot_kind kind
 	return 0;
 }
 
+static inline int rich_timeline(struct tare_result *result)
+{
+	struct tare_plot *plot = tare_result_add_plot(result, "timeline", "Best schedule", TARE_PLOT_TIMELINE);
+	struct tare_plot_series *lane;
+
+	if (!plot || tare_plot_axes(plot, "time", "ns", false, "chunk", NULL, false) < 0)
+		return -ENOMEM;
+	lane = tare_plot_add_series(plot, "to-device");
+	if (!lane || tare_plot_series_add(lane, (struct tare_point){ 0, 0, 0, 125.5 }) < 0 ||
+	    tare_plot_series_add(lane, (struct tare_point){ 125.5, 1, 125.5, 251 }) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
 // Fills `result` for a command that measures one device, or for `devices` with two.
 static inline int rich_fill(struct tare_result *result, bool list_devices)
 {
@@ -134,9 +148,33 @@ static inline int rich_fill(struct tare_result *result, bool list_devices)
 		return 0;
 	rich_clock(&result->clock);
 	if (rich_cells(result) < 0 || rich_plot(result, TARE_PLOT_LINE) < 0 ||
-	    rich_plot(result, TARE_PLOT_BAR) < 0 ||
+	    rich_plot(result, TARE_PLOT_BAR) < 0 || rich_timeline(result) < 0 ||
+	    tare_result_conclude(result, "worth-it", "Worth it: %.2f times. So say 3 queues.", 2.5) < 0 ||
+	    tare_result_conclude(result, "limit", "The link limits it.") < 0 ||
 	    tare_result_warn(result, "not-converged", "--budget 60 would do", "%d of %d cells", 3, 46) < 0 ||
 	    tare_result_warn(result, "no-action", NULL, "plain") < 0)
 		return -ENOMEM;
+	return 0;
+}
+
+// Fills `result` as a command that runs others: a conclusion of its own, and two parts.
+static inline int rich_fill_parts(struct tare_result *result)
+{
+	static const char *const commands[] = { "devices", "latency" };
+
+	if (tare_set_string(&result->written_at, "1970-01-01T00:00:00Z") < 0 ||
+	    rich_device(result, 0) < 0 ||
+	    tare_result_conclude(result, "whole", "Overlap pays. The rest is as it should be.") < 0 ||
+	    tare_result_warn(result, "budget", "--budget 120", "Two sizes were left out.") < 0)
+		return -ENOMEM;
+	for (int i = 0; i < 2; i++) {
+		struct tare_result *part = tare_result_new(commands[i]);
+		if (!part || tare_result_add_part(result, part) < 0) {
+			tare_result_free(part);
+			return -ENOMEM;
+		}
+		if (rich_fill(part, i == 0) < 0)
+			return -ENOMEM;
+	}
 	return 0;
 }

@@ -358,6 +358,7 @@ int main(int argc, char **argv)
 #define X(test) cmocka_unit_test(test),
 		CONTRACT_MEMORY_TESTS(X)
 		CONTRACT_QUEUE_TESTS(X)
+		CONTRACT_KERNEL_TESTS(X)
 #undef X
 		cmocka_unit_test(facts_are_there_or_say_why_not),
 		cmocka_unit_test(there_is_no_device_past_the_last),

@@ -710,6 +710,65 @@ static void cells_say_which_stamps_are_positions_in_the_stream(void **state)
 	simulated_close(&simulated);
 }
 
+// Figures that never settle use up their shares.
+static int64_t sampled_ps(const struct tare_cell *cell)
+{
+	int64_t sum = 0;
+	assert_null(cell->absent);
+	for (size_t i = 0; i < cell->summary.n; i++)
+		sum += cell->samples[i];
+	return sum;
+}
+
+static void copies_get_more_of_the_budget_and_large_ones_most(void **state)
+{
+	static const struct { const char *line; uint64_t bytes; double share; } rows[] = {
+		{ "heap-to-device+1", 16 * MB, 1 },
+		{ "heap-to-device+4096", 16 * MB, 1 },
+		{ "heap-to-device", 4 * MB, 2 + 2 * 4 / 64.0 },
+		{ "heap-to-device", 16 * MB, 2 + 2 * 16 / 64.0 },
+		{ "device-to-heap", 16 * MB, 2 + 2 * 16 / 64.0 },
+	};
+	struct tare_bandwidth_options options = { .from_bytes = 4 * MB, .to_bytes = 16 * MB };
+	struct simulated_run simulated;
+	int64_t unit_ps;
+	(void)state;
+	assert_int_equal(tare_parse_lines("heap-to-device,device-to-heap,unaligned", &options.lines, NULL), 0);
+	simulated_open(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS "jitter range 100 %\n", "bandwidth", BUDGET / 4);
+	assert_int_equal(tare_measure_bandwidth(&simulated.run, &options, NULL), 0);
+	unit_ps = sampled_ps(find(simulated.run.result, rows[0].line, rows[0].bytes, "host"));
+	for (size_t i = 1; i < sizeof rows / sizeof *rows; i++) {
+		double share =
+		    (double)sampled_ps(find(simulated.run.result, rows[i].line, rows[i].bytes, "host")) /
+		    (double)unit_ps;
+		// What one leaves over goes to those after it.
+		close_to(rows[i].line, share / rows[i].share, 1, 0.35);
+	}
+	simulated_close(&simulated);
+}
+
+static void a_quick_look_takes_sizes_in_steps_of_four(void **state)
+{
+	struct tare_bandwidth_options options = { .from_bytes = 16 * KB, .to_bytes = MB, .coarse = true };
+	struct simulated_run simulated;
+	size_t sizes = 0;
+	(void)state;
+	assert_int_equal(tare_parse_lines("host-to-device", &options.lines, NULL), 0);
+	simulated_open(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS, "bandwidth", BUDGET);
+	assert_int_equal(tare_measure_bandwidth(&simulated.run, &options, NULL), 0);
+	for (size_t i = 0; i < simulated.run.result->cell_count; i++) {
+		const struct tare_cell *cell = &simulated.run.result->cells[i];
+		int64_t bytes = label_number(cell, "bytes");
+		if (bytes < 0 || strcmp(cell->source, "device") != 0)
+			continue;
+		sizes++;
+		assert_true(bytes == 16 * (int64_t)KB || bytes == 64 * (int64_t)KB ||
+		            bytes == 256 * (int64_t)KB || bytes == (int64_t)MB);
+	}
+	assert_int_equal(sizes, 4);
+	simulated_close(&simulated);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -742,6 +801,8 @@ int main(void)
 		cmocka_unit_test(no_native_wait_comes_before_a_limited_one),
 		cmocka_unit_test(both_ways_an_end_before_its_start_is_said),
 		cmocka_unit_test(cells_say_which_stamps_are_positions_in_the_stream),
+		cmocka_unit_test(copies_get_more_of_the_budget_and_large_ones_most),
+		cmocka_unit_test(a_quick_look_takes_sizes_in_steps_of_four),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

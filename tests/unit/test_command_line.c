@@ -4,6 +4,13 @@
 #include "cli/option.h"
 #include "cli/progress.h"
 #include "cli/suggest.h"
+#include "cli/words.h"
+#include "measure/bandwidth.h"
+#include "measure/checkup.h"
+#include "measure/latency.h"
+#include "measure/matmul.h"
+#include "measure/overlap.h"
+#include "measure/peak.h"
 #include "report/text_write.h"
 
 #include <setjmp.h>
@@ -112,6 +119,123 @@ static void the_environment_names_the_device_unless_the_option_does(void **state
 	setenv("TARE_DEVICE", "", 1);
 	assert_null(parse(0, &error, 1, "latency").device);
 	unsetenv("TARE_DEVICE");
+}
+
+static const struct tare_option *option_of(const char *name)
+{
+	for (size_t i = 0; i < tare_option_count; i++)
+		if (strcmp(tare_options[i].name, name) == 0)
+			return &tare_options[i];
+	fail_msg("no option --%s", name);
+	return NULL;
+}
+
+static void help_tells_the_budget_of_each_command(void **state)
+{
+	static const struct { const char *command; int64_t budget_ns; const char *text; } rows[] = {
+		{ "latency", TARE_LATENCY_BUDGET_NS, "about how long to measure (default: 20)" },
+		{ "bandwidth", TARE_BANDWIDTH_BUDGET_NS, "about how long to measure (default: 60)" },
+		{ "peak", TARE_PEAK_BUDGET_NS, "about how long to measure (default: 30)" },
+		{ "matmul", TARE_MATMUL_BUDGET_NS, "about how long to measure (default: 60)" },
+		{ "overlap", TARE_OVERLAP_BUDGET_NS, "about how long to measure (default: 60)" },
+		{ "checkup", TARE_CHECKUP_BUDGET_NS, "about how long to measure (default: 60)" },
+	};
+	const struct tare_option *budget = option_of("budget");
+	char text[256];
+	size_t measuring = 0;
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct tare_command *command = tare_command_find(rows[i].command);
+		assert_int_equal(command->budget_ns, rows[i].budget_ns);
+		assert_string_equal(tare_option_summary(budget, command, text, sizeof text), rows[i].text);
+		assert_string_equal(tare_option_summary(option_of("seed"), command, text, sizeof text),
+		                    option_of("seed")->summary);
+	}
+	for (size_t i = 0; i < TARE_COMMAND_COUNT; i++) {
+		measuring += tare_option_applies(budget, &tare_commands[i]);
+		assert_int_equal(tare_option_applies(budget, &tare_commands[i]), tare_commands[i].budget_ns > 0);
+	}
+	assert_int_equal(measuring, sizeof rows / sizeof *rows);
+}
+
+static void values_are_checked_by_kind(void **state)
+{
+	static const struct { const char *words[3]; const char *says; } rows[] = {
+		{ { "matmul", "--n", "" }, "--n: needs a value (LIST)" },
+		{ { "overlap", "--kernel", "" }, "--kernel: needs a value (FILE)" },
+		{ { "overlap", "--arg", "" }, "--arg: needs a value (TYPE:VALUE)" },
+		{ { "overlap", "--align", "0" }, "--align: must be at least 1" },
+		{ { "overlap", "--group", "1x" }, "--group: '1x' is not a whole number" },
+		{ { "checkup", "--budget", "0" }, "--budget: '0' is not a number" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct tare_error error = { 0 };
+		parse(TARE_EXIT_USAGE, &error, 3, rows[i].words[0], rows[i].words[1], rows[i].words[2]);
+		if (!strstr(error.message, rows[i].says))
+			fail_msg("'%s', not '%s'", error.message, rows[i].says);
+	}
+}
+
+static void an_option_may_be_repeated_where_it_is_a_list(void **state)
+{
+	char *arguments[2 + 2 * (TARE_TEXTS + 1)] = { "tare", "overlap" };
+	struct tare_settings settings;
+	struct tare_error error = { 0 };
+	(void)state;
+	for (int i = 0; i <= TARE_TEXTS; i++) {
+		arguments[2 + 2 * i] = "--arg";
+		arguments[3 + 2 * i] = "int:1";
+	}
+	assert_int_equal(tare_settings_parse(2 + 2 * TARE_TEXTS, arguments, &settings, &error), TARE_EXIT_OK);
+	assert_int_equal(settings.kernel_arguments.count, TARE_TEXTS);
+	assert_int_equal(tare_settings_parse(4 + 2 * TARE_TEXTS, arguments, &settings, &error),
+	                 TARE_EXIT_USAGE);
+	assert_string_equal(error.message, "--arg: is given more than 16 times");
+	// Elsewhere the last one counts.
+	settings = parse(0, &error, 5, "matmul", "--n", "32", "--n", "64");
+	assert_string_equal(settings.n, "64");
+}
+
+static char *words_of(enum tare_words words, const char *separator)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+	tare_words_write(words, separator, file);
+	fclose(file);
+	return text;
+}
+
+// What completions offer is what the parsers take, one by one and all of it.
+static void every_word_that_is_offered_is_taken(void **state)
+{
+	static const enum tare_words lists[] = { TARE_WORDS_LINES, TARE_WORDS_RUNGS, TARE_WORDS_BREAKS };
+	(void)state;
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+		char *words = words_of(lists[i], ","), *rest = words, *word;
+		size_t count = 0;
+		while ((word = strsep(&rest, ","))) {
+			struct tare_overlap_options overlap = { 0 };
+			struct tare_error error = { 0 };
+			uint32_t bits = 0;
+			int status = lists[i] == TARE_WORDS_LINES   ? tare_parse_lines(word, &bits, &error)
+			             : lists[i] == TARE_WORDS_RUNGS ? tare_parse_rungs(word, &bits, &error)
+			                                            : tare_parse_breaks(word, &overlap, &error);
+			if (status != 0)
+				fail_msg("'%s': %s", word, error.message);
+			count++;
+		}
+		assert_true(count > 4);
+		assert_true(tare_words_are_list(lists[i]));
+		assert_false(tare_words_or_file(lists[i]));
+		free(words);
+	}
+	assert_int_equal(option_of("lines")->words, TARE_WORDS_LINES);
+	assert_int_equal(option_of("rungs")->words, TARE_WORDS_RUNGS);
+	assert_int_equal(option_of("break")->words, TARE_WORDS_BREAKS);
+	assert_int_equal(option_of("loop")->words, TARE_WORDS_LOOPS);
+	assert_int_equal(option_of("peaks")->words, TARE_WORDS_PEAKS);
 }
 
 // ---- which device
@@ -283,6 +407,10 @@ int main(void)
 		cmocka_unit_test(progress_says_what_and_how_long_and_fits),
 		cmocka_unit_test(options_come_in_any_order_and_form),
 		cmocka_unit_test(the_environment_names_the_device_unless_the_option_does),
+		cmocka_unit_test(help_tells_the_budget_of_each_command),
+		cmocka_unit_test(values_are_checked_by_kind),
+		cmocka_unit_test(an_option_may_be_repeated_where_it_is_a_list),
+		cmocka_unit_test(every_word_that_is_offered_is_taken),
 		cmocka_unit_test(the_best_device_is_taken),
 		cmocka_unit_test(a_word_for_no_device_or_several_is_refused),
 		cmocka_unit_test(a_script_is_told_from_an_index),

@@ -50,6 +50,36 @@ static void a_cell_is_a_row_and_labels_are_columns(void **state)
 	free(expected);
 }
 
+// Columns are those of all parts; a cell without a label has an empty field there.
+static void parts_are_rows_under_one_header(void **state)
+{
+	struct tare_result *result = tare_result_new("checkup");
+	char *text, *expected = NULL;
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		static const char *const rows[3][3] = {
+			{ "latency", "group", "launch" }, { "peak", "width", NULL }, { "checkup", "group", "all" } };
+		struct tare_result *part = i < 2 ? tare_result_new(rows[i][0]) : result;
+		struct tare_cell *cell = tare_result_add_cell(part, "time", "ns", "host");
+		if (rows[i][2])
+			assert_int_equal(tare_labels_set_text(&cell->labels, rows[i][1], rows[i][2]), 0);
+		else
+			assert_int_equal(tare_labels_set_number(&cell->labels, rows[i][1], 4), 0);
+		if (i < 2)
+			assert_int_equal(tare_result_add_part(result, part), 0);
+	}
+	text = write_text(result);
+	assert_true(asprintf(&expected,
+	                     "command,group,width,%slatency,launch,,time,ns,0,,,,,,false,host,,,,,,,,\r\n"
+	                     "peak,,4,time,ns,0,,,,,,false,host,,,,,,,,\r\n"
+	                     "checkup,all,,time,ns,0,,,,,,false,host,,,,,,,,\r\n",
+	                     cells_header) > 0);
+	assert_string_equal(text, expected);
+	tare_result_free(result);
+	free(text);
+	free(expected);
+}
+
 static void texts_are_quoted_as_rfc_4180_says(void **state)
 {
 	static const struct { const char *text, *field; } rows[] = {
@@ -127,6 +157,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_cell_is_a_row_and_labels_are_columns),
+		cmocka_unit_test(parts_are_rows_under_one_header),
 		cmocka_unit_test(texts_are_quoted_as_rfc_4180_says),
 		cmocka_unit_test(a_document_without_cells_is_a_header),
 		cmocka_unit_test(a_device_is_a_row_for_each_fact),

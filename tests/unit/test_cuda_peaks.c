@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/peaks.h"
+#include "backend/nvidia_peaks.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -254,20 +254,70 @@ static void a_kernel_runs_in_waves(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_model_operation k, floor, share;
 		int64_t body = rows[i].waves * 1320 * NS;
-		tare_model_kernel_cost(&script, &script.kernels[0], rows[i].groups, 32, &k);
+		tare_model_kernel_cost(&script, &script.kernels[0], rows[i].groups, 32, NULL, &k);
 		assert_int_equal(k.fixed_ps + k.work_ps + k.tail_ps, 2 * US + body);
 		assert_int_equal(k.tail_ps, 0);
-		tare_model_kernel_cost(&script, &script.kernels[1], rows[i].groups, 32, &floor);
+		tare_model_kernel_cost(&script, &script.kernels[1], rows[i].groups, 32, NULL, &floor);
 		assert_int_equal(floor.fixed_ps + floor.work_ps + floor.tail_ps,
 		                 2 * US + (body < 5 * US ? 5 * US : body));
 		// Shared: it lasts as long, but holds the engine only for what it fills.
-		tare_model_kernel_cost(&script, &script.kernels[3], rows[i].groups, 32, &share);
+		tare_model_kernel_cost(&script, &script.kernels[3], rows[i].groups, 32, NULL, &share);
 		assert_int_equal(share.work_ps + share.tail_ps, body);
 		assert_int_equal(share.work_ps, (int64_t)rows[i].groups * 1320 * NS / 8);
 	}
 	struct tare_model_operation stream;
-	tare_model_kernel_cost(&script, &script.kernels[2], 1000, 64, &stream);
+	tare_model_kernel_cost(&script, &script.kernels[2], 1000, 64, NULL, &stream);
 	assert_int_equal(stream.fixed_ps + stream.work_ps, 3 * US + 64 * US);
+}
+
+static void repeats_cost_items_times_the_argument(void **state)
+{
+	static const struct {
+		size_t kernel;
+		uint64_t items, count, span;
+		int64_t ps;
+	} rows[] = {
+		{ 0, 1000, 1, 0, 1000 * NS },
+		{ 0, 1000, 64, 0, 64000 * NS },
+		{ 0, 1000, 0, 0, 0 },
+		{ 1, 1, 1, 0, 333333333334 },  // 1/3 s, rounded up
+		{ 1, UINT64_MAX, UINT64_MAX, 0, TARE_PS_MAX },
+		{ 1, UINT64_C(1) << 63, UINT64_C(1) << 53, 0, TARE_PS_MAX },  // 2^116 repeats
+		{ 1, 3000000, 1, 0, TARE_PS_MAX },
+		{ 1, 2999999, 1, 0, INT64_C(999999666666666667) },
+		// 1 Gitem/s up to 1 KiB, 0.5 up to 2 KiB, beyond that 0.1.
+		{ 2, 100, 1, 1, 100 * NS },
+		{ 2, 100, 1, 1024, 100 * NS },
+		{ 2, 100, 1, 1025, 200 * NS },
+		{ 2, 100, 1, 2048, 200 * NS },
+		{ 2, 100, 1, 2049, 1000 * NS },
+		{ 2, 100, 1, UINT64_MAX, 1000 * NS },
+		{ 3, 100, 1, 1, 0 },
+	};
+	(void)state;
+	struct tare_script script = script_of("kernel k repeat 0 repeat-rate 1 Gitem/s\n"
+		"kernel slow repeat 0 repeat-rate 3 item/s\n"
+		"kernel tiered repeat 0 repeat-rate 0.1 Gitem/s span 1\n"
+		"tier tiered up-to 1 KiB rate 1 Gitem/s\ntier tiered up-to 2 KiB rate 0.5 Gitem/s\n"
+		"kernel none\n"
+		"kernel all fixed 2 us minimum 9 us slots 2 wave 1 us rate 1 Gitem/s share yes \\\n"
+		" repeat 0 repeat-rate 1 Gitem/s\n");
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		assert_int_equal(tare_model_repeat_ps(&script.kernels[rows[i].kernel], rows[i].items,
+		                                      &(struct tare_model_repeat){ rows[i].count,
+		                                                                   rows[i].span }),
+		                 rows[i].ps);
+	assert_int_equal(tare_model_repeat_ps(&script.kernels[0], 1000, NULL), 0);
+	// 4 of 8 slots filled: 1 us of wave, of it 0.5 held; 0.4 us of items; 4 us of repeats; at least 9.
+	struct tare_model_operation operation;
+	tare_model_kernel_cost(&script, &script.kernels[4], 4, 100,
+	                       &(struct tare_model_repeat){ .count = 10 }, &operation);
+	assert_int_equal(operation.fixed_ps, 2 * US);
+	assert_int_equal(operation.work_ps, 500 * NS + 400 * NS + 4 * US);
+	assert_int_equal(operation.work_ps + operation.tail_ps, 9 * US);
+	tare_model_kernel_cost(&script, &script.kernels[4], 4, 100,
+	                       &(struct tare_model_repeat){ .count = 20 }, &operation);
+	assert_int_equal(operation.work_ps + operation.tail_ps, 1 * US + 400 * NS + 8 * US);
 }
 
 static void a_shared_kernel_leaves_room_for_the_next(void **state)
@@ -278,7 +328,7 @@ static void a_shared_kernel_leaves_room_for_the_next(void **state)
 	struct tare_model_operation kernels[4];
 	// Each fills a quarter of the device: four queues together take 8 us plus three quarters' delay.
 	for (int i = 0; i < 4; i++) {
-		tare_model_kernel_cost(&script, &script.kernels[0], 1, 1, &kernels[i]);
+		tare_model_kernel_cost(&script, &script.kernels[0], 1, 1, NULL, &kernels[i]);
 		kernels[i].submitted_ps = 0;
 		kernels[i].held = false;
 		kernels[i].wait_count = 0;
@@ -427,7 +477,7 @@ static void absurd_costs_stop_at_the_limit(void **state)
 	struct tare_script script = script_of("kernel k fixed 1000 s slots 1 wave 1000 s item 1000 s\n");
 	assert_int_equal(tare_model_rate_ps(UINT64_MAX, 1), TARE_PS_MAX);
 	assert_int_equal(tare_model_add_ps(TARE_PS_MAX, TARE_PS_MAX), TARE_PS_MAX);
-	tare_model_kernel_cost(&script, &script.kernels[0], UINT64_MAX, UINT64_MAX, &operation);
+	tare_model_kernel_cost(&script, &script.kernels[0], UINT64_MAX, UINT64_MAX, NULL, &operation);
 	assert_int_equal(operation.work_ps, TARE_PS_MAX);
 	struct tare_model *model = tare_model_new(&script, NULL, NULL);
 	operation.submitted_ps = 0;
@@ -451,6 +501,7 @@ int main(void)
 		cmocka_unit_test(a_fixed_cost_does_not_slow_down),
 		cmocka_unit_test(engines_of_one_flow_share_its_link),
 		cmocka_unit_test(a_kernel_runs_in_waves),
+		cmocka_unit_test(repeats_cost_items_times_the_argument),
 		cmocka_unit_test(a_shared_kernel_leaves_room_for_the_next),
 		cmocka_unit_test(a_pipeline_reaches_3n_over_n_plus_2_on_two_copy_engines),
 		cmocka_unit_test(a_pipeline_reaches_one_and_a_half_on_one_copy_engine_breadth_first),

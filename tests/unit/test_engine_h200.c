@@ -166,7 +166,7 @@ static double predict_us(const struct tare_script *script, int kernel, int queue
 		if (i % 3 == 0)
 			tare_model_copy_cost(in->fixed_ps, in->rate, bytes, TARE_FLOW_TO_DEVICE, operation);
 		else if (i % 3 == 1)
-			tare_model_kernel_cost(script, &script->kernels[kernel], bytes, 1, operation);
+			tare_model_kernel_cost(script, &script->kernels[kernel], bytes, 1, NULL, operation);
 		else
 			tare_model_copy_cost(out->fixed_ps, out->rate, bytes, TARE_FLOW_TO_HOST, operation);
 		issued_ps += script->host.append_ps;

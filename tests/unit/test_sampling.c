@@ -222,6 +222,29 @@ static void budget_is_shared_and_leftover_flows_on(void **state)
 	close_bench(&bench);
 }
 
+// Noise that never settles: each uses its share to the end, whatever the order.
+static void a_weight_is_a_larger_share(void **state)
+{
+	static const double weights[] = { 0, 1, 4, 10 }; // 0 counts as 1
+	(void)state;
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		struct thing things[4] = { 0 };
+		struct bench bench;
+		for (size_t i = 0; i < 4; i++)
+			things[i] = (struct thing){ .takes_ns = 10 * MS, .value = 100000, .noise = 1 };
+		open_bench(&bench, things, 4, 16 * S, seed);
+		for (size_t i = 0; i < 4; i++)
+			bench.measurements[i].weight = weights[i];
+		assert_int_equal(measure(&bench, NULL), 0);
+		for (size_t i = 0; i < 4; i++) {
+			int64_t share_ns = (int64_t)((weights[i] > 1 ? weights[i] : 1) * (double)S);
+			// A tenth is left to verification; what one leaves goes to the rest.
+			assert_in_range(things[i].spent_ns, share_ns * 85 / 100, share_ns * 160 / 100);
+		}
+		close_bench(&bench);
+	}
+}
+
 static void an_interruption_keeps_what_is_there(void **state)
 {
 	struct thing things[6] = { 0 };
@@ -513,6 +536,7 @@ int main(void)
 		cmocka_unit_test(a_steady_thing_converges_and_stops),
 		cmocka_unit_test(a_short_budget_still_lets_a_steady_thing_converge),
 		cmocka_unit_test(budget_is_shared_and_leftover_flows_on),
+		cmocka_unit_test(a_weight_is_a_larger_share),
 		cmocka_unit_test(an_interruption_keeps_what_is_there),
 		cmocka_unit_test(what_a_device_cannot_do_is_absent_with_the_reason),
 		cmocka_unit_test(a_fruitless_sample_is_tried_again_but_not_for_ever),

@@ -114,7 +114,9 @@ static void every_statement_is_read(void **state)
 		"marker fixed 6 ps\ncall fixed 7 ps\n"
 		"touch page 4 KiB fault 1 ps\nmigrate page 64 KiB fault 2 ps fixed 3 ps rate 4 B/s\n"
 		"kernel k fixed 1 ps minimum 2 ps slots 3 wave 4 ps item 5 ps rate 6 item/s share yes \\\n"
-		" action add registers 7 local 8 B\n"
+		" action add work-group 64 registers 7 local 8 B repeat 0 repeat-rate 9 item/s span 15 arguments 16\n"
+		"tier k up-to 1 KiB rate 3 item/s\ntier k up-to 2 KiB rate 2 item/s\n"
+		"kernel plain action matmul-element\n"
 		"graph instantiate 1 ps launch 2 ps node 3 ps\n"
 		"telemetry clock 1 Hz memory-clock 2 Hz power 3.5 W temperature 40 C throttle 4\n"
 		"jitter range 2 % seed 9\n"
@@ -147,6 +149,17 @@ static void every_statement_is_read(void **state)
 	assert_int_equal(script.migrate.rate, 4);
 	assert_int_equal(script.kernels[0].action, TARE_KERNEL_ADD);
 	assert_int_equal(script.kernels[0].item_rate, 6);
+	assert_int_equal(script.kernels[0].repeat_argument, 0);
+	assert_int_equal(script.kernels[0].repeat_rate, 9);
+	assert_int_equal(script.kernels[0].span_argument, 15);
+	assert_int_equal(script.kernels[0].arguments, 16);
+	assert_int_equal(script.kernels[0].tier_count, 2);
+	assert_int_equal(script.kernels[0].tiers[1].bytes, 2048);
+	assert_int_equal(script.kernels[0].tiers[1].rate, 2);
+	assert_int_equal(script.kernels[1].repeat_argument, -1);
+	assert_int_equal(script.kernels[1].span_argument, -1);
+	assert_int_equal(script.kernels[1].arguments, 0);
+	assert_int_equal(script.kernels[1].action, TARE_KERNEL_MATMUL_ELEMENT);
 	assert_int_equal(script.graph.node_ps, 3);
 	assert_int_equal(script.telemetry.power_mw, 3500);
 	assert_int_equal(script.jitter.range_ppm, 20000);
@@ -200,7 +213,22 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 		{ "engine copy runs ,", "does not belong" },
 		{ "kernel", "needs a name" },
 		{ "kernel k slots 0", "must be above zero" },
-		{ "kernel k action dance", "'dance' does not belong after 'action'; write none, copy or add" },
+		{ "kernel k action dance", "'dance' does not belong after 'action'; write none, copy, add, "
+		  "overlap-volatile, overlap-register, matmul or matmul-element" },
+		{ "kernel k repeat 5", "kernel 'k' needs both of 'repeat' and 'repeat-rate'" },
+		{ "kernel k repeat-rate 5 item/s", "kernel 'k' needs both of 'repeat' and" },
+		{ "kernel k repeat 5 repeat-rate 0 item/s", "must be above zero" },
+		{ "kernel k repeat 16 repeat-rate 5 item/s", "'repeat 16' is too large" },
+		{ "kernel k repeat -1 repeat-rate 5 item/s", "'-1' is not a number" },
+		{ "kernel k repeat 5 repeat-rate 5 GB/s", "'GB/s' is not a unit" },
+		{ "kernel k span 5", "'span' of kernel 'k' needs 'repeat'" },
+		{ "kernel k arguments 0", "must be above zero" },
+		{ "kernel k arguments 17", "too large" },
+		{ "kernel k repeat 4 repeat-rate 5 item/s arguments 4",
+		  "kernel 'k' takes 4 arguments, from 0; 'repeat' and 'span' are among them" },
+		{ "kernel k repeat 0 repeat-rate 5 item/s span 4 arguments 4", "takes 4 arguments" },
+		{ "tier", "needs the name of a kernel that was given before, not ''" },
+		{ "tier k up-to 1 KiB rate 5 item/s", "given before, not 'k'" },
 		{ "concurrent uphill speed 5 % while kernel", "needs a flow" },
 		{ "concurrent kernel speed 101 % while kernel", "too large" },
 		{ "concurrent kernel speed 0 % while kernel", "above zero" },
@@ -242,6 +270,9 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 	}
 }
 
+#define TIERED BASE "kernel k repeat 0 repeat-rate 9 item/s span 1\n"
+#define TIER(kib) "tier k up-to " kib " KiB rate 5 item/s\n"
+
 static void what_contradicts_another_line_is_refused(void **state)
 {
 	(void)state;
@@ -262,6 +293,17 @@ static void what_contradicts_another_line_is_refused(void **state)
 	            BASE_LINES + 3, "'copy pinned device' was already given in line 6");
 	must_refuse(BASE "kernel k\nkernel k\n", BASE_LINES + 2,
 	            "kernel 'k' was already given in line 6");
+	// Tiers: of a kernel with a span, complete, in order, at most four.
+	must_refuse(BASE "kernel k repeat 0 repeat-rate 9 item/s\ntier k up-to 1 KiB rate 5 item/s\n",
+	            BASE_LINES + 2, "kernel 'k' has no 'span'");
+	must_refuse(TIERED "tier k up-to 1 KiB\n", BASE_LINES + 2, "'tier' lacks 'rate'");
+	must_refuse(TIERED "tier k rate 1 item/s\n", BASE_LINES + 2, "'tier' lacks 'up-to'");
+	must_refuse(TIERED "tier k up-to 0 KiB rate 1 item/s\n", BASE_LINES + 2, "above zero");
+	must_refuse(TIERED TIER("2") TIER("2"), BASE_LINES + 3,
+	            "in order of size; the one before reaches up to 2048 B");
+	must_refuse(TIERED TIER("2") TIER("1"), BASE_LINES + 3, "in order of size");
+	must_refuse(TIERED TIER("1") TIER("2") TIER("3") TIER("4") TIER("5"), BASE_LINES + 6,
+	            "kernel 'k' has more than 4 tiers");
 	must_refuse(BASE "lacks gates reason \"a\"\nlacks gates reason \"b\"\n", BASE_LINES + 2,
 	            "'lacks gates' was already given in line 6");
 }
@@ -273,7 +315,7 @@ static void too_much_of_anything_is_refused(void **state)
 	strcpy(text, BASE);
 	for (int i = 0; i < TARE_SCRIPT_KERNELS + 1; i++)
 		sprintf(text + strlen(text), "kernel k%d\n", i);
-	must_refuse(text, BASE_LINES + TARE_SCRIPT_KERNELS + 1, "more than 16 kernels");
+	must_refuse(text, BASE_LINES + TARE_SCRIPT_KERNELS + 1, "more than 64 kernels");
 	strcpy(text, BASE);
 	for (int i = 2; i < TARE_SCRIPT_ENGINES + 1; i++)
 		strcat(text, "engine copy runs local\n");
@@ -341,7 +383,8 @@ static void files_that_cannot_be_read_are_named(void **state)
 static void the_scripts_for_tests_are_sound(void **state)
 {
 	static const char *const names[] = { "exact", "integrated", "no-profiling", "no-pairs",
-		"device-lost", "wrong-data", "out-of-memory", "hang", "failure", "build-failure" };
+		"device-lost", "wrong-data", "out-of-memory", "hang", "failure", "build-failure", "kernels",
+		"wrong-kernel" };
 	char path[1024];
 	(void)state;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

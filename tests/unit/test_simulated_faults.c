@@ -46,6 +46,7 @@ static void scripted_faults_strike_where_they_say(void **state)
 	open_script("hang");
 	int64_t begin = now_ns();
 	assert_int_equal(copy_often(600, &at), -ETIMEDOUT);
+	assert_non_null(strstr(error.message, "not done after 30 s"));
 	assert_int_equal(at, 30);
 	assert_true(now_ns() - begin >= LIMIT);
 	close_script();
@@ -182,10 +183,46 @@ static void freeing_in_any_order_is_safe(void **state)
 	tare_memory_free(memory);
 }
 
+// What a measurement does at its end must not wait once more for what hangs.
+static void a_device_that_was_given_up_gets_no_more_work(void **state)
+{
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	struct tare_module_source source = { TARE_MODULE_NATIVE, "empty", 5, NULL, true };
+	struct tare_queue *queue = queue_of(TARE_QUEUE_IN_ORDER), *other = NULL;
+	struct tare_memory *memory = NULL;
+	struct tare_module *module = NULL;
+	struct tare_event *event = NULL;
+	struct tare_gate *gate = NULL;
+	struct tare_clock_pair pair;
+	(void)state;
+	must(tare_append(queue, &marker, &event, &error));
+	tare_device_abandon(device);
+	int64_t begin = now_ns();
+	const int refused[] = {
+		tare_append(queue, &marker, NULL, &error),
+		tare_submit(queue, &error),
+		tare_finish(queue, LIMIT, &error),
+		tare_event_wait(event, LIMIT, &error),
+		tare_gate_shut(queue, &gate, &error),
+		tare_clock_pair(device, &pair, &error),
+		tare_queue_create(device, &(struct tare_queue_options){ 0 }, &other, &error),
+		tare_memory_create(device, TARE_MEMORY_DEVICE, 1, &memory, &error),
+		tare_module_create(device, &source, &module, NULL, &error),
+	};
+	device->lost = false;
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+		assert_int_equal(refused[i], -ENODEV);
+	assert_non_null(strstr(error.message, "given up"));
+	assert_int_equal(now_ns(), begin);
+	tare_event_free(event);
+	tare_queue_free(queue);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		exact(misuse_is_refused),
+		exact(a_device_that_was_given_up_gets_no_more_work),
 		exact(freeing_in_any_order_is_safe),
 		cmocka_unit_test(scripted_faults_strike_where_they_say),
 		cmocka_unit_test(wrong_data_is_one_bit_of_one_operation),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/internal.h"
-#include "backend/cuda/peaks.h"
+#include "backend/nvidia_peaks.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -133,33 +133,12 @@ static void clock_facts(struct tare_facts *facts)
 	                   "pairs of events in the stream");
 }
 
-// A peak needs the lanes, the units and the clock; the first that is missing is the reason.
-static void flops_fact(struct tare_facts *facts, enum tare_fact_id id, uint32_t lanes,
-                       const char *missing_lanes)
-{
-	static const enum tare_fact_id needed[] = { TARE_FACT_UNITS, TARE_FACT_CLOCK };
-
-	if (!lanes) {
-		tare_fact_absent(facts, id, "%s", missing_lanes);
-		return;
-	}
-	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-		if (!facts->fact[needed[i]].present) {
-			tare_fact_absent(facts, id, "%s is not known", tare_fact_rows[needed[i]].title);
-			return;
-		}
-	tare_fact_set_rate(facts, id, TARE_ORIGIN_FORMULA,
-	                   cuda_peak_flops(lanes, (uint32_t)facts->fact[TARE_FACT_UNITS].count,
-	                                   facts->fact[TARE_FACT_CLOCK].count));
-}
-
 static void compute_facts(struct cuda_driver *driver, cu_device device, struct tare_facts *facts)
 {
 	int major = attribute(driver, device, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
 	int minor = attribute(driver, device, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 	const struct cuda_lanes *lanes = cuda_lanes_find(major, minor);
-	const char *name = facts->fact[TARE_FACT_NAME].present ? facts->fact[TARE_FACT_NAME].text : "";
-	char text[128];
+	char text[128] = "";
 
 	if (major > 0) {
 		snprintf(text, sizeof text, "%s%scompute capability %d.%d", lanes ? lanes->architecture : "",
@@ -168,22 +147,13 @@ static void compute_facts(struct cuda_driver *driver, cu_device device, struct t
 		tare_fact_set_count(facts, TARE_FACT_FP64, TARE_ORIGIN_DRIVER, 1);
 		tare_fact_set_count(facts, TARE_FACT_FP16, TARE_ORIGIN_DRIVER,
 		                    major > 5 || (major == 5 && minor >= 3));
-		snprintf(text, sizeof text, "tare does not know the lanes of compute capability %d.%d", major,
-		         minor);
 	} else {
 		snprintf(text, sizeof text, "the CUDA driver does not tell the compute capability");
 		tare_fact_absent(facts, TARE_FACT_ARCHITECTURE, "%s", text);
 		tare_fact_absent(facts, TARE_FACT_FP64, "%s", text);
 		tare_fact_absent(facts, TARE_FACT_FP16, "%s", text);
 	}
-	if (lanes)
-		tare_fact_set_count(facts, TARE_FACT_LANES, TARE_ORIGIN_FORMULA, lanes->fp32);
-	else
-		tare_fact_absent(facts, TARE_FACT_LANES, "%s", text);
-	flops_fact(facts, TARE_FACT_PEAK_FP32, lanes ? lanes->fp32 : 0, text);
-	flops_fact(facts, TARE_FACT_PEAK_FP64, lanes ? lanes->fp64 : 0, text);
-	// The table has FLOP a clock here, not lanes of an FMA: halve, and the FMA's two come back.
-	flops_fact(facts, TARE_FACT_PEAK_TENSOR, lanes ? cuda_lanes_tensor(lanes, name) / 2 : 0, text);
+	cuda_set_peaks(facts, major, minor, text);
 }
 
 static void memory_peak_fact(struct tare_facts *facts)

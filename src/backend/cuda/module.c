@@ -151,7 +151,8 @@ int cuda_kernel_facts(struct tare_kernel *base, struct tare_kernel_facts *facts,
 		return status;
 	// Spilled bytes are part of the local memory a thread; CUDA does not tell them apart.
 	*facts = (struct tare_kernel_facts){ .spill_bytes = -1, .simd_width = device->warp_size,
-	                                     .preferred_multiple = device->warp_size };
+	                                     .preferred_multiple = device->warp_size,
+	                                     .arguments = -1 };
 	for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
 		int value = -1;
 		if (device->driver->call.cuFuncGetAttribute(&value, attributes[i], kernel->handle) !=

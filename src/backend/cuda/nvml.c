@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/nvml.h"
 
-#include "backend/cuda/peaks.h"
+#include "backend/nvidia_peaks.h"
 
 #include <errno.h>
 #include <stdio.h>

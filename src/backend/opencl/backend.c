@@ -142,10 +142,9 @@ static uint32_t device_count(const struct tare_driver *driver)
 	return ((const struct opencl_driver *)driver)->count;
 }
 
-// PoCL before 5.0 executes what waits for a user event inside clSetUserEventStatus while it holds
-// that command's lock, and so locks itself out (its commit ed19fb187), on its `basic` device only.
-static bool hangs_on_user_events(const struct opencl_functions *cl,
-                                 const struct opencl_entry *entry)
+// PoCL's device that runs everything in the thread of the caller; *version is PoCL's major one.
+static bool is_serial_pocl(const struct opencl_functions *cl, const struct opencl_entry *entry,
+                           long *version)
 {
 	char platform[128] = "", device[256] = "", driver[128] = "";
 
@@ -153,9 +152,9 @@ static bool hangs_on_user_events(const struct opencl_functions *cl,
 	                      NULL);
 	cl->clGetDeviceInfo(entry->id, CL_DEVICE_NAME, sizeof device - 1, device, NULL);
 	cl->clGetDeviceInfo(entry->id, CL_DRIVER_VERSION, sizeof driver - 1, driver, NULL);
+	*version = strtol(driver, NULL, 10);
 	return strcmp(platform, "Portable Computing Language") == 0 &&
-	       (strncmp(device, "basic", 5) == 0 || strncmp(device, "cpu-minimal", 11) == 0) &&
-	       strtol(driver, NULL, 10) < 5;
+	       (strncmp(device, "basic", 5) == 0 || strncmp(device, "cpu-minimal", 11) == 0);
 }
 
 // What decides later which calls are allowed.
@@ -177,7 +176,13 @@ static void read_abilities(struct opencl_device *device)
 	    cl->clEnqueueSVMUnmap && cl->clSetKernelArgSVMPointer)
 		cl->clGetDeviceInfo(device->entry.id, CL_DEVICE_SVM_CAPABILITIES,
 		                    sizeof device->svm, &device->svm, NULL);
-	device->user_events = !hangs_on_user_events(cl, &device->entry);
+	long version;
+	device->runs_inside_calls = is_serial_pocl(cl, &device->entry, &version);
+	device->launch_limit_ns = TARE_LIMIT_DEFAULT_NS;
+	// PoCL before 5.0 executes what waits for a user event inside clSetUserEventStatus while it
+	// holds that command's lock, and so locks itself out (its commit ed19fb187), on this device
+	// only.
+	device->user_events = !device->runs_inside_calls || version >= 5;
 	device->timer_pairs = device->profiling && opencl_timer_pairs(cl, &device->entry);
 }
 
@@ -186,6 +191,8 @@ static void device_close(struct tare_device *device)
 	struct opencl_device *own = opencl_device(device);
 	if (!own)
 		return;
+	opencl_aside_close(own);
+	opencl_blas_close(own);
 	if (own->service)
 		own->cl->clReleaseCommandQueue(own->service);
 	if (own->context)
@@ -295,4 +302,7 @@ const struct tare_backend tare_backend_opencl = {
 	.kernel_create = opencl_kernel_create,
 	.kernel_free = opencl_kernel_free,
 	.kernel_facts = opencl_kernel_facts,
+	.kernel_parameter = opencl_kernel_parameter,
+	.blas_sgemm = opencl_blas_sgemm,
+	.blas_name = opencl_blas_name,
 };

@@ -158,9 +158,13 @@ int opencl_event_stamps(struct tare_event *event, struct tare_stamps *stamps,
 		return tare_fail(error, EAGAIN, "the operation is not finished");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		cl_ulong ns = 0;
+		bool begun = own->begun && rows[i].stamp != TARE_STAMP_END;
+		cl_profiling_info name = begun && rows[i].stamp == TARE_STAMP_START
+		                             ? CL_PROFILING_COMMAND_END
+		                             : rows[i].name;
 		cl_int code = opencl_device(event->device)
-		                  ->cl->clGetEventProfilingInfo(own->event, rows[i].name, sizeof ns,
-		                                                &ns, NULL);
+		                  ->cl->clGetEventProfilingInfo(begun ? own->begun : own->event,
+		                                                name, sizeof ns, &ns, NULL);
 		if (code != CL_SUCCESS)
 			return opencl_fail(error, "clGetEventProfilingInfo", code,
 			                   "this operation has no time stamps");
@@ -183,5 +187,7 @@ void opencl_event_free(struct tare_event *event)
 		return;
 	if (own->event)
 		opencl_device(own->base.device)->cl->clReleaseEvent(own->event);
+	if (own->begun)
+		opencl_device(own->base.device)->cl->clReleaseEvent(own->begun);
 	free(own);
 }

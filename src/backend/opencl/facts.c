@@ -2,6 +2,8 @@
 // What OpenCL tells of a device, and the reason where it tells nothing.
 #include "backend/opencl/opencl.h"
 
+#include "backend/nvidia_peaks.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -194,6 +196,7 @@ static void set_pci(const struct asked *asked)
 	}
 }
 
+// After the numbers: the peaks are made of them.
 static void set_architecture(const struct asked *asked)
 {
 	uint64_t major, minor;
@@ -205,6 +208,7 @@ static void set_architecture(const struct asked *asked)
 		snprintf(text, sizeof text, "compute capability %u.%u", (unsigned)major,
 		         (unsigned)minor);
 		tare_fact_set_text(asked->facts, TARE_FACT_ARCHITECTURE, TARE_ORIGIN_DRIVER, text);
+		cuda_set_peaks(asked->facts, (int)major, (int)minor, "");
 	} else {
 		tare_fact_absent(asked->facts, TARE_FACT_ARCHITECTURE, "OpenCL does not tell");
 	}
@@ -375,8 +379,8 @@ int opencl_device_facts(struct tare_driver *driver, uint32_t index, struct tare_
 	set_loader(&asked);
 	set_uuid(&asked);
 	set_pci(&asked);
-	set_architecture(&asked);
 	set_numbers(&asked);
+	set_architecture(&asked);
 	set_sub_group(&asked);
 	set_precision(&asked);
 	set_clock(&asked);

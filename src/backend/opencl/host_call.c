@@ -6,8 +6,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+// The callback may come late, when the driver's table of functions is gone: it has its own. The
+// library itself stays mapped.
 struct host_call {
-	const struct opencl_functions *cl;
+	__typeof__(clSetUserEventStatus) *set_status;
+	__typeof__(clReleaseEvent) *release;
 	void (*function)(void *context);
 	void *context;
 	cl_event called; // user event
@@ -20,8 +23,8 @@ static void CL_CALLBACK call_host(cl_event event, cl_int status, void *context)
 	// What the marker waited for failed: the call is not made, and the failure travels on.
 	if (status >= 0)
 		call->function(call->context);
-	call->cl->clSetUserEventStatus(call->called, status < 0 ? status : CL_COMPLETE);
-	call->cl->clReleaseEvent(call->called);
+	call->set_status(call->called, status < 0 ? status : CL_COMPLETE);
+	call->release(call->called);
 	free(call);
 }
 
@@ -35,7 +38,8 @@ int opencl_append_host_call(const struct opencl_append *append, struct tare_erro
 
 	if (!call)
 		return tare_fail(error, ENOMEM, "out of memory");
-	*call = (struct host_call){ .cl = cl,
+	*call = (struct host_call){ .set_status = cl->clSetUserEventStatus,
+		                    .release = cl->clReleaseEvent,
 		                    .function = append->operation->call.function,
 		                    .context = append->operation->call.context };
 	int rc = opencl_user_event(append->device, append->queue->context, &call->called, error);

@@ -111,33 +111,47 @@ static int set_arguments(const struct opencl_append *append, cl_kernel kernel,
 	return rc;
 }
 
-static int enqueue(const struct opencl_append *append, cl_kernel kernel, struct tare_error *error)
+static int enqueue(const struct opencl_append *append, const struct opencl_kernel *kernel,
+                   struct tare_error *error)
 {
 	const struct tare_launch *launch = &append->operation->launch;
-	size_t global[3], local[3];
-	cl_uint dimensions = 1;
+	bool ends = ((const struct opencl_module *)kernel->base.module)->ends;
+	cl_int code = CL_SUCCESS;
+	int rc = 0;
+	struct opencl_launch_call call = {
+		.queue = append->queue->queue,
+		.kernel = kernel->kernel,
+		.dimensions = 1,
+		.wait_count = append->wait_count,
+		.waits = append->waits,
+		.event = append->event,
+	};
 
 	for (cl_uint i = 0; i < 3; i++) {
-		local[i] = launch->group_size[i];
-		global[i] = (size_t)launch->groups[i] * launch->group_size[i];
-		if (!global[i])
+		call.local[i] = launch->group_size[i];
+		call.global[i] = (size_t)launch->groups[i] * launch->group_size[i];
+		if (!call.global[i])
 			return tare_fail(error, EINVAL, "a launch without work in dimension %u", i);
-		if (global[i] > 1)
-			dimensions = i + 1;
+		if (call.global[i] > 1)
+			call.dimensions = i + 1;
 	}
-	cl_int code = append->device->cl->clEnqueueNDRangeKernel(
-	    append->queue->queue, kernel, dimensions, NULL, global, local, append->wait_count,
-	    append->waits, append->event);
+	if (append->device->runs_inside_calls && !ends)
+		rc = opencl_launch_aside(append->device, &call, &code, error);
+	else
+		code = opencl_launch_now(append->device->cl, &call);
+	if (rc < 0)
+		return rc;
 	return opencl_result(error, "clEnqueueNDRangeKernel", code, "cannot launch a kernel");
 }
 
 int opencl_append_launch(const struct opencl_append *append, struct tare_error *error)
 {
-	cl_kernel kernel = ((struct opencl_kernel *)append->operation->launch.kernel)->kernel;
+	const struct opencl_kernel *kernel =
+	    (struct opencl_kernel *)append->operation->launch.kernel;
 	struct sub_buffers made;
 
 	made.count = 0;
-	int rc = set_arguments(append, kernel, &made, error);
+	int rc = set_arguments(append, kernel->kernel, &made, error);
 	if (rc == 0)
 		rc = enqueue(append, kernel, error);
 	while (made.count)

@@ -25,7 +25,8 @@
 	X(clCreateUserEvent) X(clSetUserEventStatus) X(clReleaseEvent) \
 	X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clBuildProgram) \
 	X(clGetProgramBuildInfo) X(clReleaseProgram) \
-	X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg) X(clGetKernelWorkGroupInfo)
+	X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg) X(clGetKernelWorkGroupInfo) \
+	X(clGetKernelInfo) X(clGetKernelArgInfo)
 
 // Later versions. That the loader exports one says nothing of the device: call it only when the
 // device's own version and capabilities allow.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/opencl/opencl.h"
 
+#include "base/cleanup.h"
+
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,22 +79,38 @@ static char *read_log(const struct opencl_device *device, cl_program program)
 	return log;
 }
 
+// Options for the build, to free(): the caller's, and for a source that the driver keeps what it
+// knows of parameters.
+static char *build_options(const struct tare_module_source *source)
+{
+	const char *own = source->format == TARE_MODULE_OPENCL_C ? "-cl-kernel-arg-info " : "";
+	char *options = NULL;
+
+	if (asprintf(&options, "%s%s", own, source->options ? source->options : "") < 0)
+		return NULL;
+	return options;
+}
+
 int opencl_module_create(struct tare_device *device, const struct tare_module_source *source,
                          struct tare_module **module, char **log, struct tare_error *error)
 {
 	struct opencl_device *own = opencl_device(device);
 	struct opencl_module *created = calloc(1, sizeof *created);
+	TARE_FREE char *options = build_options(source);
 
 	if (log)
 		*log = NULL;
-	if (!created)
+	if (!created || !options) {
+		free(created);
 		return tare_fail(error, ENOMEM, "out of memory");
+	}
 	created->base.device = device;
+	created->ends = source->ends;
 	int rc = create_program(own, source, &created->program, error);
 	if (rc < 0)
 		goto fail;
-	cl_int code = own->cl->clBuildProgram(created->program, 1, &own->entry.id,
-	                                      source->options ? source->options : "", NULL, NULL);
+	cl_int code =
+	    own->cl->clBuildProgram(created->program, 1, &own->entry.id, options, NULL, NULL);
 	if (code != CL_SUCCESS) {
 		if (log)
 			*log = read_log(own, created->program);
@@ -187,6 +206,7 @@ int opencl_kernel_facts(struct tare_kernel *kernel, struct tare_kernel_facts *fa
 		.max_group_size = work_group_info(device, native, CL_KERNEL_WORK_GROUP_SIZE),
 		.preferred_multiple =
 		    work_group_info(device, native, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE),
+		.arguments = opencl_argument_count(device, native),
 	};
 	facts->simd_width = simd_width(device, native, facts->max_group_size);
 	if (opencl_has_extension(device->cl, device->entry.id, "cl_intel_required_subgroup_size"))

@@ -31,6 +31,10 @@ struct opencl_device {
 	bool user_events;          // false on a driver that hangs on them
 	uint64_t resolution_ns;    // of the profiling timer, at least 1
 	cl_device_svm_capabilities svm;
+	struct opencl_blas *blas;    // NULL until it is asked for
+	bool runs_inside_calls;      // an enqueue returns when the kernel has run
+	int64_t launch_limit_ns;     // for such an enqueue
+	struct opencl_aside *aside;  // NULL until it is needed
 };
 
 struct opencl_queue {
@@ -43,6 +47,7 @@ struct opencl_queue {
 struct opencl_event {
 	struct tare_event base;
 	cl_event event;
+	cl_event begun;  // several commands in one: its end is their start; else NULL
 	bool timed;
 };
 
@@ -59,6 +64,7 @@ struct opencl_memory {
 struct opencl_module {
 	struct tare_module base;
 	cl_program program;
+	bool ends;  // what it holds is known to end
 };
 
 struct opencl_kernel {
@@ -153,6 +159,25 @@ int opencl_append_unmap(const struct opencl_append *append, struct tare_error *e
 int opencl_append_launch(const struct opencl_append *append, struct tare_error *error);
 int opencl_append_host_call(const struct opencl_append *append, struct tare_error *error);
 
+// ---- aside.c
+
+// A clEnqueueNDRangeKernel.
+struct opencl_launch_call {
+	cl_command_queue queue;
+	cl_kernel kernel;
+	cl_uint dimensions;
+	size_t global[3], local[3];
+	cl_uint wait_count;
+	const cl_event *waits;
+	cl_event *event;
+};
+cl_int opencl_launch_now(const struct opencl_functions *cl, const struct opencl_launch_call *call);
+// The same from another thread, with the device's limit. *code is the call's. -ETIMEDOUT: it has
+// not returned; from now on every launch of this device says so, and the device is to be abandoned.
+int opencl_launch_aside(struct opencl_device *device, const struct opencl_launch_call *call,
+                        cl_int *code, struct tare_error *error);
+void opencl_aside_close(struct opencl_device *device);
+
 // ---- event.c
 
 // Waits for `event`, flushing its queue, as the contract's event_wait does. `what` completes
@@ -186,3 +211,17 @@ int opencl_kernel_create(struct tare_module *module, const char *name,
 void opencl_kernel_free(struct tare_kernel *kernel);
 int opencl_kernel_facts(struct tare_kernel *kernel, struct tare_kernel_facts *facts,
                         struct tare_error *error);
+
+// ---- blas.c
+
+int opencl_blas_sgemm(struct tare_queue *queue, uint32_t n, struct tare_span c, struct tare_span a,
+                      struct tare_span b, struct tare_event **event, struct tare_error *error);
+const char *opencl_blas_name(struct tare_device *device);
+void opencl_blas_close(struct opencl_device *device);
+
+// ---- parameter.c
+
+// How many arguments a kernel takes; -1 when the driver does not tell.
+int64_t opencl_argument_count(const struct opencl_device *device, cl_kernel kernel);
+int opencl_kernel_parameter(struct tare_kernel *kernel, uint32_t index,
+                            struct tare_parameter *parameter, struct tare_error *error);

@@ -92,6 +92,7 @@ const struct tare_backend tare_backend_simulated = {
 	.kernel_create = simulated_kernel_create,
 	.kernel_free = simulated_kernel_free,
 	.kernel_facts = simulated_kernel_facts,
+	.kernel_parameter = simulated_kernel_parameter,
 	.graph_begin = simulated_graph_begin,
 	.graph_end = simulated_graph_end,
 	.graph_launch = simulated_graph_launch,

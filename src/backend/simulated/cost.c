@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int check_span(const struct simulated_device *device, struct tare_span span,
-                      const char *what, struct tare_error *error)
+int simulated_check_span(const struct simulated_device *device, struct tare_span span,
+                         const char *what, struct tare_error *error)
 {
 	if (!span.memory)
 		return tare_fail(error, EINVAL, "the operation has no %s", what);
@@ -29,8 +29,8 @@ static uint64_t misalignment(struct tare_span span, uint64_t boundary)
 	return (base + span.offset_bytes) % boundary;
 }
 
-// The time of moving pages of shared memory to where they are needed.
-static int64_t migration_ps(const struct tare_script *script, struct tare_span span, bool to_host)
+int64_t simulated_migration_ps(const struct tare_script *script, struct tare_span span,
+                               bool to_host)
 {
 	const struct tare_script_pages *migrate = &script->migrate;
 
@@ -75,8 +75,8 @@ static int copy_cost(struct simulated_command *command, uint64_t bytes, uint64_t
 	tare_model_copy_cost(copy->fixed_ps, rate ? rate : 1, bytes,
 	                     tare_flow_of_copy(from_place, to_place), &command->model);
 	int64_t extra_ps = tare_model_times_ps(rows, script->rectangle_row_ps);
-	extra_ps = tare_model_add_ps(extra_ps, migration_ps(script, from, false));
-	extra_ps = tare_model_add_ps(extra_ps, migration_ps(script, to, false));
+	extra_ps = tare_model_add_ps(extra_ps, simulated_migration_ps(script, from, false));
+	extra_ps = tare_model_add_ps(extra_ps, simulated_migration_ps(script, to, false));
 	command->model.fixed_ps = tare_model_add_ps(command->model.fixed_ps, extra_ps);
 	if (!copy->staging)
 		return 0;
@@ -189,57 +189,6 @@ static int migrate_cost(struct simulated_command *command, struct tare_error *er
 	return 0;
 }
 
-static int launch_cost(struct simulated_command *command, struct tare_error *error)
-{
-	const struct tare_script *script = command->device->script;
-	const struct tare_launch *launch = &command->operation.launch;
-	uint64_t groups = 1, items = 1;
-	int64_t extra_ps = 0;
-
-	for (int i = 0; i < 3; i++) {
-		if (!launch->groups[i] || !launch->group_size[i])
-			return tare_fail(error, EINVAL,
-			                 "a launch has at least one work-group of one item");
-		if (groups > UINT64_C(1) << 32 || items > UINT64_C(1) << 20)
-			return tare_fail(error, EINVAL,
-			                 "the launch has too many work-groups or items");
-		groups *= launch->groups[i];
-		items *= launch->group_size[i];
-	}
-	if (script->device.work_group && items > script->device.work_group)
-		return tare_fail(
-		    error, EINVAL, "a work-group has at most %llu items here, not %llu",
-		    (unsigned long long)script->device.work_group, (unsigned long long)items);
-	uint32_t needed = command->kernel->action == TARE_KERNEL_NONE   ? 0
-	                  : command->kernel->action == TARE_KERNEL_COPY ? 2
-	                                                                : 3;
-	if (launch->argument_count < needed)
-		return tare_fail(error, EINVAL, "kernel '%s' takes %u arguments, not %u",
-		                 command->kernel->name, needed, launch->argument_count);
-	for (uint32_t i = 0; i < launch->argument_count; i++) {
-		const struct tare_argument *argument = &launch->arguments[i];
-		struct tare_span span = argument->span;
-		if (i < needed && argument->type != TARE_ARGUMENT_MEMORY)
-			return tare_fail(error, EINVAL, "argument %u of kernel '%s' is a memory", i,
-			                 command->kernel->name);
-		if (argument->type != TARE_ARGUMENT_MEMORY)
-			continue;
-		if (span.memory)
-			span.bytes = span.memory->bytes - span.offset_bytes;
-		int status = check_span(command->device, span, "argument", error);
-		if (status < 0)
-			return status;
-		if (i < needed && span.bytes / sizeof(float) / groups < items)
-			return tare_fail(error, EINVAL,
-			                 "argument %u of kernel '%s' is smaller than its grid", i,
-			                 command->kernel->name);
-		extra_ps = tare_model_add_ps(extra_ps, migration_ps(script, span, false));
-	}
-	tare_model_kernel_cost(script, command->kernel, groups, items, &command->model);
-	command->model.fixed_ps = tare_model_add_ps(command->model.fixed_ps, extra_ps);
-	return 0;
-}
-
 static int operation_cost(struct simulated_command *command, struct simulated_host_work *work,
                           struct tare_error *error)
 {
@@ -265,7 +214,7 @@ static int operation_cost(struct simulated_command *command, struct simulated_ho
 	case TARE_OPERATION_MIGRATE:
 		return migrate_cost(command, error);
 	case TARE_OPERATION_LAUNCH:
-		return launch_cost(command, error);
+		return simulated_launch_cost(command, error);
 	case TARE_OPERATION_MARKER:
 		tare_model_copy_cost(script->marker.fixed_ps, 0, 0, TARE_FLOW_NONE,
 		                     &command->model);
@@ -291,9 +240,9 @@ int simulated_cost(struct simulated_queue *queue, struct simulated_command *comm
 
 	*work = (struct simulated_host_work){ 0 };
 	if (reads)
-		status = check_span(device, operation->source, "source", error);
+		status = simulated_check_span(device, operation->source, "source", error);
 	if (status == 0 && writes)
-		status = check_span(device, operation->destination, "destination", error);
+		status = simulated_check_span(device, operation->destination, "destination", error);
 	if (status == 0)
 		status = operation_cost(command, work, error);
 	if (status < 0)

@@ -147,7 +147,7 @@ int simulated_wait(struct simulated_device *device, struct simulated_command *co
 			                 "this wait would never end: what it waits for is held "
 			                 "by a gate, was not submitted, or hangs");
 		simulated_host_goes_on_at(device, limit_ps);
-		return tare_fail(error, ETIMEDOUT, "not done after %lld ns", (long long)limit_ns);
+		return tare_fail(error, ETIMEDOUT, "not done after %.3g s", (double)limit_ns / 1e9);
 	}
 	if (command->status == -ENODEV)
 		return tare_fail(error, ENODEV,

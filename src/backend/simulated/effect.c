@@ -4,57 +4,27 @@
 
 #include <string.h>
 
-static unsigned char *bytes_of(struct tare_span span)
-{
-	return simulated_memory_of(span)->bytes + span.offset_bytes;
-}
-
 static void copy_rectangle(const struct tare_operation *operation)
 {
 	const struct tare_rectangle *shape = &operation->rectangle;
 
 	for (uint64_t layer = 0; layer < shape->layers; layer++)
 		for (uint64_t row = 0; row < shape->rows; row++)
-			memmove(bytes_of(operation->destination) +
+			memmove(simulated_bytes_of(operation->destination) +
 			            layer * shape->destination_layer_pitch +
 			            row * shape->destination_row_pitch,
-			        bytes_of(operation->source) + layer * shape->source_layer_pitch +
+			        simulated_bytes_of(operation->source) +
+			            layer * shape->source_layer_pitch +
 			            row * shape->source_row_pitch,
 			        shape->row_bytes);
 }
 
 static void fill(const struct tare_operation *operation)
 {
-	unsigned char *at = bytes_of(operation->destination);
+	unsigned char *at = simulated_bytes_of(operation->destination);
 
 	for (uint64_t i = 0; i < operation->destination.bytes; i += operation->fill.pattern_bytes)
 		memcpy(at + i, operation->fill.pattern, operation->fill.pattern_bytes);
-}
-
-static void run_kernel(const struct simulated_command *command)
-{
-	const struct tare_launch *launch = &command->operation.launch;
-	uint64_t items = 1;
-
-	if (command->kernel->action == TARE_KERNEL_NONE)
-		return;
-	for (int i = 0; i < 3; i++)
-		items *= (uint64_t)launch->groups[i] * launch->group_size[i];
-	unsigned char *to = bytes_of(command->arguments[0].span);
-	const unsigned char *from = bytes_of(command->arguments[1].span);
-	if (command->kernel->action == TARE_KERNEL_COPY) {
-		memmove(to, from, items * sizeof(float));
-		return;
-	}
-	const unsigned char *other = bytes_of(command->arguments[2].span);
-	for (uint64_t i = 0; i < items; i++) {
-		// Through memcpy, because a span may begin at any byte.
-		float a, b;
-		memcpy(&a, from + i * sizeof a, sizeof a);
-		memcpy(&b, other + i * sizeof b, sizeof b);
-		a += b;
-		memcpy(to + i * sizeof a, &a, sizeof a);
-	}
 }
 
 // The fault wrong-data: one bit in the middle of what was written.
@@ -62,14 +32,10 @@ static void spoil(const struct simulated_command *command)
 {
 	struct tare_span span = command->operation.destination;
 
-	if (command->operation.type == TARE_OPERATION_LAUNCH) {
-		if (command->kernel->action == TARE_KERNEL_NONE)
-			return;
-		span = command->arguments[0].span;
-		span.bytes = span.memory->bytes - span.offset_bytes;
-	}
+	if (command->operation.type == TARE_OPERATION_LAUNCH)
+		span = simulated_kernel_output(command);
 	if (span.memory && span.bytes)
-		bytes_of(span)[span.bytes / 2] ^= 1;
+		simulated_bytes_of(span)[span.bytes / 2] ^= 1;
 }
 
 void simulated_effect(struct simulated_command *command)
@@ -79,8 +45,8 @@ void simulated_effect(struct simulated_command *command)
 
 	switch (operation->type) {
 	case TARE_OPERATION_COPY:
-		memmove(bytes_of(operation->destination), bytes_of(operation->source),
-		        operation->source.bytes);
+		memmove(simulated_bytes_of(operation->destination),
+		        simulated_bytes_of(operation->source), operation->source.bytes);
 		break;
 	case TARE_OPERATION_RECTANGLE:
 		copy_rectangle(operation);
@@ -96,7 +62,7 @@ void simulated_effect(struct simulated_command *command)
 			memory->base.host = NULL;
 		break;
 	case TARE_OPERATION_LAUNCH:
-		run_kernel(command);
+		simulated_run_kernel(command);
 		break;
 	case TARE_OPERATION_MIGRATE:
 	case TARE_OPERATION_MARKER:

@@ -91,6 +91,15 @@ static int64_t known(uint64_t value)
 	return value ? (int64_t)value : -1;
 }
 
+uint64_t simulated_group_limit(const struct tare_script_kernel *kernel,
+                               const struct tare_script_device *device)
+{
+	bool own = kernel->work_group &&
+	           (!device->work_group || kernel->work_group < device->work_group);
+
+	return own ? kernel->work_group : device->work_group;
+}
+
 int simulated_kernel_facts(struct tare_kernel *base, struct tare_kernel_facts *facts,
                            struct tare_error *error)
 {
@@ -105,8 +114,25 @@ int simulated_kernel_facts(struct tare_kernel *base, struct tare_kernel_facts *f
 		.private_bytes = -1,
 		.spill_bytes = -1,
 		.simd_width = known(device->sub_group),
-		.max_group_size = known(device->work_group),
+		.max_group_size = known(simulated_group_limit(kernel, device)),
 		.preferred_multiple = known(device->sub_group),
+		.arguments = known(kernel->arguments),
 	};
 	return 0;
+}
+
+int simulated_kernel_parameter(struct tare_kernel *base, uint32_t index,
+                               struct tare_parameter *parameter, struct tare_error *error)
+{
+	const struct tare_script_kernel *kernel = ((struct simulated_kernel *)base)->script;
+
+	(void)parameter;
+	if (kernel->arguments && index >= kernel->arguments)
+		return tare_fail(error, EINVAL,
+		                 "kernel '%s' takes %llu arguments; number %u, from "
+		                 "0, is not among them",
+		                 kernel->name, (unsigned long long)kernel->arguments, index);
+	return tare_fail(error, ENODATA,
+	                 "a script tells how many arguments a kernel takes, not "
+	                 "what they are");
 }

@@ -274,8 +274,8 @@ int simulated_finish(struct tare_queue *base, int64_t limit_ns, struct tare_erro
 		                 "or an operation in it hangs");
 	if (!empty) {
 		simulated_host_goes_on_at(device, limit_ps);
-		return tare_fail(error, ETIMEDOUT, "the queue is not done after %lld ns",
-		                 (long long)limit_ns);
+		return tare_fail(error, ETIMEDOUT, "the queue is not done after %.3g s",
+		                 (double)limit_ns / 1e9);
 	}
 	int64_t idle_ps = tare_model_add_ps(began_ps, host->finish_ps);
 	int64_t awake_ps = tare_model_add_ps(tare_model_now_ps(device->model), host->wake_ps);

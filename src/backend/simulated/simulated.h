@@ -187,8 +187,31 @@ struct simulated_host_work {
 int simulated_cost(struct simulated_queue *queue, struct simulated_command *command,
                    struct simulated_host_work *work, struct tare_error *error);
 
+// Whether the span lies within a memory of this device; the error calls it `what`.
+int simulated_check_span(const struct simulated_device *device, struct tare_span span,
+                         const char *what, struct tare_error *error);
+// The time of moving pages of shared memory to where they are needed.
+int64_t simulated_migration_ps(const struct tare_script *script, struct tare_span span,
+                               bool to_host);
+
+// ---- launch.c
+
+// Checks a launch's grid and arguments and fills the command's costs in the model.
+int simulated_launch_cost(struct simulated_command *command, struct tare_error *error);
+
 // ---- effect.c: moves the bytes.
 void simulated_effect(struct simulated_command *command);
+static inline unsigned char *simulated_bytes_of(struct tare_span span)
+{
+	return simulated_memory_of(span)->bytes + span.offset_bytes;
+}
+
+// ---- kernel_effect.c: what kernels compute.
+void simulated_run_kernel(const struct simulated_command *command);
+// What the kernel writes; its memory is NULL for one that writes nothing.
+struct tare_span simulated_kernel_output(const struct simulated_command *command);
+// The 32-bit value of argument `index`, which the launch was checked to have.
+uint32_t simulated_value(const struct tare_launch *launch, uint32_t index);
 
 // ---- memory.c
 int simulated_memory_create(struct tare_device *device, enum tare_memory_kind kind, uint64_t bytes,
@@ -242,8 +265,13 @@ void simulated_module_free(struct tare_module *module);
 int simulated_kernel_create(struct tare_module *module, const char *name,
                             struct tare_kernel **kernel, struct tare_error *error);
 void simulated_kernel_free(struct tare_kernel *kernel);
+// Work-items that a group of the kernel may have; 0: not limited.
+uint64_t simulated_group_limit(const struct tare_script_kernel *kernel,
+                               const struct tare_script_device *device);
 int simulated_kernel_facts(struct tare_kernel *kernel, struct tare_kernel_facts *facts,
                            struct tare_error *error);
+int simulated_kernel_parameter(struct tare_kernel *kernel, uint32_t index,
+                               struct tare_parameter *parameter, struct tare_error *error);
 
 // ---- graph.c
 int simulated_graph_begin(struct tare_queue *queue, struct tare_error *error);

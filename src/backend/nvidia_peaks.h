@@ -2,6 +2,8 @@
 // What a GPU could do on paper: NVIDIA's published lanes a multiprocessor, by compute capability.
 // An unknown capability has no peak; it is never guessed.
 #pragma once
+#include "model/fact.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -29,3 +31,8 @@ double cuda_peak_memory(uint64_t memory_clock_hz, uint32_t bus_bits);
 // Bytes/s of a PCIe link one way after its line coding, before packet headers; 0: an unknown
 // generation. (PCIe base specification: 8b/10b to 2.0, 128b/130b to 5.0, FLITs at 6.0.)
 double cuda_peak_link(uint32_t generation, uint32_t width);
+
+// Sets lanes and the peaks of FP32, FP64 and tensors from the compute capability and the facts that
+// are there already (name, units, clock); what cannot be known is absent with the reason. major 0:
+// the capability is not known, `why_not` says why.
+void cuda_set_peaks(struct tare_facts *facts, int major, int minor, const char *why_not);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/peaks.h"
+#include "backend/nvidia_peaks.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 // From NVIDIA's architecture papers and the table of arithmetic throughput in the CUDA C++
@@ -54,4 +55,45 @@ double cuda_peak_link(uint32_t generation, uint32_t width)
 	if (generation >= sizeof lane / sizeof *lane)
 		return 0;
 	return lane[generation].gigatransfers * 1e9 * lane[generation].share / 8 * width;
+}
+
+// A peak needs the lanes, the units and the clock; the first that is missing is the reason.
+static void flops_fact(struct tare_facts *facts, enum tare_fact_id id, uint32_t lanes,
+                       const char *missing_lanes)
+{
+	static const enum tare_fact_id needed[] = { TARE_FACT_UNITS, TARE_FACT_CLOCK };
+
+	if (!lanes) {
+		tare_fact_absent(facts, id, "%s", missing_lanes);
+		return;
+	}
+	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+		if (!facts->fact[needed[i]].present) {
+			tare_fact_absent(facts, id, "%s is not known", tare_fact_rows[needed[i]].title);
+			return;
+		}
+	tare_fact_set_rate(facts, id, TARE_ORIGIN_FORMULA,
+	                   cuda_peak_flops(lanes, (uint32_t)facts->fact[TARE_FACT_UNITS].count,
+	                                   facts->fact[TARE_FACT_CLOCK].count));
+}
+
+void cuda_set_peaks(struct tare_facts *facts, int major, int minor, const char *why_not)
+{
+	const struct cuda_lanes *lanes = cuda_lanes_find(major, minor);
+	const char *name = facts->fact[TARE_FACT_NAME].present ? facts->fact[TARE_FACT_NAME].text : "";
+	char text[128];
+
+	if (major > 0)
+		snprintf(text, sizeof text, "tare does not know the lanes of compute capability %d.%d", major,
+		         minor);
+	else
+		snprintf(text, sizeof text, "%s", why_not);
+	if (lanes)
+		tare_fact_set_count(facts, TARE_FACT_LANES, TARE_ORIGIN_FORMULA, lanes->fp32);
+	else
+		tare_fact_absent(facts, TARE_FACT_LANES, "%s", text);
+	flops_fact(facts, TARE_FACT_PEAK_FP32, lanes ? lanes->fp32 : 0, text);
+	flops_fact(facts, TARE_FACT_PEAK_FP64, lanes ? lanes->fp64 : 0, text);
+	// The table has FLOP a clock here, not lanes of an FMA: halve, and the FMA's two come back.
+	flops_fact(facts, TARE_FACT_PEAK_TENSOR, lanes ? cuda_lanes_tensor(lanes, name) / 2 : 0, text);
 }

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels of a script compute, to the last bit as the entries of kernels/ that they stand
+// for. A span may begin at any byte, so everything goes through memcpy.
+#include "backend/simulated/simulated.h"
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+#include <math.h>
+#include <string.h>
+
+// Saturates: a grid may have more work-items than 64 bits count.
+static uint64_t items_of(const struct tare_launch *launch)
+{
+	uint64_t items = 1;
+
+	for (int i = 0; i < 3; i++)
+		if (__builtin_mul_overflow(
+		        items, (uint64_t)launch->groups[i] * launch->group_size[i], &items))
+			return UINT64_MAX;
+	return items;
+}
+
+uint32_t simulated_value(const struct tare_launch *launch, uint32_t index)
+{
+	uint32_t value;
+
+	memcpy(&value, launch->arguments[index].value, sizeof value);
+	return value;
+}
+
+static inline float load(const unsigned char *at)
+{
+	float value;
+
+	memcpy(&value, at, sizeof value);
+	return value;
+}
+
+static inline void store(unsigned char *at, float value)
+{
+	memcpy(at, &value, sizeof value);
+}
+
+static void add(const struct tare_launch *launch)
+{
+	unsigned char *to = simulated_bytes_of(launch->arguments[0].span);
+	const unsigned char *a = simulated_bytes_of(launch->arguments[1].span);
+	const unsigned char *b = simulated_bytes_of(launch->arguments[2].span);
+	uint64_t items = items_of(launch);
+
+	for (uint64_t i = 0; i < items; i++)
+		store(to + i * 4, load(a + i * 4) + load(b + i * 4));
+}
+
+#define BLOCK 64
+
+// value -> value * factor + term, modulo 2^32.
+struct affine {
+	uint32_t factor, term;
+};
+
+static struct affine after(struct affine first, struct affine second)
+{
+	return (struct affine){ first.factor * second.factor,
+		                first.term * second.factor + second.term };
+}
+
+// All turns of the register loop as one step, by repeated squaring.
+static struct affine turns_of(uint32_t add_each, uint32_t turns)
+{
+	struct affine all = { 1, 0 }, power = { 1664525u, add_each };
+
+	for (; turns; turns >>= 1) {
+		if (turns & 1)
+			all = after(all, power);
+		power = after(power, power);
+	}
+	return all;
+}
+
+static void overlap(const struct tare_launch *launch, bool volatile_loop)
+{
+	uint64_t first = simulated_value(launch, 2), count = simulated_value(launch, 3);
+	uint32_t each = simulated_value(launch, 4), cycles = simulated_value(launch, 5);
+	const unsigned char *from = simulated_bytes_of(launch->arguments[0].span) + first * 4;
+	unsigned char *to = simulated_bytes_of(launch->arguments[1].span) + first * 4;
+	uint64_t items = items_of(launch);
+
+	// The kernel's count of turns is signed: a negative one is none.
+	if (cycles > INT32_MAX)
+		cycles = 0;
+	struct affine step =
+	    volatile_loop ? (struct affine){ 1, each * cycles } : turns_of(each, cycles);
+	if (count < items)
+		items = count;
+	// In blocks that the compiler can turn into vectors.
+	for (uint64_t i = 0; i < items; i += BLOCK) {
+		size_t bytes = 4 * (size_t)(items - i < BLOCK ? items - i : BLOCK);
+		uint32_t words[BLOCK] = { 0 };
+		memcpy(words, from + i * 4, bytes);
+		for (int k = 0; k < BLOCK; k++)
+			words[k] = words[k] * step.factor + step.term;
+		memcpy(to + i * 4, words, bytes);
+	}
+}
+
+// Rows and columns of a product, each element a chain of fused multiply-adds in the order of k.
+struct part {
+	uint64_t row, rows, column, columns; // from, and behind the last
+};
+
+static inline __attribute__((always_inline)) void product(unsigned char *c, const unsigned char *a,
+                                                          const unsigned char *b, uint64_t n,
+                                                          struct part part)
+{
+	for (uint64_t i = part.row; i < part.rows; i++) {
+		for (uint64_t j = part.column; j < part.columns; j++)
+			store(c + (i * n + j) * 4, 0);
+		for (uint64_t k = 0; k < n; k++) {
+			float factor = load(a + (i * n + k) * 4);
+			for (uint64_t j = part.column; j < part.columns; j++) {
+				unsigned char *at = c + (i * n + j) * 4;
+				store(at, fmaf(factor, load(b + (k * n + j) * 4), load(at)));
+			}
+		}
+	}
+}
+
+#ifdef __x86_64__
+#define FUSED __attribute__((target("avx2,fma")))
+enum { ROWS = 4, COLUMNS = 16 };
+
+FUSED static void fused_tile(unsigned char *c, const unsigned char *a, const unsigned char *b,
+                             uint64_t n)
+{
+	__m256 sums[ROWS][2];
+
+#pragma GCC unroll 4
+	for (int row = 0; row < ROWS; row++)
+		sums[row][0] = sums[row][1] = _mm256_setzero_ps();
+	for (uint64_t k = 0; k < n; k++) {
+		__m256 left = _mm256_loadu_ps((const float *)(const void *)(b + k * n * 4));
+		__m256 right = _mm256_loadu_ps((const float *)(const void *)(b + k * n * 4 + 32));
+#pragma GCC unroll 4
+		for (uint64_t row = 0; row < ROWS; row++) {
+			__m256 factor = _mm256_set1_ps(load(a + (row * n + k) * 4));
+			sums[row][0] = _mm256_fmadd_ps(factor, left, sums[row][0]);
+			sums[row][1] = _mm256_fmadd_ps(factor, right, sums[row][1]);
+		}
+	}
+#pragma GCC unroll 4
+	for (uint64_t row = 0; row < ROWS; row++)
+		memcpy(c + row * n * 4, sums[row], sizeof sums[row]);
+}
+
+// The same to the last bit, in tiles. Without this, fmaf is a call.
+FUSED static void fused_product(unsigned char *c, const unsigned char *a, const unsigned char *b,
+                                uint64_t n)
+{
+	uint64_t rows = n - n % ROWS, columns = n - n % COLUMNS;
+
+	for (uint64_t j = 0; j < columns; j += COLUMNS)
+		for (uint64_t i = 0; i < rows; i += ROWS)
+			fused_tile(c + (i * n + j) * 4, a + i * n * 4, b + j * 4, n);
+	product(c, a, b, n, (struct part){ 0, rows, columns, n });
+	product(c, a, b, n, (struct part){ rows, n, 0, n });
+}
+#endif
+
+static void matmul(const struct tare_launch *launch)
+{
+	unsigned char *c = simulated_bytes_of(launch->arguments[0].span);
+	const unsigned char *a = simulated_bytes_of(launch->arguments[1].span);
+	const unsigned char *b = simulated_bytes_of(launch->arguments[2].span);
+	uint64_t n = simulated_value(launch, 3);
+
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+		fused_product(c, a, b, n);
+		return;
+	}
+#endif
+	product(c, a, b, n, (struct part){ 0, n, 0, n });
+}
+
+// As a work-group of 64 does it: strided chains, then their sums by halves.
+static void matmul_element(const struct tare_launch *launch)
+{
+	const unsigned char *a = simulated_bytes_of(launch->arguments[1].span);
+	const unsigned char *b = simulated_bytes_of(launch->arguments[2].span);
+	uint64_t n = simulated_value(launch, 3);
+	uint64_t row = simulated_value(launch, 4), column = simulated_value(launch, 5);
+	float sums[64] = { 0 };
+
+	for (uint64_t k = 0; k < n; k++)
+		sums[k % 64] =
+		    fmaf(load(a + (row * n + k) * 4), load(b + (k * n + column) * 4), sums[k % 64]);
+	for (int other = 32; other > 0; other /= 2)
+		for (int item = 0; item < other; item++)
+			sums[item] += sums[item + other];
+	store(simulated_bytes_of(launch->arguments[0].span) + (row * n + column) * 4, sums[0]);
+}
+
+void simulated_run_kernel(const struct simulated_command *command)
+{
+	const struct tare_launch *launch = &command->operation.launch;
+
+	switch ((enum tare_kernel_action)command->kernel->action) {
+	case TARE_KERNEL_NONE:
+		return;
+	case TARE_KERNEL_COPY:
+		memmove(simulated_bytes_of(launch->arguments[0].span),
+		        simulated_bytes_of(launch->arguments[1].span), items_of(launch) * 4);
+		return;
+	case TARE_KERNEL_ADD:
+		add(launch);
+		return;
+	case TARE_KERNEL_OVERLAP_VOLATILE:
+	case TARE_KERNEL_OVERLAP_REGISTER:
+		overlap(launch, command->kernel->action == TARE_KERNEL_OVERLAP_VOLATILE);
+		return;
+	case TARE_KERNEL_MATMUL:
+		matmul(launch);
+		return;
+	case TARE_KERNEL_MATMUL_ELEMENT:
+		matmul_element(launch);
+		return;
+	}
+}
+
+struct tare_span simulated_kernel_output(const struct simulated_command *command)
+{
+	const struct tare_launch *launch = &command->operation.launch;
+	uint64_t n, items, count;
+	struct tare_span span = { 0 };
+
+	switch ((enum tare_kernel_action)command->kernel->action) {
+	case TARE_KERNEL_NONE:
+		break;
+	case TARE_KERNEL_COPY:
+	case TARE_KERNEL_ADD:
+		span = launch->arguments[0].span;
+		span.bytes = span.memory->bytes - span.offset_bytes;
+		break;
+	case TARE_KERNEL_OVERLAP_VOLATILE:
+	case TARE_KERNEL_OVERLAP_REGISTER:
+		items = items_of(launch);
+		count = simulated_value(launch, 3);
+		span = launch->arguments[1].span;
+		span.offset_bytes += (uint64_t)simulated_value(launch, 2) * 4;
+		span.bytes = (count < items ? count : items) * 4;
+		break;
+	case TARE_KERNEL_MATMUL:
+		n = simulated_value(launch, 3);
+		span = launch->arguments[0].span;
+		span.bytes = n * n * 4;
+		break;
+	case TARE_KERNEL_MATMUL_ELEMENT:
+		n = simulated_value(launch, 3);
+		span = launch->arguments[0].span;
+		span.offset_bytes +=
+		    (simulated_value(launch, 4) * n + simulated_value(launch, 5)) * 4;
+		span.bytes = 4;
+		break;
+	}
+	return span;
+}

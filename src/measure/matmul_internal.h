@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by the files of `matmul`; nobody else's business.
+#pragma once
+#include "measure/bench.h"
+#include "measure/host_matmul.h"
+#include "measure/matmul.h"
+#include "measure/matmul_check.h"
+
+// What the loops of a rung do, for launching and for the model.
+struct matmul_rung {
+	const char *name, *title;
+	const char *entry;   // of kernels/matmul.c; NULL: not ours
+	uint32_t group[2];   // work-items of a work-group
+	uint32_t tile;       // elements of c in a group, each way
+	uint32_t local_uses; // multiply-adds for each two floats read from local memory; 0: none used
+	uint64_t local_bytes;
+};
+extern const struct matmul_rung matmul_rungs[TARE_RUNG_COUNT];
+
+static inline bool matmul_on_host(enum tare_rung rung)
+{
+	return rung == TARE_RUNG_SEQUENTIAL || rung == TARE_RUNG_HOST_BLAS;
+}
+
+enum { MATMUL_C, MATMUL_A, MATMUL_B, MATMUL_MATRICES };
+
+struct matmul {
+	struct tare_run *run;
+	struct tare_bench bench;
+	const struct tare_peaks *peaks;
+	uint32_t n[TARE_MATMUL_SIZES]; // ascending
+	size_t n_count;
+	uint32_t rungs;
+	struct tare_memory *host[MATMUL_MATRICES]; // at the largest n
+	bool pinned;
+	struct matmul_reference references[TARE_MATMUL_SIZES];
+	struct tare_module *modules[TARE_RUNG_COUNT];
+	struct tare_kernel *kernels[TARE_RUNG_COUNT];
+	struct tare_host_blas *blas;
+	char no_rung[TARE_RUNG_COUNT][320];       // why a rung is not there at all
+	double tried_ns[TARE_RUNG_COUNT];         // one product of n = tried_n
+	uint32_t tried_n[TARE_RUNG_COUNT];
+	char wrong[256];                          // the first product that was, and where
+};
+
+#define MATMUL_EVENTS 256
+
+// One rung at one size.
+struct matmul_product {
+	struct matmul *matmul;
+	enum tare_rung rung;
+	uint32_t n;
+	size_t size;        // index of n
+	int64_t once_ns;    // one product, as tried
+	struct tare_memory *device[MATMUL_MATRICES];
+	uint32_t batch;     // kernels in a sample of the kernel's time
+	struct tare_event *events[MATMUL_EVENTS]; // of some launches, in order
+	uint32_t event_count;
+};
+
+static inline double matmul_flop(uint32_t n)
+{
+	return 2.0 * n * n * n;
+}
+static inline uint64_t matmul_bytes(uint32_t n)
+{
+	return UINT64_C(4) * n * n;
+}
+
+// ---- matmul_setup.c
+// Lowers the list of sizes to what fits into memory (with a cell for what does not), opens the host's
+// matrices and fills a and b with random numbers in [-1, 1). -ENOMEM: not even the smallest fits.
+int matmul_open_matrices(struct matmul *matmul, struct tare_error *error);
+// Builds every rung's kernel and launches it once, which is when some drivers compile (cells each);
+// opens OpenBLAS. What is not there gets its reason.
+int matmul_open_rungs(struct matmul *matmul, struct tare_error *error);
+void matmul_close(struct matmul *matmul);
+// A cell with the reason why a rung has no figure; n = 0: at any size.
+int matmul_add_absent(struct matmul *matmul, enum tare_rung rung, uint32_t n, const char *reason);
+// A cell labelled with rung, n (0: none) and part. NULL: out of memory.
+struct tare_cell *matmul_add_cell(struct tare_result *result, enum tare_rung rung, uint32_t n,
+                                  const char *part, const char *quantity, const char *unit,
+                                  const char *source);
+// The same with a single sample of `ns`.
+int matmul_add_once(struct matmul *matmul, enum tare_rung rung, uint32_t n, const char *part,
+                    int64_t ns, const char *method);
+
+// ---- matmul_plan.c
+// Tries every rung at every size once, smallest first, as long as products fit into the budget.
+// products[] has room for all; *count: those to be measured.
+int matmul_try_all(struct matmul *matmul, struct matmul_product *products, size_t *count,
+                   struct tare_error *error);
+
+// ---- matmul_device.c, matmul_host.c: each adds a measurement's figures and functions
+int matmul_plan_device(struct matmul_product *product, struct tare_measurement *measurement);
+int matmul_plan_host(struct matmul_product *product, struct tare_measurement *measurement);
+// A figure labelled with the product and `part`.
+struct tare_figure *matmul_figure(struct matmul_product *product,
+                                  struct tare_measurement *measurement, const char *part,
+                                  const char *source, const char *method);
+// Makes device memory, runs the product once within a limit, frees it. *ns: host time of the
+// product alone. The allocation becomes a cell if add_cells.
+int matmul_try_device(struct matmul_product *product, bool add_cells, int64_t *ns,
+                      struct tare_error *error);
+int matmul_try_host(struct matmul_product *product, int64_t *ns, struct tare_error *error);
+// Host time of a launch of the first rung, from `count` of them in a row.
+int matmul_time_launches(struct matmul_product *product, uint32_t count, int64_t *ns,
+                         struct tare_error *error);
+// Compares the host's c with the reference of the product's size, which is made when first needed.
+int matmul_verify(struct matmul_product *product, enum tare_verified *verified,
+                  struct tare_error *error);
+
+// ---- after measuring
+// The figure of a product's part (source not "model"); NULL where there is none or it is absent.
+const struct tare_cell *matmul_cell(const struct tare_result *result, enum tare_rung rung,
+                                    uint32_t n, const char *part);
+// What stands for a rung's computing: "kernel", or the host's "total".
+const struct tare_cell *matmul_kernel_cell(const struct tare_result *result, enum tare_rung rung,
+                                           uint32_t n);
+double matmul_cell_s(const struct tare_cell *cell);
+// The value of a model cell; NaN where there is none.
+double matmul_model(const struct tare_result *result, enum tare_rung rung, uint32_t n,
+                    const char *what);
+int matmul_add_models(struct matmul *matmul);
+int matmul_add_plots(struct matmul *matmul);
+int matmul_add_advice(struct matmul *matmul);
+
+// Bytes that the loops of a rung ask of a level of memory for one product: what they would move if
+// nothing nearer kept it. 0: that level is not used, or it is not known (a library).
+enum matmul_level { MATMUL_MEMORY, MATMUL_CACHE, MATMUL_LOCAL, MATMUL_LEVELS };
+const char *matmul_level_name(enum matmul_level level);
+double matmul_required_bytes(enum tare_rung rung, uint32_t n, enum matmul_level level);
+// The ceilings of a rung in FLOP/s, NaN where unknown.
+struct matmul_roof {
+	const char *name; // of the ceiling: "fp32"
+	double flops;
+};
+// The tightest measured ceiling that the rung has not broken at `achieved` FLOP/s; name NULL: none.
+struct matmul_roof matmul_tightest(const struct tare_peaks *peaks, enum tare_rung rung, uint32_t n,
+                                   double achieved);

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows from the figures of `overlap`: bounds, engines, how good the prediction was.
+#include "measure/overlap_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// A time below the bound by less than this is no contradiction.
+#define BOUND_TOLERANCE 0.01
+// And by less than this it is not worth a word when it may be noise.
+#define BOUND_DOUBT 0.05
+
+// ---- the bound
+
+// A stage that is there and could not be timed alone would count as no work at all.
+static bool find_bound(struct overlap *overlap, struct overlap_point *point)
+{
+	uint32_t stages = overlap->pipeline ? tare_pipeline_stages(overlap->pipeline) : 0;
+	struct tare_error why = { 0 };
+
+	for (int i = 0; i < TARE_STAGE_COUNT; i++)
+		if (stages >> i & 1 && !(point->modes.alone_ns[i] > 0)) {
+			snprintf(point->unbounded, sizeof point->unbounded,
+			         "the stage %s alone was not measured",
+			         tare_stage_name((enum tare_stage)i));
+			return false;
+		}
+	if (tare_overlap_bound(&point->modes, &point->bound, &why) < 0) {
+		snprintf(point->unbounded, sizeof point->unbounded, "%.190s", why.message);
+		return false;
+	}
+	return true;
+}
+
+static int set(struct overlap *overlap, const struct overlap_point *point, const char *what,
+               const char *quantity, const char *unit, double value, double low, double high,
+               const char *method)
+{
+	struct tare_cell *cell = overlap_model(overlap, "bound", what, point, quantity, unit);
+
+	if (!cell || tare_set_string(&cell->method, method) < 0)
+		return -ENOMEM;
+	return isfinite(value) ? tare_cell_set_model(cell, value, low, high)
+	                       : tare_cell_set_absent(cell, "%s",
+	                                              point->unbounded[0]
+	                                                  ? point->unbounded
+	                                                  : "no schedule was measured");
+}
+
+double overlap_attainable_ns(const struct overlap_point *point, uint32_t chunks)
+{
+	bool share = !point->modes.together[1u << TARE_STAGE_TO_DEVICE | 1u << TARE_STAGE_TO_HOST];
+
+	return point->bound.ns + tare_overlap_attainable_ns(&point->modes, chunks, share) -
+	       tare_overlap_attainable_ns(&point->modes, UINT32_MAX, share);
+}
+
+static int warn_exceeded(struct overlap *overlap, const struct overlap_point *point)
+{
+	const struct overlap_time *best = &point->best;
+	bool sure = best->high < point->bound.ns * point->bound_low * (1 - BOUND_TOLERANCE);
+
+	if (!best->present || best->ns >= point->bound.ns * (1 - (sure ? 0 : BOUND_DOUBT)))
+		return 0;
+	return tare_result_warn(
+	    overlap->run->result, "bound-exceeded",
+	    sure ? "take the share of the bound with care, or more --bytes"
+	         : "more --budget, or a quieter machine",
+	    "at kernel : copy %.2f the best schedule is %.0f %% faster than the bound from whole "
+	    "buffers: %s",
+	    point->ratio, 100 * (point->bound.ns / best->ns - 1),
+	    sure ? "chunks may fit into a cache that whole buffers do not fit into, or the machine "
+	           "was busy while the stages were timed alone"
+	         : "their intervals overlap, so that noise can be the cause");
+}
+
+static int conclude_bound(struct overlap *overlap, struct overlap_point *point)
+{
+	const struct overlap_time *best = &point->best, *serial = &point->serial;
+	double bound = NAN, attainable = NAN, sum = NAN, amdahl = NAN, share = NAN, gain = NAN;
+	int status;
+
+	point->bounded = find_bound(overlap, point);
+	if (point->bounded) {
+		bound = point->bound.ns;
+		sum = point->bound.serial_ns;
+		amdahl = tare_overlap_amdahl(&point->modes);
+		attainable = overlap_attainable_ns(point, best->present ? point->best_schedule.chunks : 1);
+		if (best->present)
+			share = 100 * bound / best->ns;
+	}
+	if (best->present && serial->present)
+		gain = serial->ns / best->ns;
+	status = set(overlap, point, "kernel-to-copy", "ratio", "1", point->ratio, NAN, NAN,
+	             "time of the kernel over that of the longer copy, each alone");
+	if (status == 0)
+		status = set(overlap, point, "bound", "time", "ns", bound, bound * point->bound_low,
+		             bound * point->bound_high,
+		             "least time over all sets of stages at once such that all work gets "
+		             "done, at the speeds measured for each set");
+	if (status == 0)
+		status = set(overlap, point, "serial", "time", "ns", sum, NAN, NAN,
+		             "sum of the stages alone, as the bound sees them");
+	if (status == 0)
+		status = set(overlap, point, "attainable", "time", "ns", attainable, NAN, NAN,
+		             "the bound, and filling and draining with the best schedule's chunks");
+	if (status == 0)
+		status = set(overlap, point, "speed-up", "ratio", "1", gain,
+		             serial->low / best->high, serial->high / best->low,
+		             "serial time over the best schedule's, both measured in turn");
+	if (status == 0)
+		status = set(overlap, point, "share", "share", "%", share,
+		             share * point->bound_low * best->ns / best->high,
+		             share * point->bound_high * best->ns / best->low,
+		             "the bound over the best schedule's time");
+	if (status == 0)
+		status = set(overlap, point, "amdahl", "ratio", "1", amdahl, NAN, NAN,
+		             "the speed-up by Amdahl's law with two processors, as the CUDA Handbook "
+		             "idealises it");
+	return status == 0 && point->bounded ? warn_exceeded(overlap, point) : status;
+}
+
+// How near the kernel is to the rate at which the device's memory was measured to copy: near 100 %
+// more cycles cost nothing yet, far below the kernel computes.
+static int conclude_memory(struct overlap *overlap, const struct overlap_point *point)
+{
+	const struct tare_peaks *peaks = &overlap->options.peaks;
+	const struct tare_chunk_kernel *chunk = &overlap->built.chunk;
+	const struct overlap_time *kernel = &point->stage[TARE_STAGE_KERNEL];
+	double ceiling = peaks->per_second[TARE_CEILING_MEMORY_COPY];
+	double bytes = (double)(overlap->items * (chunk->in_bytes + chunk->out_bytes));
+	double share = 100 * bytes / (kernel->ns * 1e-9) / ceiling;
+	char method[400];
+
+	if (!peaks->present || !(ceiling > 0) || !kernel->present)
+		return 0;
+	snprintf(method, sizeof method,
+	         "bytes in and out over the kernel's time, of the rate at which device memory "
+	         "copies (%s)",
+	         peaks->origin);
+	return set(overlap, point, "kernel-memory-share", "share", "%", share,
+	           share * kernel->ns / kernel->high, share * kernel->ns / kernel->low, method);
+}
+
+int overlap_conclude_bounds(struct overlap *overlap)
+{
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < overlap->point_count; i++) {
+		status = conclude_bound(overlap, &overlap->points[i]);
+		if (status == 0)
+			status = conclude_memory(overlap, &overlap->points[i]);
+	}
+	return status;
+}
+
+// ---- the prediction
+
+static int add_prediction(struct overlap *overlap, const struct overlap_timed *timed,
+                          const char *what, const char *quantity, const char *unit, double value)
+{
+	struct tare_cell *cell = overlap_model(overlap, "concurrent", NULL,
+	                                       &overlap->points[timed->point], quantity, unit);
+
+	if (!cell || overlap_label_schedule(&timed->schedule, &cell->labels) < 0 ||
+	    (timed->control && tare_labels_set_number(&cell->labels, "control", 1) < 0) ||
+	    tare_labels_set_text(&cell->labels, "what", what) < 0)
+		return -ENOMEM;
+	return tare_cell_set_model(cell, value, NAN, NAN);
+}
+
+// A run that the prediction was fitted to says nothing about how good it is.
+static bool was_fitted(const struct overlap *overlap, const struct overlap_timed *timed)
+{
+	for (size_t i = 0; timed->point == overlap->balanced && i < overlap->fitted_count; i++)
+		if (overlap_same_schedule(&overlap->fitted[i].schedule, &timed->schedule))
+			return true;
+	return false;
+}
+
+static int add_summary(struct overlap *overlap, const char *what, double value, const char *method)
+{
+	struct tare_cell *cell = overlap_model(overlap, "prediction", what, NULL, "error", "%");
+
+	if (!cell || tare_set_string(&cell->method, method) < 0)
+		return -ENOMEM;
+	return tare_cell_set_model(cell, value, NAN, NAN);
+}
+
+int overlap_conclude_schedules(struct overlap *overlap)
+{
+	double sum = 0, worst = 0;
+	size_t count = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < overlap->point_count; i++)
+		if (overlap->points[i].best.present &&
+		    tare_labels_set_number(
+		        &overlap->run->result->cells[overlap->points[i].best_cell].labels, "best",
+		        1) < 0)
+			return -ENOMEM;
+	for (size_t i = 0; status == 0 && i < overlap->timed_count; i++) {
+		const struct overlap_timed *timed = &overlap->timed[i];
+		double error;
+		if (!timed->time.present || !(timed->predicted_ns > 0))
+			continue;
+		error = 100 * (timed->predicted_ns / timed->time.ns - 1);
+		status = add_prediction(overlap, timed, "predicted", "time", "ns",
+		                        timed->predicted_ns);
+		if (status == 0)
+			status = add_prediction(overlap, timed, "error", "error", "%", error);
+		if (was_fitted(overlap, timed))
+			continue;
+		sum += fabs(error);
+		worst = fmax(worst, fabs(error));
+		count++;
+	}
+	if (status < 0 || count == 0)
+		return status;
+	status = add_summary(overlap, "mean-error", sum / (double)count,
+	                     "mean of the absolute errors over the schedules that were measured, "
+	                     "without those that the prediction was fitted to");
+	return status < 0 ? status
+	                  : add_summary(overlap, "worst-error", worst,
+	                                "the largest of these errors");
+}
+
+// ---- engines
+
+static int claimed_engines(const struct overlap *overlap, const char **why)
+{
+	const struct tare_device_entry *entry = overlap->run->result->devices;
+	const struct tare_fact *copies = &entry->facts.fact[TARE_FACT_COPY_ENGINES];
+	int count = 0;
+
+	*why = tare_fact_reason(&entry->facts, TARE_FACT_COPY_ENGINES);
+	if (copies->present)
+		return (int)copies->count + 1;
+	for (size_t i = 0; i < entry->engine_count; i++)
+		count += entry->engines[i].class != TARE_ENGINE_LINK;
+	return count > 1 ? count : 0;
+}
+
+int overlap_conclude_engines(struct overlap *overlap)
+{
+	const struct overlap_point *point = &overlap->points[overlap->balanced];
+	struct tare_engines_revealed revealed = { 0 };
+	struct tare_cell *cell = overlap_model(overlap, "engines", "revealed", NULL, "engines", "1");
+	const char *why;
+	int claimed, status;
+	bool known = false;
+
+	if (!cell || tare_set_string(&cell->method,
+	                             "the most stages whose operations were ever in progress at "
+	                             "one moment; there may be more engines than stages") < 0)
+		return -ENOMEM;
+	for (uint32_t mode = 1; mode < TARE_MODE_COUNT; mode++)
+		known |= (mode & (mode - 1)) && point->modes.known[mode];
+	tare_engines_reveal(&point->modes, &revealed);
+	status = known ? tare_cell_set_model(cell, revealed.count, NAN, NAN)
+	               : tare_cell_set_absent(cell, "no two stages were measured at once");
+	if (status < 0)
+		return status;
+	cell = overlap_model(overlap, "engines", "claimed", NULL, "engines", "1");
+	if (!cell || tare_set_string(&cell->method,
+	                             "the device's own word: its copy engines, and one that "
+	                             "computes") < 0)
+		return -ENOMEM;
+	claimed = claimed_engines(overlap, &why);
+	return claimed ? tare_cell_set_model(cell, claimed, NAN, NAN)
+	               : tare_cell_set_absent(cell, "%s", why);
+}

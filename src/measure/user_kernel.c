@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/user_kernel.h"
+
+#include "backend/call.h"
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FILE_MOST (16L << 20)
+#define CONTRACT_ARGUMENTS 4
+#define GROUP_WANTED 256
+#define FIRST_RUN_ITEMS UINT64_C(4096)
+#define FIRST_RUN_NS INT64_C(10000000000)
+#define SEE "see tare-overlap(1), KERNELS"
+
+static const char *const format_names[] = {
+	[TARE_MODULE_OPENCL_C] = "OpenCL C", [TARE_MODULE_SPIRV] = "SPIR-V",
+	[TARE_MODULE_PTX] = "PTX",           [TARE_MODULE_CUDA_C] = "CUDA C",
+	[TARE_MODULE_NATIVE] = "a kernel of the device's own",
+};
+#define FORMATS (sizeof format_names / sizeof *format_names)
+
+// ---- the file
+
+// Its text with a zero behind it, to free(); NULL with a sentence.
+static char *read_source(const char *file, size_t *bytes, struct tare_error *error)
+{
+	TARE_FCLOSE FILE *stream = fopen(file, "rb");
+	struct stat status;
+	char *text;
+
+	if (!stream || fstat(fileno(stream), &status) != 0) {
+		tare_fail(error, errno, "cannot read the kernel's file %s: %s", file,
+		          strerror(errno));
+		return NULL;
+	}
+	if (!S_ISREG(status.st_mode) || status.st_size == 0 || status.st_size > FILE_MOST) {
+		tare_fail(error, EINVAL, "%s %s", file,
+		          !S_ISREG(status.st_mode) ? "is no file, but a kernel's source is wanted"
+		          : status.st_size == 0    ? "is empty; it should hold a kernel"
+		                                   : "is larger than 16 MB; is it a kernel?");
+		return NULL;
+	}
+	*bytes = (size_t)status.st_size;
+	text = malloc(*bytes + 1);
+	if (!text || fread(text, 1, *bytes, stream) != *bytes) {
+		tare_fail(error, text ? EIO : ENOMEM, "cannot read all of %s", file);
+		free(text);
+		return NULL;
+	}
+	text[*bytes] = '\0';
+	return text;
+}
+
+static int check_format(const struct tare_run *run, const char *file,
+                        enum tare_module_format format, struct tare_error *error)
+{
+	const struct tare_backend *backend = run->device->backend;
+	char taken[128] = "";
+
+	if (backend->module_formats >> format & 1)
+		return 0;
+	for (size_t i = 0; i < FORMATS; i++)
+		if (i != TARE_MODULE_NATIVE && backend->module_formats >> i & 1)
+			snprintf(taken + strlen(taken), sizeof taken - strlen(taken), "%s%s",
+			         taken[0] ? ", " : "", format_names[i]);
+	return tare_fail(error, EINVAL, "%s is %s, which %s does not take; it takes %s", file,
+	                 format_names[format], backend->title,
+	                 taken[0] ? taken : "kernels by name only (a file NAME.tare and --entry)");
+}
+
+// Which kernel of the file: the one that is asked for, or the only one.
+static int choose_entry(const struct tare_user_kernel *options, enum tare_module_format format,
+                        const char *source, char entry[128], struct tare_error *error)
+{
+	char names[256] = "";
+	size_t count = 0;
+
+	if (options->entry) {
+		snprintf(entry, 128, "%s", options->entry);
+		return 0;
+	}
+	if (format != TARE_MODULE_SPIRV && format != TARE_MODULE_NATIVE)
+		count = tare_user_kernel_names(format, source, names, sizeof names);
+	if (count == 1) {
+		snprintf(entry, 128, "%s", names);
+		return 0;
+	}
+	if (count)
+		return tare_fail(error, EINVAL, "%s has %zu kernels; choose one with --entry: %s",
+		                 options->file, count, names);
+	return tare_fail(error, EINVAL, "say with --entry which kernel of %s to run",
+	                 options->file);
+}
+
+// ---- building
+
+static int build(struct tare_run *run, const struct tare_user_kernel *options,
+                 enum tare_module_format format, const char *text, size_t bytes, const char *entry,
+                 struct tare_built_kernel *built, char **log, struct tare_error *error)
+{
+	struct tare_module_source source = { format, text, bytes, options->build_options };
+	char *own_log = NULL, names[256];
+	int status;
+
+	if (format == TARE_MODULE_NATIVE) {
+		source.data = entry;
+		source.bytes = strlen(entry);
+	} else if (format != TARE_MODULE_SPIRV && memchr(text, '\0', bytes)) {
+		return tare_fail(error, EINVAL, "%s is not text, as %s should be", options->file,
+		                 format_names[format]);
+	}
+	status = tare_module_create(run->device, &source, &built->module, log ? log : &own_log,
+	                            error);
+	free(own_log);
+	if (status == -EINVAL && log && *log)
+		return tare_fail(error, EINVAL, "%s does not compile; the build log says why",
+		                 options->file);
+	if (status < 0) {
+		tare_error_prefix(error, "%s", options->file);
+		return status;
+	}
+	status = tare_kernel_create(built->module, entry, &built->chunk.kernel, error);
+	if (status == 0 || status == -ENODEV || status == -ENOMEM)
+		return status;
+	if (format == TARE_MODULE_SPIRV || format == TARE_MODULE_NATIVE ||
+	    !tare_user_kernel_names(format, text, names, sizeof names))
+		return tare_fail(error, EINVAL, "%s has no kernel '%s'", options->file, entry);
+	return tare_fail(error, EINVAL, "%s has no kernel '%s'; it has: %s", options->file, entry,
+	                 names);
+}
+
+// ---- the contract
+
+static bool is_floating(const char *type)
+{
+	return strcmp(type, "float") == 0 || strcmp(type, "double") == 0 ||
+	       strcmp(type, "half") == 0;
+}
+
+// What is wrong with one parameter; NULL: nothing that can be told.
+static const char *refusal(const struct tare_built_kernel *built, uint32_t index,
+                           const struct tare_parameter *parameter, char buffer[160])
+{
+	const struct tare_user_argument *given;
+
+	if (parameter->kind == TARE_PARAMETER_UNKNOWN)
+		return NULL;
+	if (index < 2) {
+		if (parameter->kind != TARE_PARAMETER_MEMORY)
+			return index ? "must be the output, a global pointer"
+			             : "must be the input, a global pointer";
+		return index == 1 && parameter->read_only ? "is the output, and yet const" : NULL;
+	}
+	if (index < CONTRACT_ARGUMENTS) {
+		bool fits = parameter->kind == TARE_PARAMETER_VALUE &&
+		            (parameter->bytes < 0 || parameter->bytes == 4) &&
+		            !is_floating(parameter->type);
+		return fits ? NULL
+		       : index == 2 ? "must be the first item, a uint"
+		                    : "must be the number of items, a uint";
+	}
+	given = &built->arguments[index - CONTRACT_ARGUMENTS];
+	if (given->type == TARE_ARGUMENT_LOCAL ? parameter->kind == TARE_PARAMETER_LOCAL
+	                                       : parameter->kind == TARE_PARAMETER_VALUE &&
+	                (parameter->bytes < 0 || (size_t)parameter->bytes == given->bytes) &&
+	                (!parameter->type[0] ||
+	                 is_floating(parameter->type) == is_floating(given->word)))
+		return NULL;
+	snprintf(buffer, 160, "is %.60s, but its --arg gives %s",
+	         parameter->kind == TARE_PARAMETER_LOCAL    ? "local memory"
+	         : parameter->kind == TARE_PARAMETER_MEMORY ? "a global pointer"
+	         : parameter->type[0]                       ? parameter->type
+	                                                    : "a value of another size",
+	         given->word);
+	return buffer;
+}
+
+static int check_contract(const struct tare_user_kernel *options, const char *entry,
+                          const struct tare_built_kernel *built,
+                          const struct tare_kernel_facts *facts, struct tare_error *error)
+{
+	uint32_t wanted = CONTRACT_ARGUMENTS + built->chunk.scalar_count;
+	struct tare_parameter parameter;
+	char buffer[160];
+
+	if (facts->arguments >= 0 && facts->arguments != (int64_t)wanted && wanted == CONTRACT_ARGUMENTS)
+		return tare_fail(error, EINVAL,
+		                 "kernel '%s' in %s takes %lld arguments, the contract has 4 (input, "
+		                 "output, first, count) then scalars given with --arg; " SEE,
+		                 entry, options->file, (long long)facts->arguments);
+	if (facts->arguments >= 0 && facts->arguments != (int64_t)wanted)
+		return tare_fail(error, EINVAL,
+		                 "kernel '%s' in %s takes %lld arguments; the contract's 4 (input, "
+		                 "output, first, count) and %u from --arg make %u; " SEE,
+		                 entry, options->file, (long long)facts->arguments,
+		                 built->chunk.scalar_count, wanted);
+	for (uint32_t i = 0; i < wanted; i++) {
+		const char *why;
+		if (tare_kernel_parameter(built->chunk.kernel, i, &parameter, NULL) < 0)
+			continue; // the launch will tell
+		why = refusal(built, i, &parameter, buffer);
+		if (why)
+			return tare_fail(error, EINVAL, "kernel '%s' in %s: argument %u%s%s%s %s; " SEE,
+			                 entry, options->file, i + 1, parameter.name[0] ? " (" : "",
+			                 parameter.name, parameter.name[0] ? ")" : "", why);
+	}
+	return 0;
+}
+
+static int choose_group(const struct tare_user_kernel *options, const char *entry,
+                        const struct tare_kernel_facts *facts, uint32_t *group,
+                        struct tare_error *error)
+{
+	int64_t most = facts->max_group_size, preferred = facts->preferred_multiple;
+
+	if (options->group_size && most > 0 && (int64_t)options->group_size > most)
+		return tare_fail(error, EINVAL,
+		                 "--group %u: kernel '%s' runs with at most %lld work-items a group",
+		                 options->group_size, entry, (long long)most);
+	*group = options->group_size;
+	if (*group)
+		return 0;
+	*group = most > 0 && most < GROUP_WANTED ? (uint32_t)most : GROUP_WANTED;
+	if (preferred > 0 && preferred <= (int64_t)*group)
+		*group -= *group % (uint32_t)preferred;
+	return 0;
+}
+
+// ---- the first run
+
+struct trial {
+	struct tare_memory *host, *input, *output;
+	struct tare_queue *queue;
+};
+
+static void trial_free(struct trial *trial)
+{
+	tare_queue_free(trial->queue);
+	tare_memory_free(trial->host);
+	tare_memory_free(trial->input);
+	tare_memory_free(trial->output);
+}
+
+static int launch_once(const struct tare_built_kernel *built, const struct trial *trial,
+                       uint32_t items, struct tare_error *error)
+{
+	const struct tare_chunk_kernel *chunk = &built->chunk;
+	struct tare_argument arguments[CONTRACT_ARGUMENTS + TARE_USER_ARGUMENTS] = {
+		{ .type = TARE_ARGUMENT_MEMORY, .span = { trial->input, 0, trial->input->bytes } },
+		{ .type = TARE_ARGUMENT_MEMORY, .span = { trial->output, 0, trial->output->bytes } },
+		{ .type = TARE_ARGUMENT_VALUE, .value = &(uint32_t){ 0 }, .bytes = 4 },
+		{ .type = TARE_ARGUMENT_VALUE, .value = &items, .bytes = 4 },
+	};
+	struct tare_operation launch = { .type = TARE_OPERATION_LAUNCH };
+
+	for (uint32_t i = 0; i < chunk->scalar_count; i++)
+		arguments[CONTRACT_ARGUMENTS + i] = chunk->scalars[i];
+	launch.launch = (struct tare_launch){
+		.kernel = chunk->kernel,
+		.groups = { (items + chunk->group_size - 1) / chunk->group_size, 1, 1 },
+		.group_size = { chunk->group_size, 1, 1 },
+		.arguments = arguments,
+		.argument_count = CONTRACT_ARGUMENTS + chunk->scalar_count,
+	};
+	return tare_append(trial->queue, &launch, NULL, error);
+}
+
+// A kernel that never ends must be found while little hangs on it.
+static int run_once(struct tare_run *run, const struct tare_user_kernel *options, const char *entry,
+                    const struct tare_built_kernel *built, struct tare_error *error)
+{
+	const struct tare_chunk_kernel *chunk = &built->chunk;
+	uint64_t items = (FIRST_RUN_ITEMS + chunk->align - 1) / chunk->align * chunk->align;
+	int64_t limit_ns = run->budget_ns < FIRST_RUN_NS ? run->budget_ns : FIRST_RUN_NS;
+	struct tare_random random = { .state = run->seed };
+	struct tare_queue_options plain = { .order = TARE_QUEUE_IN_ORDER };
+	struct trial trial = { 0 };
+	int status = tare_queue_create(run->device, &plain, &trial.queue, error);
+
+	if (items > UINT32_MAX)
+		items = FIRST_RUN_ITEMS;
+	if (status == 0)
+		status = tare_memory_create(run->device, TARE_MEMORY_PAGEABLE,
+		                            items * chunk->in_bytes, &trial.host, error);
+	if (status == 0)
+		status = tare_memory_create(run->device, TARE_MEMORY_DEVICE, items * chunk->in_bytes,
+		                            &trial.input, error);
+	if (status == 0)
+		status = tare_memory_create(run->device, TARE_MEMORY_DEVICE,
+		                            items * chunk->out_bytes, &trial.output, error);
+	if (status == 0) {
+		unsigned char *bytes = trial.host->host;
+		for (uint64_t i = 0; i < trial.host->bytes; i++)
+			bytes[i] = (unsigned char)tare_random_next(&random);
+		struct tare_operation copy = { .type = TARE_OPERATION_COPY,
+			                       .source = { trial.host, 0, trial.host->bytes },
+			                       .destination = { trial.input, 0,
+			                                        trial.host->bytes } };
+		status = tare_append(trial.queue, &copy, NULL, error);
+	}
+	if (status == 0)
+		status = launch_once(built, &trial, (uint32_t)items, error);
+	if (status == 0)
+		status = tare_finish(trial.queue, limit_ns, error);
+	if (status == -ETIMEDOUT)
+		tare_fail(error, ETIMEDOUT,
+		          "kernel '%s' in %s has not ended after %.3g s over %llu items; does its "
+		          "loop end?",
+		          entry, options->file, (double)limit_ns * 1e-9, (unsigned long long)items);
+	else if (status < 0)
+		tare_error_prefix(error, "kernel '%s' in %s", entry, options->file);
+	if (status == -ETIMEDOUT || status == -ENODEV)
+		tare_device_abandon(run->device);
+	trial_free(&trial);
+	return status;
+}
+
+// ----
+
+static int take_arguments(const struct tare_user_kernel *options, struct tare_built_kernel *built,
+                          struct tare_error *error)
+{
+	int status = 0;
+
+	if (options->argument_count > TARE_USER_ARGUMENTS)
+		return tare_fail(error, EINVAL, "--arg is given more than %zu times",
+		                 TARE_USER_ARGUMENTS);
+	for (size_t i = 0; status == 0 && i < options->argument_count; i++) {
+		struct tare_user_argument *argument = &built->arguments[i];
+		status = tare_user_argument_parse(options->arguments[i], argument, error);
+		built->chunk.scalars[i] = (struct tare_argument){
+			.type = argument->type,
+			.value = argument->type == TARE_ARGUMENT_VALUE ? argument->value : NULL,
+			.bytes = argument->bytes,
+		};
+		built->chunk.scalar_count++;
+	}
+	return status;
+}
+
+int tare_user_kernel_build(struct tare_run *run, const struct tare_user_kernel *options,
+                           struct tare_built_kernel *built, char **log, struct tare_error *error)
+{
+	struct tare_kernel_facts facts = { .arguments = -1, .max_group_size = -1,
+		                           .preferred_multiple = -1 };
+	enum tare_module_format format;
+	TARE_FREE char *text = NULL;
+	char entry[128] = "";
+	size_t bytes = 0;
+	int status;
+
+	*built = (struct tare_built_kernel){ .chunk = {
+		.in_bytes = options->in_bytes ? options->in_bytes : 4,
+		.out_bytes = options->out_bytes ? options->out_bytes : 4,
+		.align = options->align ? options->align : 1,
+	} };
+	status = take_arguments(options, built, error);
+	if (status == 0)
+		status = tare_user_kernel_format(options->file, &format, error);
+	if (status == 0)
+		status = check_format(run, options->file, format, error);
+	if (status < 0)
+		return status;
+	text = read_source(options->file, &bytes, error);
+	if (!text)
+		return error ? error->code : -EINVAL;
+	status = choose_entry(options, format, text, entry, error);
+	if (status == 0)
+		status = build(run, options, format, text, bytes, entry, built, log, error);
+	if (status == 0 && tare_kernel_facts(built->chunk.kernel, &facts, NULL) < 0)
+		facts = (struct tare_kernel_facts){ .arguments = -1, .max_group_size = -1,
+			                            .preferred_multiple = -1 };
+	if (status == 0)
+		status = check_contract(options, entry, built, &facts, error);
+	if (status == 0)
+		status = choose_group(options, entry, &facts, &built->chunk.group_size, error);
+	if (status == 0)
+		status = run_once(run, options, entry, built, error);
+	snprintf(built->title, sizeof built->title, "%.60s (%.60s)", entry, options->file);
+	if (status < 0)
+		tare_built_kernel_free(built);
+	return status;
+}
+
+void tare_built_kernel_free(struct tare_built_kernel *built)
+{
+	tare_kernel_free(built->chunk.kernel);
+	tare_module_free(built->module);
+	built->chunk.kernel = NULL;
+	built->module = NULL;
+}

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages of the fixtures and the browser that opens them, for the page's tests."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+webdriver = pytest.importorskip('selenium.webdriver', reason='python3-selenium is not installed')
+sys.path.insert(0, os.path.dirname(__file__))
+import page_fixtures  # noqa: E402
+
+RENDER = os.environ.get('TARE_RENDER_FIXTURE')
+CHROMIUM = shutil.which('chromium')
+DRIVER = shutil.which('chromedriver')
+NEEDS = [
+    pytest.mark.skipif(not RENDER, reason='TARE_RENDER_FIXTURE names no program (run through meson)'),
+    pytest.mark.skipif(not CHROMIUM or not DRIVER, reason='chromium or chromium-driver is not installed')]
+ALL = list(page_fixtures.ALL)
+FLAGS = ('--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking '
+         '--disable-component-update --disable-sync --disable-dev-shm-usage').split()
+
+
+@pytest.fixture(scope='session')
+def pages(tmp_path_factory):
+    """Paths of JSON and page of every fixture."""
+    folder = tmp_path_factory.mktemp('pages')
+    paths = {}
+    for name in ALL:
+        source = page_fixtures.write(name, folder)
+        page = folder / f'{name}.html'
+        subprocess.run([RENDER, source, page], check=True)
+        paths[name] = (source, page)
+    return paths
+
+
+@pytest.fixture(scope='session')
+def chromium():
+    """One browser for all tests."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        options = webdriver.ChromeOptions()
+        options.binary_location = CHROMIUM
+        for flag in FLAGS + [f'--user-data-dir={profile}']:
+            options.add_argument(flag)
+        options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
+        browser = webdriver.Chrome(service=webdriver.chrome.service.Service(DRIVER), options=options)
+        yield browser
+        browser.quit()
+
+
+class Page:
+    """A fixture's page, opened."""
+
+    def __init__(self, browser, paths):
+        self.browser = browser
+        self.paths = paths
+        self.requests = []
+
+    def open(self, name, width=1280, scheme='light'):
+        for kind in ('browser', 'performance'):
+            self.browser.get_log(kind)
+        self.cdp('Emulation.setDeviceMetricsOverride', width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
+        self.cdp('Emulation.setEmulatedMedia', media='', features=[{'name': 'prefers-color-scheme', 'value': scheme}])
+        self.browser.get(self.paths[name][1].as_uri())
+        self.document = json.loads(self.paths[name][0].read_text())
+        self.settle()
+        return self
+
+    def settle(self):
+        """Two frames and Chart.js's delay for resizing."""
+        self.browser.execute_async_script(
+            'const done = arguments[0]; setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 250)')
+
+    def cdp(self, command, **arguments):
+        return self.browser.execute_cdp_cmd(command, arguments)
+
+    def js(self, script, *arguments):
+        return self.browser.execute_script(script, *arguments)
+
+    def console(self):
+        return [entry['message'] for entry in self.browser.get_log('browser')]
+
+    def asked(self):
+        """Addresses that were requested."""
+        events = [json.loads(entry['message'])['message'] for entry in self.browser.get_log('performance')]
+        return [event['params']['request']['url'] for event in events if event['method'] == 'Network.requestWillBeSent']
+
+
+@pytest.fixture
+def page(chromium, pages):
+    opened = Page(chromium, pages)
+    yield opened
+    chromium.execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {})
+
+
+# Hands what would be downloaded to the test.
+CATCH = 'window.caught = null; window.download = (name, type, text) => { window.caught = [name, text]; };'

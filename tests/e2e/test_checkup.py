@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tare checkup` as a whole: every part is there or says why not, whatever happens on the way."""
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+import validate
+
+PARTS = ["devices", "latency", "bandwidth", "peak", "matmul", "overlap"]
+BASIC = {"POCL_DEVICES": "basic"}
+SIMULATED = ["--budget", "1", "--seed", "1"]
+
+
+def one_line(text):
+    return " ".join(text.split())
+
+
+def parts_of(document):
+    return [part["command"] for part in document["parts"]]
+
+
+def missing_of(document):
+    return [re.match(r"no (\w+): .", warning["message"])[1] for warning in document["warnings"]
+            if warning["id"] == "part-missing"]
+
+
+def check_document(document):
+    """What holds for every checkup: parts in their order, those that are missing with a reason."""
+    assert document["command"] == "checkup" and document["cells"] == []
+    have, missing = parts_of(document), missing_of(document)
+    assert sorted(have + missing, key=PARTS.index) == PARTS
+    assert have == sorted(have, key=PARTS.index)
+    device = document["device"]["facts"]["name"]["value"]
+    for part in document["parts"]:
+        shown = part["devices"] if part["command"] == "devices" else [part["device"]]
+        assert any(one["facts"]["name"]["value"] == device for one in shown)
+        for cell in part["cells"]:
+            assert cell.get("absent") or cell["median"] is not None
+
+
+def opencl_or_skip(tare, environment):
+    found = json.loads(tare("devices", "--json", "-", env=environment).stdout)
+    if not any(device["backend"] == "opencl" for device in found["devices"]):
+        pytest.skip("no OpenCL device on this machine")
+
+
+def test_ten_seconds_on_a_real_device(tare, tmp_path):
+    opencl_or_skip(tare, BASIC)
+    begun = time.monotonic()
+    result = tare("checkup", "--device", "opencl:0", "--budget", "10", "--json", "a.json", "--csv",
+                  "a.csv", "--html", "a.html", env=BASIC, timeout=240)
+    took = time.monotonic() - begun
+    assert result.returncode == 0 and result.stderr == "", result.stderr
+    # Buffers and kernels are made beside the budget, on a machine that may be busy.
+    assert took < 120
+    document = validate.check(tmp_path / "a.json")
+    check_document(document)
+    assert {"devices", "latency", "bandwidth"} <= set(parts_of(document))
+    assert [each["id"] for each in document["conclusions"]][0] == "device"
+    for part in parts_of(document):
+        assert f"\n== {part} ==" in result.stdout
+    with open(tmp_path / "a.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["command"] for row in rows} <= set(PARTS)
+    assert {"latency", "bandwidth"} <= {row["command"] for row in rows}
+    assert "</html>" in (tmp_path / "a.html").read_text(encoding="utf-8")
+    again = tare("render", "a.json")
+    assert again.stdout.splitlines() == result.stdout.splitlines()[:-1]
+
+
+def test_it_is_the_same_each_time_on_the_simulated_device(tare, tmp_path):
+    for name in ("a.json", "b.json"):
+        result = tare("checkup", "--device", "simulated", *SIMULATED, "--json", name)
+        assert result.returncode == 0 and result.stderr == "", result.stderr
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+    document = validate.check(tmp_path / "a.json")
+    check_document(document)
+    assert missing_of(document) == []
+    budgets = [part["parameters"]["budget_ns"] for part in document["parts"] if part["command"] != "devices"]
+    assert sum(budgets) <= document["parameters"]["budget_ns"]
+    ids = [each["id"] for each in document["conclusions"]]
+    assert ids == ["device", "launch", "link", "ceilings", "matmul", "overlap"]
+
+
+def test_advice_for_a_part_names_its_command(tare):
+    document = json.loads(tare("checkup", "--device", "simulated", *SIMULATED, "--json", "-").stdout)
+    for part in document["parts"]:
+        for warning in part["warnings"]:
+            assert not (warning["action"] or "").startswith("--"), warning
+        if part["command"] in ("bandwidth", "matmul", "overlap"):
+            cut = next(each for each in part["warnings"] if each["id"] == "short-profile")
+            assert cut["action"] == f"tare {part['command']} measures it in full"
+
+
+def test_without_kernels_the_rest_goes_on(tare, tmp_path, test_data):
+    result = tare("checkup", "--device", f"simulated:{test_data / 'build-failure.tare-device'}",
+                  *SIMULATED, "--json", "a.json")
+    assert result.returncode == 0, result.stderr
+    document = validate.check(tmp_path / "a.json")
+    check_document(document)
+    assert {"latency", "bandwidth"} <= set(parts_of(document))
+    for part in document["parts"]:
+        if part["command"] in ("peak", "matmul", "overlap"):
+            assert any(cell.get("absent") for cell in part["cells"])
+
+
+def test_a_device_lost_on_the_way_keeps_the_parts_before(tare, tmp_path, test_data):
+    text = (test_data / "device-lost.tare-device").read_text(encoding="utf-8")
+    (tmp_path / "faulty").write_text(text.replace("device-lost 500\n", "device-lost 20000\n"), "utf-8")
+    result = tare("checkup", "--device", "simulated:faulty", "--budget", "20", "--seed", "1", "--json",
+                  "a.json")
+    assert result.returncode == 1
+    assert "lost" in result.stderr and len(result.stderr.splitlines()) == 1
+    document = validate.check(tmp_path / "a.json")
+    assert any(warning["id"] == "device-lost" for warning in document["warnings"])
+    have = parts_of(document)
+    assert have[:2] == ["devices", "latency"] and have == PARTS[:len(have)] and len(have) < len(PARTS)
+    assert any(warning["id"] == "device-lost" for warning in document["parts"][-1]["warnings"])
+    assert any(cell.get("samples") for cell in document["parts"][1]["cells"])
+
+
+def test_an_interruption_keeps_the_parts_before(tare, tare_path, tmp_path):
+    opencl_or_skip(tare, BASIC)
+    process = subprocess.Popen(
+        [tare_path, "checkup", "--device", "opencl:0", "--budget", "200", "--json", "a.json"],
+        cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, env={**os.environ, **BASIC, "LC_ALL": "C.UTF-8"})
+    time.sleep(8)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    assert "interrupted" in errors.splitlines()[-1]
+    document = validate.check(tmp_path / "a.json")
+    assert document["interrupted"] is True
+    have = parts_of(document)
+    assert have == PARTS[:len(have)] and 2 <= len(have) < len(PARTS)
+    assert document["parts"][-1]["interrupted"] is True
+    assert not any(part["interrupted"] for part in document["parts"][:-1])
+    assert "Interrupted: only what was measured until then is here." in one_line(output)

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tare overlap from the outside: on PoCL within its budget, with kernels good and bad; the text."""
+import json
+import os
+import pathlib
+import subprocess
+import time
+
+import pytest
+
+from validate import faults
+
+ROOT = pathlib.Path(__file__).parents[2]
+KERNELS = ROOT / "examples/kernels"
+HEAD = "global const uint *input, global uint *output, uint first, uint count"
+# Short, because whether it pays on a shared processor is not what is tested.
+SHORT = ["--bytes", "256K", "--budget", "2", "--chunks", "1,2,4", "--queues", "1,2"]
+
+
+def once(tare_path, *arguments):
+    """For fixtures of the whole module."""
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "COLUMNS": "80"}
+    environment.pop("TARE_DEVICE", None)
+    return subprocess.run([tare_path, *arguments], env=environment, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, encoding="utf-8", timeout=120, check=False)
+
+
+@pytest.fixture(scope="module")
+def opencl(tare_path):
+    found = json.loads(once(tare_path, "devices", "--json", "-").stdout)
+    if not any(device["backend"] == "opencl" for device in found["devices"]):
+        pytest.skip("no OpenCL device")
+
+
+@pytest.fixture
+def overlap(tare, opencl, tmp_path):
+    """Runs overlap on OpenCL; returns what it printed, and the document if there is one."""
+    def run(*arguments):
+        path = tmp_path / "result.json"
+        path.unlink(missing_ok=True)
+        done = tare("overlap", "--device", "opencl:0", *SHORT, "--json", str(path), *map(str, arguments))
+        return done, json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+    return run
+
+
+def kernel(tmp_path, source, name="mine.cl"):
+    path = tmp_path / name
+    path.write_text(source, encoding="utf-8")
+    return path
+
+
+def cells(document, **labels):
+    return [cell for cell in document["cells"]
+            if all(cell["labels"].get(name) == value for name, value in labels.items())]
+
+
+def sentence(done):
+    assert done.returncode in (1, 2), done.stdout
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("tare: overlap: ") or last.startswith("tare: ")
+    return last
+
+
+@pytest.mark.parametrize("arguments", [
+    ["scale.cl", "--arg", "float:0.5"],
+    ["polynomial.cl", "--item-bytes", "8,4", "--arg", "int:8"],
+    ["blocks.cl", "--align", "64", "--group", "64", "--arg", "local:256"],
+], ids=lambda arguments: arguments[0])
+def test_the_examples_run_and_are_verified(overlap, arguments):
+    done, document = overlap("--kernel", KERNELS / arguments[0], *arguments[1:])
+    assert done.returncode == 0, done.stderr
+    assert faults(document) == []
+    timed = [cell for cell in cells(document, group="concurrent")
+             if "what" not in cell["labels"] and cell["absent"] is None]
+    assert timed and all(cell["verified"] for cell in timed)
+    assert any(found["id"] == "worth-it" for found in document["conclusions"])
+    if arguments[0] == "polynomial.cl":
+        assert document["parameters"]["in_bytes"] == 2 * document["parameters"]["out_bytes"]
+
+
+def test_a_halo_is_found_out(overlap):
+    done, _ = overlap("--kernel", KERNELS / "blur.cl")
+    assert "halo" in sentence(done) and "blur" in sentence(done)
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("source, arguments, says", [
+    (f"kernel void k({HEAD}) {{ output[first] = ; }}", [], "does not compile"),
+    (f"kernel void k({HEAD}, int x) {{ }}", [], "takes 5 arguments, the contract has 4"),
+    (f"kernel void k({HEAD}) {{ }}", ["--arg", "int:1"], "takes 4 arguments; the contract's 4"),
+    (f"kernel void k({HEAD}, int x) {{ }}", ["--arg", "float:1"], "argument 5 (x) is int"),
+    (f"kernel void k({HEAD}) {{ }}", ["--entry", "other"], "has no kernel 'other'; it has: k"),
+    (f"kernel void k({HEAD}) {{ }} kernel void l({HEAD}) {{ }}", [], "choose one with --entry: k, l"),
+    (f"kernel void k({HEAD}) {{ }}", ["--group", "65000"], "at most"),
+    (f"kernel void k({HEAD}) {{ }}", ["--align", "1000000"], "smaller --align"),
+    (f"kernel void k({HEAD}) {{ }}", ["--align", "60000", "--chunks", "4"], "at most 1 chunks"),
+    ("", [], "is empty"),
+    (f"kernel void k({HEAD}) {{ }}", ["--arg", "int:99999999999"], "does not fit"),
+    (f"kernel void k({HEAD}) {{ }}", ["--arg", "text:1"], "TYPE:VALUE"),
+    (f"kernel void k({HEAD}) {{ }}", ["--cycles", "5"], "--kernel replaces"),
+])
+def test_what_does_not_do_is_one_sentence(overlap, tmp_path, source, arguments, says):
+    done, document = overlap("--kernel", kernel(tmp_path, source), *arguments)
+    assert says in sentence(done), done.stderr
+    assert document is None
+
+
+def test_the_build_log_comes_before_the_sentence(overlap, tmp_path):
+    done, _ = overlap("--kernel", kernel(tmp_path, f"kernel void k({HEAD}) {{ nonsense; }}"))
+    lines = done.stderr.splitlines()
+    assert any("nonsense" in line for line in lines[:-1]), done.stderr
+    assert "mine.cl does not compile" in lines[-1]
+
+
+@pytest.mark.parametrize("name, says", [("none.cl", "No such file"), ("mine.txt", "is told by its name"),
+                                        ("mine.ptx", "does not take")])
+def test_a_file_that_is_no_kernel(overlap, tmp_path, name, says):
+    path = tmp_path / name
+    if name != "none.cl":
+        kernel(tmp_path, "nothing", name)
+    done, _ = overlap("--kernel", path, "--entry", "k")
+    assert says in sentence(done)
+
+
+def test_a_kernel_that_never_ends_is_told_in_time(overlap, tmp_path):
+    body = "while (((volatile global uint *)output)[0] != 12345) ((volatile global uint *)output)[0] = 7;"
+    start = time.monotonic()
+    done, document = overlap("--kernel", kernel(tmp_path, f"kernel void k({HEAD}) {{ {body} }}"))
+    assert "has not ended after 2 s" in sentence(done)
+    assert time.monotonic() - start < 30 and document is None
+
+
+def test_own_kernel_ends_within_its_budget(tare, opencl):
+    start = time.monotonic()
+    done = tare("overlap", "--device", "opencl:0", "--budget", "8", "--json", "-")
+    took = time.monotonic() - start
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert faults(document) == []
+    assert took < 8 * 1.5 + 15
+    assert cells(document, group="bound", what="bound")
+    assert [found["id"] for found in document["conclusions"]][0] == "worth-it"
+
+
+@pytest.mark.parametrize("arguments, says", [
+    (["--cycles", "0..64"], "needs a step"),
+    (["--chunks", "0"], "go from 1"),
+    (["--queues", "x"], "not a number of queues"),
+    (["--break", "glass"], "no break 'glass'"),
+    (["--loop", "while"], "neither register nor volatile"),
+    (["--bytes", "0"], "no work"),
+    (["--item-bytes", "4,"], "IN,OUT"),
+    (["--entry", "k"], "--kernel"),
+])
+def test_bad_options_are_usage_errors(tare, arguments, says):
+    done = tare("overlap", "--device", "simulated", *arguments)
+    assert done.returncode == 2 and says in done.stderr and done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.fixture(scope="module")
+def simulated(tare_path, tmp_path_factory):
+    path = tmp_path_factory.mktemp("overlap") / "simulated.json"
+    done = once(tare_path, "overlap", "--device", "simulated", "--bytes", "1M", "--cycles", "100,300",
+                "--budget", "1", "--json", str(path))
+    assert done.returncode == 0, done.stderr
+    return done.stdout, path
+
+
+def test_the_text_fits_and_says_what_matters(tare, simulated):
+    text, path = simulated
+    assert max(map(len, text.splitlines())) <= 80
+    for words in ("kernel:copy", "of bound", "prediction was within", "Worth it: ", "What limits it: ",
+                  "Breaking it costs: ", "engines: 3 of the 3 stages"):
+        assert words in text
+    verbose = tare("render", "-v", str(path)).stdout
+    assert "(best)" in verbose and "(at random)" in verbose and "predicted" in verbose
+    assert max(map(len, verbose.splitlines())) <= 80
+
+
+def test_the_simulated_device_gives_the_same_twice(tare, simulated):
+    again = tare("overlap", "--device", "simulated", "--bytes", "1M", "--cycles", "100,300", "--budget", "1",
+                 "--json", "-")
+    assert again.stdout == simulated[1].read_text(encoding="utf-8")
+
+
+def test_document_and_plots(simulated):
+    document = json.loads(simulated[1].read_text(encoding="utf-8"))
+    assert faults(document) == []
+    assert {plot["id"] for plot in document["plots"]} == {"times", "speed-up", "search", "timeline"}
+    timeline = next(plot for plot in document["plots"] if plot["id"] == "timeline")
+    assert timeline["kind"] == "timeline" and len(timeline["series"]) == 3
+    for cycles in (100, 300):
+        assert len(cells(document, group="concurrent", cycles=cycles, best=1)) == 1
+        bound, best = (cells(document, group=group, cycles=cycles, **labels)[0]["median"]
+                       for group, labels in (("bound", {"what": "bound"}), ("concurrent", {"best": 1})))
+        assert bound <= best

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tare peak` from the command line: on PoCL within its budget, and what it keeps for others."""
+import json
+import os
+import subprocess
+import time
+
+import pytest
+
+import validate
+
+KINDS = {("compute", kind) for kind in ("fp32", "fp64", "fp16", "int32")} | \
+        {("memory", op) for op in ("read", "write", "copy", "triad", "strided")} | \
+        {("sweep", None), ("local", None)}
+BUDGET_S = 5
+# Setting up compiles kernels, on machines that may be busy with other tests.
+SET_UP_S = 120
+
+
+def kind_of(cell):
+    labels = cell["labels"]
+    return labels["group"], labels.get("type", labels.get("op"))
+
+
+def measured(document):
+    return [cell for cell in document["cells"] if cell["source"] != "model"]
+
+
+@pytest.fixture(scope="module", params=["basic", "pthread"])
+def pocl(request, tare_path, tmp_path_factory):
+    """A result on PoCL (with a cache of its own, else it is in tare's): the document, the run, and the environment that it ran in."""
+    folder = tmp_path_factory.mktemp("peak")
+    (folder / "pocl").mkdir()
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "POCL_DEVICES": request.param,
+                   "XDG_CACHE_HOME": str(folder / "cache"), "POCL_CACHE_DIR": str(folder / "pocl")}
+    environment.pop("TARE_DEVICE", None)
+
+    def run(*arguments, **changes):
+        return subprocess.run([tare_path, *arguments], cwd=folder, env={**environment, **changes},
+                              timeout=BUDGET_S + SET_UP_S + 60, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True)
+
+    found = json.loads(run("devices", "--json", "-").stdout)
+    if not any(device["backend"] == "opencl" for device in found["devices"]):
+        pytest.skip("no OpenCL device")
+    begin = time.monotonic()
+    result = run("peak", "--device", "opencl:0", "--budget", str(BUDGET_S), "--json", "peak.json")
+    assert result.returncode == 0, result.stderr
+    return validate.check(folder / "peak.json"), result, folder, time.monotonic() - begin, run
+
+
+def test_every_kind_has_a_figure_or_a_reason(pocl):
+    document = pocl[0]
+    assert {kind_of(cell) for cell in measured(document)} == KINDS
+    for kind in KINDS:
+        cells = [cell for cell in measured(document) if kind_of(cell) == kind]
+        if all(cell["absent"] for cell in cells):
+            assert kind == ("compute", "fp16"), cells[0]["absent"]
+        assert all(cell["absent"] or cell["rate"]["median"] > 0 for cell in cells)
+
+
+def test_every_result_was_verified(pocl):
+    assert all(cell["verified"] is True for cell in measured(pocl[0]) if not cell["absent"])
+
+
+def test_it_ends_within_its_budget_and_some_seconds_to_set_up(pocl):
+    assert pocl[3] < BUDGET_S + SET_UP_S
+
+
+def test_ceilings_are_the_best_of_their_kind(pocl):
+    document = pocl[0]
+    for what, kind in (("fp32", ("compute", "fp32")), ("memory read", ("memory", "read"))):
+        rates = [cell["rate"]["median"] for cell in measured(document)
+                 if kind_of(cell) == kind and not cell["absent"]]
+        ceiling, = (cell for cell in document["cells"] if cell["quantity"] == "attainable"
+                    and cell["labels"]["what"] == what)
+        assert ceiling["median"] == max(rates)
+    assert {plot["id"] for plot in document["plots"]} >= {"roofline", "sweep", "compute", "memory"}
+    assert "attainable" in {conclusion["id"] for conclusion in document["conclusions"]}
+
+
+def test_the_text_fits_and_warns_of_what_was_left_out(pocl):
+    result = pocl[1]
+    assert "left out: widths" in " ".join(result.stdout.split())
+    assert all(len(line) <= 80 for line in result.stdout.splitlines())
+
+
+def test_the_result_is_kept_by_device_and_driver(pocl):
+    _, _, folder, _, _ = pocl
+    kept, = (folder / "cache" / "tare").iterdir()
+    assert kept.name.startswith("peak-") and kept.name.endswith(".json")
+    assert validate.check(kept)["command"] == "peak"
+
+
+def test_a_cache_that_cannot_be_written_is_a_warning(pocl):
+    folder, run = pocl[2], pocl[4]
+    (folder / "file").write_text("")
+    result = run("peak", "--device", "opencl:0", "--budget", "1", "--json", "full.json",
+                 XDG_CACHE_HOME=str(folder / "file"))
+    assert result.returncode == 0, result.stderr
+    warning, = (warning for warning in validate.check(folder / "full.json")["warnings"]
+                if warning["id"] == "not-kept")
+    assert str(folder / "file") in warning["message"]
+
+
+def test_the_simulated_device_gives_the_same_result_each_time_and_is_not_kept(tare, tmp_path):
+    environment = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    runs = [tare("peak", "--device", "simulated", "--seed", "1", "--json", "-", env=environment)
+            for _ in range(2)]
+    assert runs[0].returncode == 0, runs[0].stderr
+    assert runs[0].stdout == runs[1].stdout
+    assert not (tmp_path / "cache").exists()
+    document = json.loads(runs[0].stdout)
+    assert not validate.faults(document)
+    assert not any(cell["absent"] for cell in measured(document))
+
+
+def test_ascii_and_eighty_columns(tare):
+    result = tare("peak", "--device", "simulated", "--budget", "3", env={"LC_ALL": "C"})
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.isascii()
+    assert all(len(line) <= 80 for line in result.stdout.splitlines())

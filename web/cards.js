@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cards of peak, matmul and overlap; their labels are those of src/measure/{peak,matmul,overlap}.h.
+'use strict';
+
+function isRated(cell) {
+	return !cell.absent && cell.verified !== false && cell.rate && isKnown(cell.rate.median);
+}
+
+function fastest(cells) {
+	return cells.filter(isRated).reduce((best, cell) =>
+		(best && best.rate.median >= cell.rate.median ? best : cell), null);
+}
+
+// A rate to be read: 66900 GFLOP/s are 66.9 TFLOP/s.
+function splitRate(rate) {
+	const known = /^G(FLOP|op)\/s$/.exec(rate.unit);
+	return known ? splitUnit(scaled(rate.median * 1e9, decimalSteps(`${known[1]}/s`))) :
+		[significant(rate.median), rate.unit];
+}
+
+function rateCard(title, cell, notes) {
+	const [value, unit] = splitRate(cell.rate);
+	const [low, high] = cell.rate.ci || [];
+	const spread = spreadNote(cell, formatSpread(cell.rate.median, low, high));
+	return card(title, [value, h('span', { class: 'unit' }, ` ${unit}`)],
+		[[spread, `${cell.source} time`].filter(Boolean).join(', '), ...notes]);
+}
+
+// ---- peak
+
+const CEILINGS = [
+	['compute', 'type', 'fp32', 'FP32', 'peak_fp32_flops'], ['memory', 'op', 'read', 'Memory, read', 'peak_memory_rate'],
+	['compute', 'type', 'fp64', 'FP64', 'peak_fp64_flops'], ['memory', 'op', 'copy', 'Memory, copy', 'peak_memory_rate'],
+	['compute', 'type', 'fp16', 'FP16', null], ['local', null, null, 'Local memory', null],
+	['compute', 'type', 'int32', 'INT32', null], ['memory', 'op', 'write', 'Memory, write', 'peak_memory_rate'],
+	['memory', 'op', 'triad', 'Memory, triad', 'peak_memory_rate'],
+];
+
+// What the paper says of it, from the device's facts.
+function theoryNote(result, cell, key) {
+	const known = key ? fact(result.devices[0], key) : null;
+	if (!known || !isKnown(known.value) || known.value <= 0 || !cell.rate.unit.startsWith('G'))
+		return null;
+	return `${significant(100 * cell.rate.median * 1e9 / known.value)} % of ${formatValue(known.value, known.unit)} (${originText(known)})`;
+}
+
+function peakCards(result) {
+	return CEILINGS.map(([group, label, value, title, key]) => {
+		const cells = result.cells.filter((cell) => cell.labels.group === group && (!label || cell.labels[label] === value));
+		const best = fastest(cells);
+		if (!best) {
+			const absent = cells.find((cell) => cell.absent);
+			return absent ? absentCard(title, absent.absent) : null;
+		}
+		const how = isKnown(best.labels.width) ? `width ${best.labels.width}` : null;
+		return rateCard(title, best, [theoryNote(result, best, key), how]);
+	}).filter(Boolean);
+}
+
+// ---- matmul
+
+// What was computed of a cell: figures of source "model" with the same labels.
+function computedOf(result, cell, names) {
+	return result.cells.filter((each) => each.source === 'model' && !each.absent && each.labels.what !== undefined &&
+		isKnown(each.median) && names.every((name) => each.labels[name] === undefined ||
+			each.labels[name] === cell.labels[name]) && each.labels[names[0]] !== undefined);
+}
+
+function computedNotes(result, cell, names, wanted) {
+	return computedOf(result, cell, names).filter((each) => wanted.test(each.labels.what))
+		.map((each) => `${whatText(each.labels.what)} ${formatComputed(each.median, each.unit)}`);
+}
+
+// The ladder at the largest size: the fastest kernel first.
+function matmulCards(result) {
+	const kernels = result.cells.filter((cell) => cell.labels.part === 'kernel' && isRated(cell) && isKnown(cell.labels.n));
+	const largest = Math.max(...kernels.map((cell) => cell.labels.n));
+	return kernels.filter((cell) => cell.labels.n === largest && cell.source === kernels.find((each) =>
+		each.labels.rung === cell.labels.rung && each.labels.n === largest).source)
+		.sort((a, b) => b.rate.median - a.rate.median).map((cell, i) =>
+			rateCard(`${cell.labels.rung}, n = ${largest}`, cell, i ? [] :
+				computedNotes(result, cell, ['rung', 'n', 'part'], /share|speed-up/).slice(0, 3)));
+}
+
+// ---- overlap
+
+// The greatest gain, the engines, then the gains at the other ratios of kernel and copies.
+function overlapCards(result) {
+	const computed = (group, what) => result.cells.filter((cell) => cell.labels.group === group && cell.labels.what === what);
+	const value = (cells, cycles) => cells.find((cell) => cell.labels.cycles === cycles && !cell.absent && isKnown(cell.median));
+	const gains = computed('bound', 'speed-up').filter((cell) => !cell.absent && isKnown(cell.median));
+	const [best] = gains.slice().sort((a, b) => b.median - a.median);
+	const cards = [...(best ? [best] : []), ...gains.filter((gain) => gain !== best)].map((gain) => {
+		const share = value(computed('bound', 'share'), gain.labels.cycles);
+		const bound = value(computed('bound', 'bound'), gain.labels.cycles);
+		const serial = value(computed('bound', 'serial'), gain.labels.cycles);
+		return card(isKnown(gain.labels.cycles) ? `Speed-up at ${gain.labels.cycles} cycles` : 'Speed-up',
+			[significant(gain.median), h('span', { class: 'unit' }, ' ×')],
+			[share ? `${shareText(share)} of the bound` : null,
+				serial && bound ? `one after the other ${formatComputed(serial.median, serial.unit)}, bound ` +
+					formatComputed(bound.median, bound.unit) : null]);
+	});
+	const [revealed] = computed('engines', 'revealed').filter((cell) => isKnown(cell.median));
+	const [claimed] = computed('engines', 'claimed');
+	if (revealed)
+		cards.splice(1, 0, card('Engines at work at once', [brief(revealed.median)],
+			[claimed && isKnown(claimed.median) ? `the device claims ${brief(claimed.median)}` : 'the device claims none']));
+	return cards;
+}
+
+function shareText(cell) {
+	return cell.unit === '%' ? `${significant(cell.median)} %` : `${significant(100 * cell.median)} %`;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table to download: the same as `tare render --csv` writes (src/report/csv.c).
+'use strict';
+
+const FIGURE_COLUMNS = ['quantity', 'unit', 'n', 'min', 'median', 'p95', 'ci_low', 'ci_high', 'converged', 'source',
+	'verified', 'rate_unit', 'rate_min', 'rate_median', 'rate_p95', 'rate_ci_low', 'rate_ci_high', 'absent'];
+
+function resultAsCsv(result) {
+	const rows = result.command === 'devices' ? deviceRows(result) : cellRows(result);
+	const quote = (value) => {
+		const text = value === null || value === undefined ? '' : String(value);
+		return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+	};
+	return rows.map((row) => `${row.map(quote).join(',')}\r\n`).join('');
+}
+
+function cellRows(result) {
+	const all = allResults(result);
+	const labels = labelNames(all.flatMap((each) => each.cells));
+	const parted = result.parts.length > 0;
+	const row = (cell) => {
+		const rate = cell.rate || { ci: [] };
+		return [...labels.map((name) => cell.labels[name]), cell.quantity, cell.unit, cell.n,
+			cell.min, cell.median, cell.p95, cell.low, cell.high, cell.converged, cell.source, cell.verified,
+			rate.unit, rate.min, rate.median, rate.p95, rate.ci[0], rate.ci[1], cell.absent];
+	};
+	return [[...(parted ? ['command'] : []), ...labels, ...FIGURE_COLUMNS],
+		...all.flatMap((each) => each.cells.map((cell) => [...(parted ? [each.command] : []), ...row(cell)]))];
+}
+
+function deviceRows(result) {
+	const facts = result.devices.flatMap((device) => result.factRows.map((row) => {
+		const entry = (device.facts || {})[row.key] || {};
+		const known = entry.value !== null && entry.value !== undefined;
+		return [device.number, device.backend, device.index, row.key, known ? entry.value : null, row.unit,
+			known ? entry.origin : null, known ? null : entry.reason || 'not asked'];
+	}));
+	return [['device', 'backend', 'index', 'key', 'value', 'unit', 'origin', 'reason'], ...facts,
+		...result.absences.map((absence) => [null, absence.backend, null, null, null, null, null, absence.reason])];
+}
