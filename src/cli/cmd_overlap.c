@@ -113,13 +113,16 @@ static int check_kernel(const struct tare_settings *settings, struct tare_error 
 	struct tare_user_argument argument;
 
 	if (!settings->kernel && kernel_only)
-		return tare_usage(error, "--%s is about a kernel of yours; name its file with "
-		                         "--kernel", kernel_only);
+		return tare_usage(error,
+		                  "--%s is about a kernel of yours; name its file with "
+		                  "--kernel",
+		                  kernel_only);
 	if (settings->kernel && (settings->cycles || settings->loop))
 		return tare_usage(error, "--%s is about tare's own loop, which --kernel replaces",
 		                  settings->cycles ? "cycles" : "loop");
 	for (size_t i = 0; i < settings->kernel_arguments.count; i++)
-		if (tare_user_argument_parse(settings->kernel_arguments.at[i], &argument, error) < 0)
+		if (tare_user_argument_parse(settings->kernel_arguments.at[i], &argument, error) <
+		    0)
 			return TARE_EXIT_USAGE;
 	if (settings->group_size > 65536 || settings->align > UINT32_MAX)
 		return tare_usage(error, "--%s is too large",

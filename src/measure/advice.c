@@ -22,12 +22,13 @@ static bool compare_lines(const struct tare_result *result, enum tare_line slow,
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_label *size = tare_labels_find(&result->cells[i].labels, "bytes");
 		const struct tare_cell *a, *b;
+		double low[2], high[2];
 		if (!size || (uint64_t)size->number <= comparison->bytes)
 			continue;
 		a = bandwidth_cell(result, slow, (uint64_t)size->number, source);
 		b = bandwidth_cell(result, fast, (uint64_t)size->number, source);
-		if (!a || !b || !a->rate.present || !b->rate.present ||
-		    !(a->rate.ci_high < b->rate.ci_low))
+		if (!a || !b || !tare_cell_rate_bounds(a, &low[0], &high[0]) ||
+		    !tare_cell_rate_bounds(b, &low[1], &high[1]) || !(high[0] < low[1]))
 			continue;
 		*comparison = (struct comparison){ a, b, (uint64_t)size->number,
 			                           a->rate.median / b->rate.median };

@@ -9,6 +9,26 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool fatal(int status)
+{
+	return status == -ENODEV || status == -ETIMEDOUT;
+}
+
+int tare_bench_settle(struct tare_queue *queue, int status, struct tare_error *error)
+{
+	struct tare_error why;
+	int settled;
+
+	if (status >= 0 || fatal(status))
+		return status;
+	settled = tare_finish(queue, TARE_LIMIT_DEFAULT_NS, &why);
+	if (!fatal(settled))
+		return status;
+	if (error)
+		*error = why;
+	return settled;
+}
+
 int tare_bench_run(struct tare_queue *queue, const struct tare_operation *operation,
                    struct tare_error *error)
 {
@@ -171,11 +191,6 @@ static int try_gate(struct tare_bench *bench, struct tare_error *error)
 	}
 	tare_gate_free(gate);
 	return status;
-}
-
-static bool fatal(int status)
-{
-	return status == -ENODEV || status == -ETIMEDOUT;
 }
 
 static int open_queues(struct tare_bench *bench, struct tare_error *error)

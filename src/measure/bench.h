@@ -55,6 +55,10 @@ int tare_bench_batch_ps(const struct tare_bench *bench, const struct tare_operat
 // and for pageable memory, whose copies may hold the host until the gate opens.
 uint32_t tare_bench_batch(const struct tare_bench *bench, const struct tare_operation *copy,
                           int64_t ps);
+// After a failure that is not the device's end: what was appended before it must not meet what comes
+// next, nor outlive its memory. Waits for it with a limit. Returns status, or -ENODEV or -ETIMEDOUT
+// with its own sentence if that is what waiting came to.
+int tare_bench_settle(struct tare_queue *queue, int status, struct tare_error *error);
 // Appends and waits for it with a limit.
 int tare_bench_run(struct tare_queue *queue, const struct tare_operation *operation,
                    struct tare_error *error);

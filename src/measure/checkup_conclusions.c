@@ -114,21 +114,27 @@ static const struct tare_cell *line_at(const struct tare_result *bandwidth, cons
 	return NULL;
 }
 
-// The largest size at which all lines have a rate; 0: none.
+// The largest size at which all lines have a rate, one with bounds if there is such a size; 0: none.
 static int64_t common_size(const struct tare_result *bandwidth, const char *const *lines,
                            size_t count)
 {
-	int64_t largest = 0;
+	int64_t largest = 0, bounded = 0;
+	double low, high;
 
 	for (size_t i = 0; i < bandwidth->cell_count; i++) {
 		int64_t bytes = number_of(&bandwidth->cells[i], "bytes");
-		bool all = bytes > largest;
-		for (size_t k = 0; all && k < count; k++)
-			all = line_at(bandwidth, lines[k], bytes);
-		if (all)
+		bool all = bytes > 0, sure = all;
+		for (size_t k = 0; all && k < count; k++) {
+			const struct tare_cell *cell = line_at(bandwidth, lines[k], bytes);
+			all = cell;
+			sure = sure && cell && tare_cell_rate_bounds(cell, &low, &high);
+		}
+		if (all && bytes > largest)
 			largest = bytes;
+		if (all && sure && bytes > bounded)
+			bounded = bytes;
 	}
-	return largest;
+	return bounded ? bounded : largest;
 }
 
 double checkup_link_rate(const struct tare_result *result)
@@ -142,17 +148,19 @@ double checkup_link_rate(const struct tare_result *result)
 
 enum difference { UNKNOWN, NONE, SURE };
 
-// Whether the rates differ by more than their intervals; text: " (40 %)" of the pinned one if so.
-static enum difference compare(const struct tare_rate *pageable, const struct tare_rate *pinned,
+// Whether the rates differ by more than their bounds; text: " (40 %)" of the pinned one if so.
+static enum difference compare(const struct tare_cell *pageable, const struct tare_cell *pinned,
                                char text[16])
 {
+	double low[2], high[2];
+
 	text[0] = '\0';
-	if (!isfinite(pageable->ci_low) || !isfinite(pageable->ci_high) ||
-	    !isfinite(pinned->ci_low) || !isfinite(pinned->ci_high))
+	if (!tare_cell_rate_bounds(pageable, &low[0], &high[0]) ||
+	    !tare_cell_rate_bounds(pinned, &low[1], &high[1]))
 		return UNKNOWN;
-	if (pageable->ci_high >= pinned->ci_low && pageable->ci_low <= pinned->ci_high)
+	if (high[0] >= low[1] && low[0] <= high[1])
 		return NONE;
-	snprintf(text, 16, " (%.0f %%)", 100 * pageable->median / pinned->median);
+	snprintf(text, 16, " (%.0f %%)", 100 * pageable->rate.median / pinned->rate.median);
 	return SURE;
 }
 
@@ -163,7 +171,7 @@ static int conclude_link(struct tare_result *result, const struct tare_result *b
 	char rates[4][TARE_UNIT_TEXT], size[TARE_UNIT_TEXT];
 	char shares[2][16];
 	enum difference to_device, to_host;
-	const struct tare_rate *rate[4];
+	const struct tare_cell *cell[4];
 	int64_t bytes = common_size(bandwidth, lines, 4);
 	size_t count = bytes > 0 ? 4 : 2;
 
@@ -172,8 +180,8 @@ static int conclude_link(struct tare_result *result, const struct tare_result *b
 	if (bytes <= 0)
 		return 0;
 	for (size_t i = 0; i < count; i++) {
-		rate[i] = &line_at(bandwidth, lines[i], bytes)->rate;
-		tare_format_significant(rate[i]->median, 3, rates[i]);
+		cell[i] = line_at(bandwidth, lines[i], bytes);
+		tare_format_significant(cell[i]->rate.median, 3, rates[i]);
 	}
 	tare_format_bytes((uint64_t)bytes, size);
 	if (count == 2)
@@ -182,8 +190,8 @@ static int conclude_link(struct tare_result *result, const struct tare_result *b
 		    "Pinned memory moves at %s GB/s to the device and %s GB/s "
 		    "back (%s, host's clock).",
 		    rates[0], rates[1], size);
-	to_device = compare(rate[2], rate[0], shares[0]);
-	to_host = compare(rate[3], rate[1], shares[1]);
+	to_device = compare(cell[2], cell[0], shares[0]);
+	to_host = compare(cell[3], cell[1], shares[1]);
 	return tare_result_conclude(
 	    result, "link",
 	    "Pinned memory moves at %s GB/s to the device and %s GB/s back, pageable memory at %s "

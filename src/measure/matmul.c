@@ -99,7 +99,9 @@ static int sample(struct matmul *matmul, struct matmul_product *products, size_t
                   struct tare_error *error)
 {
 	struct tare_run *run = matmul->run;
-	double share_ns = (double)tare_run_remaining_ns(run) / ((double)count + 1), reserve = 0;
+	// Above 0 even when the budget is used up: it is divided by.
+	double share_ns = (double)(tare_run_remaining_ns(run) + 1) / ((double)count + 1);
+	double reserve = 0;
 	size_t quick = 0;
 	int status;
 

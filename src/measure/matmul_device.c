@@ -260,10 +260,9 @@ int matmul_try_device(struct matmul_product *product, bool add_cells, int64_t *n
 	if (status == 0)
 		status = launch_and_wait(product, TARE_LIMIT_DEFAULT_NS, error);
 	*ns = tare_host_elapsed_ns(begin, tare_device_now(device));
+	status = tare_bench_settle(product->matmul->bench.timed, status, error);
 	if (status == -ENODEV || status == -ETIMEDOUT)
 		tare_device_abandon(device);
-	else if (status < 0)
-		tare_finish(product->matmul->bench.timed, TARE_LIMIT_DEFAULT_NS, NULL);
 	free_events(product);
 	free_memory(product);
 	return status;
@@ -288,10 +287,9 @@ int matmul_time_launches(struct matmul_product *product, uint32_t count, int64_t
 		if (launches == count)
 			break;
 	}
+	status = tare_bench_settle(queue, status, error);
 	if (status == -ENODEV || status == -ETIMEDOUT)
 		tare_device_abandon(device);
-	else if (status < 0)
-		tare_finish(queue, TARE_LIMIT_DEFAULT_NS, NULL);
 	free_events(product);
 	free_memory(product);
 	return status;

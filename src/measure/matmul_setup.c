@@ -15,6 +15,9 @@
 
 // Of the first product of a rung, or less where all sizes asked for are smaller.
 #define FIRST_N 8u
+// A vendor's library may compile for minutes at its first call. It is not called where the other rungs
+// have taken longer than the whole budget already, and than this.
+#define SET_UP_NS INT64_C(5000000000)
 
 struct tare_cell *matmul_add_cell(struct tare_result *result, enum tare_rung rung, uint32_t n,
                                   const char *part, const char *quantity, const char *unit,
@@ -36,8 +39,11 @@ int matmul_add_once(struct matmul *matmul, enum tare_rung rung, uint32_t n, cons
 	    matmul_add_cell(matmul->run->result, rung, n, part, "time", "ps", "host");
 	struct tare_series series = { .rule = tare_stopping_default() };
 
-	if (!cell || tare_set_string(&cell->method, method) < 0 ||
-	    tare_series_add(&series, ns * 1000) < 0)
+	if (!cell || tare_set_string(&cell->method, method) < 0)
+		return -ENOMEM;
+	if (ns <= 0)
+		return tare_cell_set_absent(cell, "shorter than a step of the host's clock");
+	if (tare_series_add(&series, ns * 1000) < 0)
 		return -ENOMEM;
 	return tare_cell_take_series(cell, &series, TARE_NOT_CONVERGED);
 }
@@ -276,8 +282,25 @@ static int launch_first(struct matmul *matmul, enum tare_rung rung, struct tare_
 	return 0;
 }
 
+// The library comes last, so that this knows what the others took.
+static void refuse_slow_library(struct matmul *matmul, struct tare_host_time begin)
+{
+	int64_t budget_ns = matmul->run->budget_ns;
+	int64_t ns = tare_host_elapsed_ns(begin, tare_run_now(matmul->run));
+	char why[200], taken[TARE_UNIT_TEXT];
+
+	if (ns <= (budget_ns > SET_UP_NS ? budget_ns : SET_UP_NS))
+		return;
+	snprintf(why, sizeof why,
+	         "left out: building the other kernels took %s s, longer than the budget; "
+	         "--rungs blas measures it alone",
+	         tare_format_significant((double)ns * 1e-9, 2, taken));
+	refuse(matmul, TARE_RUNG_BLAS, why);
+}
+
 int matmul_open_rungs(struct matmul *matmul, struct tare_error *error)
 {
+	struct tare_host_time begin = tare_run_now(matmul->run);
 	struct tare_error why = { 0 };
 	bool first = true;
 	int status = 0;
@@ -294,6 +317,8 @@ int matmul_open_rungs(struct matmul *matmul, struct tare_error *error)
 		else if (matmul_rungs[rung].entry) {
 			status = build_rung(matmul, rung, first, error);
 			first = false;
+		} else if (rung == TARE_RUNG_BLAS) {
+			refuse_slow_library(matmul, begin);
 		}
 		if (status == 0 && !matmul_on_host(rung) && !matmul->no_rung[rung][0])
 			status = launch_first(matmul, rung, error);

@@ -60,10 +60,10 @@ struct overlap_time overlap_time_of(const struct overlap *overlap, size_t cell)
 	// but on the simulated device all are alike.
 	if (summary->n < RANGE_SAMPLES && !overlap->run->simulated)
 		doubt = 2;
-	time.low = unit * (isfinite(summary->ci_low) ? summary->ci_low
-	                                             : (double)summary->min / doubt);
-	time.high = unit * (isfinite(summary->ci_high) ? summary->ci_high
-	                                               : (double)summary->max * doubt);
+	time.low =
+	    unit * (isfinite(summary->ci_low) ? summary->ci_low : (double)summary->min / doubt);
+	time.high =
+	    unit * (isfinite(summary->ci_high) ? summary->ci_high : (double)summary->max * doubt);
 	return time;
 }
 
@@ -84,9 +84,9 @@ int overlap_label_schedule(const struct tare_schedule *schedule, struct tare_lab
 	if (status == 0)
 		status = tare_labels_set_text(labels, "mechanism",
 		                              tare_mechanism_name(schedule->mechanism));
-	return status < 0 ? status
-	                  : tare_labels_set_text(labels, "sizes",
-	                                         tare_chunk_sizes_name(schedule->sizes));
+	return status < 0
+	           ? status
+	           : tare_labels_set_text(labels, "sizes", tare_chunk_sizes_name(schedule->sizes));
 }
 
 struct tare_cell *overlap_model(struct overlap *overlap, const char *group, const char *what,
@@ -267,6 +267,7 @@ static int cut_points(struct overlap *overlap, struct tare_error *error)
 		overlap_set_cycles(overlap, points[kept].cycles);
 		status = tare_pipeline_run(overlap->pipeline, &serial, TARE_BREAK_NONE, &ns, NULL,
 		                           error);
+		points[kept].serial_once_ns = (double)ns;
 		runs_ns += RUNS_A_POINT * (double)ns;
 		if (kept > 0 && runs_ns > (double)overlap->budget_ns)
 			break;
@@ -310,8 +311,9 @@ static int conclude(struct overlap *overlap)
 static int measure(struct overlap *overlap, struct tare_error *error)
 {
 	static int (*const phases[])(struct overlap *, struct tare_error *) = {
-		overlap_measure_sequential, overlap_measure_modes, overlap_calibrate,
-		overlap_search, overlap_measure_breaks, overlap_verify_timed,
+		overlap_measure_sequential, overlap_measure_modes,
+		overlap_calibrate,          overlap_search,
+		overlap_measure_breaks,     overlap_verify_timed,
 		overlap_add_timeline,
 	};
 	int status = 0, concluded;

@@ -50,7 +50,9 @@ int tare_parse_breaks(const char *text, struct tare_overlap_options *options,
 //   "concurrent": `cycles`, `chunks`, `queues`, `order`, `mechanism`, `sizes`, `best` (1: the one
 //                 that the verdict names), `control` (1: drawn at random); then of source "model",
 //                 same labels, `what`: "predicted", "error"
-//   "bound":      `cycles`, `what`: "bound", "serial", "attainable", "speed-up", "share", "amdahl"
+//   "bound":      `cycles`, `what`: "bound", "serial", "attainable", "speed-up", "share", "amdahl",
+//                 "kernel-to-copy"; "kernel-memory-share" where options->peaks tells
+//   "prediction": `what`: "mean-error", "worst-error" of those above that were measured
 //   "break":      `break`, `cycles`: the best schedule broken so; `what` "factor" (model)
 //   "engines":    `what`: "revealed", "claimed"
 //   "kernel-beside-kernel"

@@ -104,10 +104,11 @@ static int plan_beside(struct break_task *task, struct tare_measurement *measure
 	measurement->sample = sample_beside;
 	snprintf(measurement->title, sizeof measurement->title, "kernel beside kernel");
 	for (int i = 0; i < 2; i++) {
-		struct tare_figure *figure = tare_measurement_add(
-		    measurement, "time", "ps", source, "%s",
-		    i ? "one launch of all items"
-		      : "two launches of half the items each, in two queues: first start to last end");
+		struct tare_figure *figure =
+		    tare_measurement_add(measurement, "time", "ps", source, "%s",
+		                         i ? "one launch of all items"
+		                           : "two launches of half the items each, in two queues: "
+		                             "first start to last end");
 		if (!figure ||
 		    tare_labels_set_text(&figure->labels, "group", "kernel-beside-kernel") < 0 ||
 		    overlap_label_point(overlap, balanced(overlap), &figure->labels) < 0 ||
@@ -173,10 +174,9 @@ int overlap_measure_breaks(struct overlap *overlap, struct tare_error *error)
 
 static int draw(struct overlap *overlap, const struct tare_bar *bars, int count)
 {
-	struct tare_plot *plot =
-	    tare_result_add_plot(overlap->run->result, "timeline",
-	                         "The best schedule, drawn from the device's stamps",
-	                         TARE_PLOT_TIMELINE);
+	struct tare_plot *plot = tare_result_add_plot(
+	    overlap->run->result, "timeline", "The best schedule, drawn from the device's stamps",
+	    TARE_PLOT_TIMELINE);
 	char schedule[96], note[256];
 
 	tare_schedule_text(&balanced(overlap)->best_schedule, schedule, sizeof schedule);
@@ -193,7 +193,8 @@ static int draw(struct overlap *overlap, const struct tare_bar *bars, int count)
 		if (!series)
 			return -ENOMEM;
 		for (int i = 0; i < count; i++) {
-			double low = (double)bars[i].start_ps / 1000, high = (double)bars[i].end_ps / 1000;
+			double low = (double)bars[i].start_ps / 1000,
+			       high = (double)bars[i].end_ps / 1000;
 			if (bars[i].stage == (enum tare_stage)stage &&
 			    tare_plot_series_add(series, (struct tare_point){ (low + high) / 2,
 			                                                      bars[i].chunk, low,

@@ -11,7 +11,7 @@
 
 #define CALIBRATE_SHARE 0.1
 #define SIZE_STEP 4 // from one size to the next
-#define REPEATS_MOST 3
+#define REPEATS_MOST OVERLAP_REPEATS_MOST
 #define IN_A_ROW_MOST 6
 // Serial runs that calibrating takes with all repeats.
 #define RUNS_FOR_ALL 65.0
@@ -41,8 +41,8 @@ static int measure_point(struct overlap *overlap, enum tare_stage stage, uint64_
 
 	for (uint32_t i = 0; status == 0 && i < overlap->repeats; i++) {
 		struct tare_stage_point once = { 0 };
-		status = tare_pipeline_stage_point(overlap->pipeline, stage, items, overlap->in_a_row, &once,
-		                                   error);
+		status = tare_pipeline_stage_point(overlap->pipeline, stage, items,
+		                                   overlap->in_a_row, &once, error);
 		isolated[i] = once.isolated_ns;
 		row[i] = once.back_to_back_ns;
 	}
@@ -99,13 +99,13 @@ static int measure_points(struct overlap *overlap, enum tare_stage stage,
 
 // ---- issuing
 
-static int median_run(struct overlap *overlap, const struct tare_schedule *schedule, double *ns,
-                      double *issue_ns, struct tare_error *error)
+int overlap_median_run(struct overlap *overlap, const struct tare_schedule *schedule, uint32_t runs,
+                       double *ns, double *issue_ns, struct tare_error *error)
 {
 	double times[REPEATS_MOST], issues[REPEATS_MOST];
 	int status = 0;
 
-	for (uint32_t i = 0; status == 0 && i < overlap->repeats; i++) {
+	for (uint32_t i = 0; status == 0 && i < runs; i++) {
 		int64_t time = 0, issue = 0;
 		status = tare_pipeline_run(overlap->pipeline, schedule, TARE_BREAK_NONE, &time,
 		                           &issue, error);
@@ -114,10 +114,16 @@ static int median_run(struct overlap *overlap, const struct tare_schedule *sched
 	}
 	if (status < 0)
 		return status;
-	*ns = median(times, overlap->repeats);
+	*ns = median(times, runs);
 	if (issue_ns)
-		*issue_ns = median(issues, overlap->repeats);
+		*issue_ns = median(issues, runs);
 	return 0;
+}
+
+static int median_run(struct overlap *overlap, const struct tare_schedule *schedule, double *ns,
+                      double *issue_ns, struct tare_error *error)
+{
+	return overlap_median_run(overlap, schedule, overlap->repeats, ns, issue_ns, error);
 }
 
 static uint32_t bounded_chunks(const struct overlap *overlap, uint32_t chunks)
@@ -179,9 +185,13 @@ static int measure_fitted(struct overlap *overlap, struct tare_error *error)
 	static const struct tare_schedule wanted[] = {
 		{ .chunks = 64, .queues = 1, .order = TARE_ORDER_DEPTH_FIRST },
 		{ .chunks = 64, .queues = 3, .order = TARE_ORDER_DEPTH_FIRST },
-		{ .chunks = 64, .queues = 3, .order = TARE_ORDER_INTERLEAVED,
+		{ .chunks = 64,
+		  .queues = 3,
+		  .order = TARE_ORDER_INTERLEAVED,
 		  .mechanism = TARE_MECHANISM_STAGE_QUEUES },
-		{ .chunks = 64, .queues = 1, .order = TARE_ORDER_INTERLEAVED,
+		{ .chunks = 64,
+		  .queues = 1,
+		  .order = TARE_ORDER_INTERLEAVED,
 		  .mechanism = TARE_MECHANISM_OUT_OF_ORDER },
 	};
 	const struct tare_search_space *space = &overlap->options.space;
@@ -280,5 +290,5 @@ int overlap_calibrate(struct overlap *overlap, struct tare_error *error)
 		else
 			scale_points(overlap, point);
 	}
-	return status;
+	return status < 0 ? status : overlap_probe_kinds(overlap, error);
 }

@@ -12,6 +12,12 @@
 #define OVERLAP_FINALISTS 3
 // Distinct schedules over all points.
 #define OVERLAP_TIMED_MAX 512
+#define OVERLAP_REPEATS_MOST 3
+// Samples of a figure that the stopping rule wants at least, warming up, and some that time is lost
+// for.
+#define OVERLAP_SAMPLES 36
+// Runs at a point that show how the kinds of schedules (mechanism and order) behave there.
+#define OVERLAP_PROBES_MAX (2 * TARE_MECHANISM_COUNT * TARE_ORDER_COUNT)
 
 // A measured time with its interval.
 struct overlap_time {
@@ -22,6 +28,7 @@ struct overlap_time {
 struct overlap_point {
 	uint64_t cycles;
 	double ratio; // kernel : longer copy, each alone
+	double serial_once_ns; // one run in sequence, to plan with
 	struct overlap_time stage[TARE_STAGE_COUNT];
 	struct tare_overlap_modes modes;
 	bool modes_borrowed; // those with a kernel are of the balanced point
@@ -30,6 +37,9 @@ struct overlap_point {
 	double bound_low, bound_high; // from the intervals of the stages alone
 	char unbounded[200];          // why there is no bound
 	struct tare_calibration calibration;
+	struct tare_schedule probes[OVERLAP_PROBES_MAX]; // what its corrections came from
+	size_t probe_count;
+	bool in_sequence[TARE_MECHANISM_COUNT][TARE_ORDER_COUNT]; // a kind that overlaps nothing
 	struct overlap_time serial, best;
 	struct tare_schedule best_schedule;
 	size_t best_cell;
@@ -44,7 +54,7 @@ struct overlap_timed {
 	bool verified, wrong;
 	struct tare_series series;
 	bool in_final;
-	size_t cell;           // of the document, once it has one
+	size_t cell; // of the document, once it has one
 	struct overlap_time time;
 };
 
@@ -57,9 +67,9 @@ struct overlap {
 	struct tare_pipeline_work work;
 	uint64_t items, wanted_bytes;
 	enum { OVERLAP_SHORT_OF_NOTHING, OVERLAP_SHORT_OF_MEMORY, OVERLAP_SHORT_OF_TIME } short_of;
-	double floor_ratio;                  // below it kernel : copy does not go; 0: it was not met
-	bool own;             // tare's own kernel
-	int32_t add, cycles;  // its arguments as they are set now
+	double floor_ratio;  // below it kernel : copy does not go; 0: it was not met
+	bool own;            // tare's own kernel
+	int32_t add, cycles; // its arguments as they are set now
 	struct overlap_point points[TARE_OVERLAP_CYCLES];
 	size_t point_count, balanced;
 	struct overlap_timed *timed;
@@ -69,12 +79,12 @@ struct overlap {
 	struct tare_timed_schedule fitted[4]; // what the prediction was fitted to
 	size_t fitted_count;
 	uint32_t repeats, in_a_row; // of what calibrating measures
-	int64_t budget_ns;    // of the whole command; run->budget_ns is that of the phase
+	int64_t budget_ns;          // of the whole command; run->budget_ns is that of the phase
 	uint32_t breaks_done;
 	double break_factor[TARE_BREAK_COUNT]; // 0: not known
 	bool break_known[TARE_BREAK_COUNT];    // the interval is all above 1
 	uint64_t wrong_item;
-	char wrong[400];      // the sentence about a wrong result; "" while all are right
+	char wrong[400]; // the sentence about a wrong result; "" while all are right
 };
 
 // ---- overlap_kernel.c: tare's own loop, and how many bytes and cycles
@@ -116,6 +126,11 @@ int overlap_verify(struct overlap *overlap, const struct tare_schedule *schedule
 int overlap_measure_sequential(struct overlap *overlap, struct tare_error *error);
 int overlap_measure_modes(struct overlap *overlap, struct tare_error *error);
 int overlap_calibrate(struct overlap *overlap, struct tare_error *error);
+// Median host time of up to OVERLAP_REPEATS_MOST runs; issue_ns may be NULL.
+int overlap_median_run(struct overlap *overlap, const struct tare_schedule *schedule, uint32_t runs,
+                       double *ns, double *issue_ns, struct tare_error *error);
+// Corrects the prediction of each kind of schedule by runs of it.
+int overlap_probe_kinds(struct overlap *overlap, struct tare_error *error);
 int overlap_search(struct overlap *overlap, struct tare_error *error);
 // What was timed but is not among the best gets its cells, as far as there is time to verify it.
 int overlap_verify_timed(struct overlap *overlap, struct tare_error *error);

@@ -4,6 +4,7 @@
 #include "backend/kernels.h"
 #include "base/units.h"
 #include "measure/host_memory.h"
+#include "measure/overlap_check.h"
 #include "measure/overlap_internal.h"
 
 #include <errno.h>
@@ -54,13 +55,9 @@ static bool check(const void *context, const void *input, const void *output, ui
 	bool turns = !overlap->options.volatile_loop;
 	struct affine step = { turns ? 1664525u : 1u, (uint32_t)overlap->add };
 	struct affine all = affine_power(step, (uint64_t)(uint32_t)overlap->cycles);
-	const uint32_t *in = (const uint32_t *)input + first;
-	const uint32_t *out = (const uint32_t *)output + first;
-	uint32_t wrong = 0;
 
-	for (uint64_t i = 0; i < count; i++)
-		wrong |= out[i] ^ (in[i] * all.multiplier + all.summand);
-	return wrong == 0;
+	return overlap_is_affine((const uint32_t *)input + first, (const uint32_t *)output + first,
+	                         count, all.multiplier, all.summand);
 }
 
 static int build_own(struct overlap *overlap, char **log, struct tare_error *error)
@@ -89,9 +86,11 @@ static int build_own(struct overlap *overlap, char **log, struct tare_error *err
 	chunk->in_bytes = chunk->out_bytes = 4;
 	chunk->align = options->kernel.align ? options->kernel.align : 1;
 	chunk->scalars[0] = (struct tare_argument){ .type = TARE_ARGUMENT_VALUE,
-		                                    .value = &overlap->add, .bytes = 4 };
+		                                    .value = &overlap->add,
+		                                    .bytes = 4 };
 	chunk->scalars[1] = (struct tare_argument){ .type = TARE_ARGUMENT_VALUE,
-		                                    .value = &overlap->cycles, .bytes = 4 };
+		                                    .value = &overlap->cycles,
+		                                    .bytes = 4 };
 	chunk->scalar_count = 2;
 	chunk->check = check;
 	chunk->context = overlap;
@@ -168,8 +167,8 @@ int overlap_warn_work(struct overlap *overlap)
 	                        overlap->short_of == OVERLAP_SHORT_OF_TIME
 	                            ? "more --budget"
 	                            : "a device or a machine with more memory",
-	                        "the work is %s of input, not %s: %s", tare_format_bytes(bytes, now),
-	                        tare_format_bytes(wanted, then),
+	                        "the work is %s of input, not %s: %s",
+	                        tare_format_bytes(bytes, now), tare_format_bytes(wanted, then),
 	                        overlap->short_of == OVERLAP_SHORT_OF_TIME
 	                            ? "more would take too much of the budget in each run"
 	                            : "more does not fit into memory");
@@ -185,8 +184,8 @@ static int probe(struct overlap *overlap, uint64_t bytes, double *serial_ns_a_by
 	int status;
 	bool device;
 
-	status = tare_pipeline_open(&overlap->bench, items, &overlap->pipeline, &overlap->built.chunk,
-	                            error);
+	status = tare_pipeline_open(&overlap->bench, items, &overlap->pipeline,
+	                            &overlap->built.chunk, error);
 	if (status == 0)
 		overlap_set_cycles(overlap, given ? overlap->options.cycles[given - 1] : 1);
 	for (int round = 0; status == 0 && round < 2; round++) // the first one warms up
@@ -202,15 +201,16 @@ static int probe(struct overlap *overlap, uint64_t bytes, double *serial_ns_a_by
 	kernel = stage_ns[TARE_STAGE_KERNEL];
 	if (overlap->own && overlap->options.cycle_count == 0)
 		kernel = fmax(kernel, LARGEST_RATIO * copy);
-	*serial_ns_a_byte = (stage_ns[TARE_STAGE_TO_DEVICE] + stage_ns[TARE_STAGE_TO_HOST] + kernel) /
-	                    (double)(items * overlap->built.chunk.in_bytes);
+	*serial_ns_a_byte =
+	    (stage_ns[TARE_STAGE_TO_DEVICE] + stage_ns[TARE_STAGE_TO_HOST] + kernel) /
+	    (double)(items * overlap->built.chunk.in_bytes);
 	return status;
 }
 
 // How long one run of everything in sequence may take.
 static double serial_limit_ns(const struct overlap *overlap)
 {
-	double share = overlap->options.bytes ? SERIAL_SHARE_CHOSEN
+	double share = overlap->options.bytes                              ? SERIAL_SHARE_CHOSEN
 	               : overlap->own && overlap->options.cycle_count != 1 ? SERIAL_SHARE_MANY
 	                                                                   : SERIAL_SHARE_ONE;
 	return share * (double)overlap->budget_ns;
@@ -238,8 +238,9 @@ static void widen_align(struct overlap *overlap, uint64_t items)
 
 	for (size_t i = 0; i < space->chunk_count; i++)
 		blocks = space->chunks[i] > blocks ? space->chunks[i] : blocks;
-	while (((chunk->align * chunk->in_bytes) % PAGE || (chunk->align * chunk->out_bytes) % PAGE) &&
-	       items / (2 * chunk->align) >= blocks)
+	while (
+	    ((chunk->align * chunk->in_bytes) % PAGE || (chunk->align * chunk->out_bytes) % PAGE) &&
+	    items / (2 * chunk->align) >= blocks)
 		chunk->align *= 2;
 }
 
@@ -278,13 +279,12 @@ int overlap_open_pipeline(struct overlap *overlap, struct tare_error *error)
 		overlap->short_of = OVERLAP_SHORT_OF_MEMORY;
 	}
 	if (items_of(overlap, bytes) < chunk->align || items_of(overlap, bytes) == 0)
-		return tare_fail(error, EINVAL,
-		                 "%llu bytes of input are %llu items of %llu bytes, less than the "
-		                 "%llu that a chunk needs; take more --bytes or a smaller --align",
-		                 (unsigned long long)bytes,
-		                 (unsigned long long)items_of(overlap, bytes),
-		                 (unsigned long long)chunk->in_bytes,
-		                 (unsigned long long)chunk->align);
+		return tare_fail(
+		    error, EINVAL,
+		    "%llu bytes of input are %llu items of %llu bytes, less than the "
+		    "%llu that a chunk needs; take more --bytes or a smaller --align",
+		    (unsigned long long)bytes, (unsigned long long)items_of(overlap, bytes),
+		    (unsigned long long)chunk->in_bytes, (unsigned long long)chunk->align);
 	status = bound_by_budget(overlap, &bytes, error);
 	return status < 0 ? status : open_over(overlap, bytes, error);
 }
@@ -299,8 +299,8 @@ static int kernel_ns(struct overlap *overlap, uint64_t cycles, double *ns, struc
 
 	overlap_set_cycles(overlap, cycles);
 	for (int i = 0; status == 0 && i < 3; i++) {
-		status = tare_pipeline_stage(overlap->pipeline, TARE_STAGE_KERNEL, &ps, &device,
-		                             error);
+		status =
+		    tare_pipeline_stage(overlap->pipeline, TARE_STAGE_KERNEL, &ps, &device, error);
 		if (ps < best)
 			best = ps;
 	}
@@ -318,8 +318,8 @@ static int copy_ns(struct overlap *overlap, double *ns, struct tare_error *error
 	for (size_t c = 0; status == 0 && c < 2; c++) {
 		int64_t ps = 0, best = INT64_MAX;
 		for (int i = 0; status == 0 && i < 3; i++) {
-			status = tare_pipeline_stage(overlap->pipeline, copies[c], &ps, &device,
-			                             error);
+			status =
+			    tare_pipeline_stage(overlap->pipeline, copies[c], &ps, &device, error);
 			if (ps < best)
 				best = ps;
 		}
@@ -356,10 +356,11 @@ static int fit_kernel(struct overlap *overlap, double copy, struct kernel_line *
 		if (now > 2 * line->floor_ns && now > copy)
 			break;
 		if (cycles >= UINT64_C(1) << 24)
-			return tare_fail(error, EIO,
-			                 "%llu turns of the kernel's loop take no longer than none: "
-			                 "its compiler has removed it; try --loop volatile",
-			                 (unsigned long long)cycles);
+			return tare_fail(
+			    error, EIO,
+			    "%llu turns of the kernel's loop take no longer than none: "
+			    "its compiler has removed it; try --loop volatile",
+			    (unsigned long long)cycles);
 		before = now;
 		cycles *= 2;
 	}

@@ -11,7 +11,10 @@
 #include <string.h>
 
 #define SEQUENTIAL_SHARE 0.12
-#define MODES_SHARE 0.25
+#define SEQUENTIAL_MOST 0.22 // if that is enough to converge everywhere
+#define MODES_SHARE 0.2
+// What a sample takes in serial runs: the stages one by one, all at once, and what is around them.
+#define SEQUENTIAL_RUNS 2.35
 // Samples of a mode that are worth having at each point; a sample lasts about so many serial runs.
 #define MODE_SAMPLES 6
 #define MODE_RUNS 2.0
@@ -49,8 +52,8 @@ static int sample_sequence(struct tare_measurement *measurement, int64_t *values
 			status = tare_pipeline_stage(overlap->pipeline, (enum tare_stage)i,
 			                             &values[i], &device, error);
 	if (status == 0)
-		status = tare_pipeline_run(overlap->pipeline, &serial_schedule, TARE_BREAK_NONE, &ns,
-		                           NULL, error);
+		status = tare_pipeline_run(overlap->pipeline, &serial_schedule, TARE_BREAK_NONE,
+		                           &ns, NULL, error);
 	if (status == 0)
 		values[3] = 1000 * ns;
 	return status;
@@ -96,17 +99,28 @@ static int plan_sequence(struct sequence *sequence, struct tare_measurement *mea
 	return 0;
 }
 
+// A figure needs OVERLAP_SAMPLES to be called known. Where a little more time gives them, it gets
+// it.
+static double sequential_share(const struct overlap *overlap)
+{
+	double runs_ns = 0, share;
+
+	for (size_t i = 0; i < overlap->point_count; i++)
+		runs_ns += overlap->points[i].serial_once_ns;
+	share = OVERLAP_SAMPLES * SEQUENTIAL_RUNS * runs_ns / (double)overlap->budget_ns;
+	return share > SEQUENTIAL_SHARE && share <= SEQUENTIAL_MOST ? share : SEQUENTIAL_SHARE;
+}
+
 int overlap_measure_sequential(struct overlap *overlap, struct tare_error *error)
 {
-	struct tare_measurement *measurements =
-	    calloc(overlap->point_count, sizeof *measurements);
+	struct tare_measurement *measurements = calloc(overlap->point_count, sizeof *measurements);
 	struct sequence *sequences = calloc(overlap->point_count, sizeof *sequences);
 	int status = measurements && sequences ? 0 : -ENOMEM;
 
-	overlap_phase(overlap, SEQUENTIAL_SHARE);
+	overlap_phase(overlap, sequential_share(overlap));
 	for (size_t i = 0; status == 0 && i < overlap->point_count; i++) {
 		sequences[i] = (struct sequence){ overlap, &overlap->points[i] };
-		measurements[i].weight = 1 + overlap->points[i].ratio;
+		measurements[i].weight = overlap->points[i].serial_once_ns;
 		status = plan_sequence(&sequences[i], &measurements[i]);
 	}
 	if (status == 0)
@@ -116,8 +130,7 @@ int overlap_measure_sequential(struct overlap *overlap, struct tare_error *error
 	for (size_t i = 0; measurements && sequences && i < overlap->point_count; i++) {
 		struct overlap_point *point = &overlap->points[i];
 		for (size_t k = 0; measurements[i].figure_count && k < TARE_STAGE_COUNT; k++)
-			point->stage[k] =
-			    overlap_time_of(overlap, measurements[i].figures[k].cell);
+			point->stage[k] = overlap_time_of(overlap, measurements[i].figures[k].cell);
 		if (point->stage[TARE_STAGE_KERNEL].present)
 			point->ratio = point->stage[TARE_STAGE_KERNEL].ns /
 			               fmax(point->stage[TARE_STAGE_TO_DEVICE].ns,
@@ -154,8 +167,7 @@ static int sample_mode(struct tare_measurement *measurement, int64_t *values,
 	struct mode_task *task = measurement->context;
 	int64_t ps[TARE_STAGE_COUNT] = { 0 };
 	bool together = false;
-	int status =
-	    tare_pipeline_mode(task->overlap->pipeline, task->mode, ps, &together, error);
+	int status = tare_pipeline_mode(task->overlap->pipeline, task->mode, ps, &together, error);
 
 	if (status < 0)
 		return status;
@@ -195,15 +207,16 @@ static int plan_mode(struct mode_task *task, struct tare_measurement *measuremen
 		                         tare_stage_name((enum tare_stage)i)) < 0 ||
 		    (kernel && overlap_label_point(overlap, task->point, &figure->labels) < 0))
 			return -ENOMEM;
-		figure->quantum = overlap->bench.stamped ? overlap->bench.step_ps
-		                                         : 1000.0 * (double)overlap->run->host_step_ns;
+		figure->quantum = overlap->bench.stamped
+		                      ? overlap->bench.step_ps
+		                      : 1000.0 * (double)overlap->run->host_step_ns;
 		task->stage_figure[i] = count++;
 		if (i == TARE_STAGE_KERNEL)
 			continue;
 		figure->rate_unit = "GB/s";
-		figure->work = (double)(overlap->items *
-		                        (i == TARE_STAGE_TO_DEVICE ? chunk->in_bytes
-		                                                   : chunk->out_bytes));
+		figure->work =
+		    (double)(overlap->items *
+		             (i == TARE_STAGE_TO_DEVICE ? chunk->in_bytes : chunk->out_bytes));
 	}
 	return 0;
 }
@@ -331,10 +344,11 @@ int overlap_measure_modes(struct overlap *overlap, struct tare_error *error)
 	free(measurements);
 	free(tasks);
 	if (status == 0 && !all && overlap->point_count > 1 &&
-	    tare_result_warn(overlap->run->result, "modes-borrowed", "more --budget or fewer --bytes",
-	                     "how stages slow each other was measured at kernel : copy %.2f only and "
-	                     "taken for the other points: the budget does not hold more",
-	                     overlap->points[overlap->balanced].ratio) < 0)
+	    tare_result_warn(
+	        overlap->run->result, "modes-borrowed", "more --budget or fewer --bytes",
+	        "how stages slow each other was measured at kernel : copy %.2f only and "
+	        "taken for the other points: the budget does not hold more",
+	        overlap->points[overlap->balanced].ratio) < 0)
 		status = tare_fail(error, ENOMEM, "out of memory");
 	return status;
 }

@@ -13,9 +13,9 @@
 
 // A list that is being read: "1,8..64,100".
 struct list {
-	const char *what;   // "cycles"
+	const char *what; // "cycles"
 	uint64_t least, most;
-	uint64_t *values;   // sorted, each once
+	uint64_t *values; // sorted, each once
 	size_t count, capacity;
 };
 
@@ -57,8 +57,8 @@ static int read_number(const struct list *list, const char **text, uint64_t *val
 
 enum steps { STEPS_GIVEN, STEPS_POWERS, STEPS_ONE };
 
-static int add_range(struct list *list, uint64_t from, uint64_t to, uint64_t step,
-                     enum steps steps, struct tare_error *error)
+static int add_range(struct list *list, uint64_t from, uint64_t to, uint64_t step, enum steps steps,
+                     struct tare_error *error)
 {
 	int status = 0;
 
@@ -96,7 +96,8 @@ static int read_part(struct list *list, const char **text, enum steps steps,
 	if (status < 0)
 		return status;
 	if (steps == STEPS_GIVEN && **text != ':')
-		return tare_fail(error, EINVAL, "the range %llu..%llu needs a step, as in 0..1024:64",
+		return tare_fail(error, EINVAL,
+		                 "the range %llu..%llu needs a step, as in 0..1024:64",
 		                 (unsigned long long)from, (unsigned long long)to);
 	if (steps == STEPS_GIVEN) {
 		size_t digits = strspn(++*text, "0123456789");
@@ -197,8 +198,7 @@ int tare_parse_breaks(const char *text, struct tare_overlap_options *options,
 			for (int i = TARE_BREAK_NONE + 1; i < TARE_BREAK_COUNT; i++)
 				snprintf(names + strlen(names), sizeof names - strlen(names),
 				         "%s, ", tare_break_name((enum tare_break)i));
-			return tare_fail(error, EINVAL,
-			                 "no break '%.*s'; there are %sall and none",
+			return tare_fail(error, EINVAL, "no break '%.*s'; there are %sall and none",
 			                 (int)(length < 40 ? length : 40), text, names);
 		}
 		breaks |= bits;

@@ -22,9 +22,8 @@ static struct tare_point bare(double x, double y)
 
 static int add_times(struct overlap *overlap)
 {
-	struct tare_plot *plot = tare_result_add_plot(overlap->run->result, "times",
-	                                              "In sequence, at once, and the bound",
-	                                              TARE_PLOT_LINE);
+	struct tare_plot *plot = tare_result_add_plot(
+	    overlap->run->result, "times", "In sequence, at once, and the bound", TARE_PLOT_LINE);
 	static const char *const names[] = { "to device", "kernel",        "to host",
 		                             "serial",    "best schedule", "bound" };
 	int status = 0;
@@ -114,8 +113,8 @@ static int compare_family(const void *a, const void *b)
 
 	if (left->mechanism != right->mechanism)
 		return left->mechanism < right->mechanism ? -1 : 1;
-	if (left->queues != right->queues)
-		return left->queues < right->queues ? -1 : 1;
+	if (tare_schedule_queues(left) != tare_schedule_queues(right))
+		return tare_schedule_queues(left) < tare_schedule_queues(right) ? -1 : 1;
 	if (left->order != right->order)
 		return left->order < right->order ? -1 : 1;
 	if (left->sizes != right->sizes)
@@ -125,20 +124,25 @@ static int compare_family(const void *a, const void *b)
 
 static bool same_family(const struct tare_schedule *a, const struct tare_schedule *b)
 {
-	return a->mechanism == b->mechanism && a->queues == b->queues && a->order == b->order &&
+	return a->mechanism == b->mechanism &&
+	       tare_schedule_queues(a) == tare_schedule_queues(b) && a->order == b->order &&
 	       a->sizes == b->sizes;
 }
 
-// The schedule's text without its chunks.
+// Mechanism, order and sizes, unlike those of every other family.
 static void family_name(const struct tare_schedule *schedule, const char *what, char *name,
                         size_t size)
 {
-	char text[96];
-	const char *comma;
+	const char *tapered = schedule->sizes == TARE_CHUNKS_TAPERED ? ", tapered" : "";
+	char queues[32];
 
-	tare_schedule_text(schedule, text, sizeof text);
-	comma = strstr(text, ", ");
-	snprintf(name, size, "%s%s", comma ? comma + 2 : text, what);
+	snprintf(queues, sizeof queues, "%u queue%s", schedule->queues,
+	         schedule->queues == 1 ? "" : "s");
+	snprintf(name, size, "%s, %s%s%s",
+	         schedule->mechanism == TARE_MECHANISM_CHUNK_QUEUES   ? queues
+	         : schedule->mechanism == TARE_MECHANISM_STAGE_QUEUES ? "a queue for each stage"
+	                                                              : "out of order",
+	         tare_order_name(schedule->order), tapered, what);
 }
 
 static int add_family(struct tare_plot *plot, struct overlap_timed *const *timed, size_t count,
@@ -172,11 +176,10 @@ static int add_search(struct overlap *overlap)
 			timed[count++] = &overlap->timed[i];
 	if (count) {
 		qsort(timed, count, sizeof *timed, compare_family);
-		plot = tare_result_add_plot(overlap->run->result, "search",
-		                            "What was tried, and what was predicted",
-		                            TARE_PLOT_LINE);
-		if (!plot ||
-		    tare_plot_axes(plot, "chunks", "", true, "time", "ns", false) < 0 ||
+		plot =
+		    tare_result_add_plot(overlap->run->result, "search",
+		                         "What was tried, and what was predicted", TARE_PLOT_LINE);
+		if (!plot || tare_plot_axes(plot, "chunks", "", true, "time", "ns", false) < 0 ||
 		    tare_set_string(&plot->note, "At the kernel : copy nearest to 1.") < 0)
 			status = -ENOMEM;
 		for (size_t from = 0, to; status == 0 && from < count; from = to) {

@@ -42,11 +42,11 @@ static int set(struct overlap *overlap, const struct overlap_point *point, const
 
 	if (!cell || tare_set_string(&cell->method, method) < 0)
 		return -ENOMEM;
-	return isfinite(value) ? tare_cell_set_model(cell, value, low, high)
-	                       : tare_cell_set_absent(cell, "%s",
-	                                              point->unbounded[0]
-	                                                  ? point->unbounded
-	                                                  : "no schedule was measured");
+	return isfinite(value)
+	           ? tare_cell_set_model(cell, value, low, high)
+	           : tare_cell_set_absent(cell, "%s",
+	                                  point->unbounded[0] ? point->unbounded
+	                                                      : "no schedule was measured");
 }
 
 double overlap_attainable_ns(const struct overlap_point *point, uint32_t chunks)
@@ -87,7 +87,8 @@ static int conclude_bound(struct overlap *overlap, struct overlap_point *point)
 		bound = point->bound.ns;
 		sum = point->bound.serial_ns;
 		amdahl = tare_overlap_amdahl(&point->modes);
-		attainable = overlap_attainable_ns(point, best->present ? point->best_schedule.chunks : 1);
+		attainable =
+		    overlap_attainable_ns(point, best->present ? point->best_schedule.chunks : 1);
 		if (best->present)
 			share = 100 * bound / best->ns;
 	}
@@ -116,9 +117,10 @@ static int conclude_bound(struct overlap *overlap, struct overlap_point *point)
 		             share * point->bound_high * best->ns / best->low,
 		             "the bound over the best schedule's time");
 	if (status == 0)
-		status = set(overlap, point, "amdahl", "ratio", "1", amdahl, NAN, NAN,
-		             "the speed-up by Amdahl's law with two processors, as the CUDA Handbook "
-		             "idealises it");
+		status =
+		    set(overlap, point, "amdahl", "ratio", "1", amdahl, NAN, NAN,
+		        "the speed-up by Amdahl's law with two processors, as the CUDA Handbook "
+		        "idealises it");
 	return status == 0 && point->bounded ? warn_exceeded(overlap, point) : status;
 }
 
@@ -177,7 +179,43 @@ static bool was_fitted(const struct overlap *overlap, const struct overlap_timed
 	for (size_t i = 0; timed->point == overlap->balanced && i < overlap->fitted_count; i++)
 		if (overlap_same_schedule(&overlap->fitted[i].schedule, &timed->schedule))
 			return true;
+	for (size_t i = 0; i < overlap->points[timed->point].probe_count; i++)
+		if (overlap_same_schedule(&overlap->points[timed->point].probes[i],
+		                          &timed->schedule))
+			return true;
 	return false;
+}
+
+// Kinds of schedules that are not as the model has them.
+static int add_corrections(struct overlap *overlap, const struct overlap_point *point)
+{
+	for (int i = 0; i < TARE_MECHANISM_COUNT * TARE_ORDER_COUNT; i++) {
+		int mechanism = i / TARE_ORDER_COUNT, order = i % TARE_ORDER_COUNT;
+		const struct tare_kind_correction *kind =
+		    &point->calibration.correction[mechanism][order];
+		for (size_t k = 0; k < kind->count; k++) {
+			struct tare_cell *cell = overlap_model(overlap, "prediction", "correction",
+			                                       point, "ratio", "1");
+			if (!cell ||
+			    tare_labels_set_text(
+			        &cell->labels, "mechanism",
+			        tare_mechanism_name((enum tare_mechanism)mechanism)) < 0 ||
+			    tare_labels_set_text(&cell->labels, "order",
+			                         tare_order_name((enum tare_issue_order)order)) <
+			        0 ||
+			    tare_labels_set_number(&cell->labels, "chunks", kind->chunks[k]) < 0 ||
+			    tare_labels_set_number(&cell->labels, "in-sequence",
+			                           point->in_sequence[mechanism][order]) < 0 ||
+			    tare_set_string(&cell->method,
+			                    "measured time over the engine model's of a run of "
+			                    "this mechanism and order, where it is off by more "
+			                    "than 5 %; predictions of its kind are multiplied by "
+			                    "it") < 0 ||
+			    tare_cell_set_model(cell, kind->factor[k], NAN, NAN) < 0)
+				return -ENOMEM;
+		}
+	}
+	return 0;
 }
 
 static int add_summary(struct overlap *overlap, const char *what, double value, const char *method)
@@ -201,14 +239,16 @@ int overlap_conclude_schedules(struct overlap *overlap)
 		        &overlap->run->result->cells[overlap->points[i].best_cell].labels, "best",
 		        1) < 0)
 			return -ENOMEM;
+	for (size_t i = 0; status == 0 && i < overlap->point_count; i++)
+		status = add_corrections(overlap, &overlap->points[i]);
 	for (size_t i = 0; status == 0 && i < overlap->timed_count; i++) {
 		const struct overlap_timed *timed = &overlap->timed[i];
 		double error;
 		if (!timed->time.present || !(timed->predicted_ns > 0))
 			continue;
 		error = 100 * (timed->predicted_ns / timed->time.ns - 1);
-		status = add_prediction(overlap, timed, "predicted", "time", "ns",
-		                        timed->predicted_ns);
+		status =
+		    add_prediction(overlap, timed, "predicted", "time", "ns", timed->predicted_ns);
 		if (status == 0)
 			status = add_prediction(overlap, timed, "error", "error", "%", error);
 		if (was_fitted(overlap, timed))
@@ -221,10 +261,10 @@ int overlap_conclude_schedules(struct overlap *overlap)
 		return status;
 	status = add_summary(overlap, "mean-error", sum / (double)count,
 	                     "mean of the absolute errors over the schedules that were measured, "
-	                     "without those that the prediction was fitted to");
-	return status < 0 ? status
-	                  : add_summary(overlap, "worst-error", worst,
-	                                "the largest of these errors");
+	                     "without those that the prediction was fitted to or corrected by");
+	return status < 0
+	           ? status
+	           : add_summary(overlap, "worst-error", worst, "the largest of these errors");
 }
 
 // ---- engines
@@ -247,7 +287,8 @@ int overlap_conclude_engines(struct overlap *overlap)
 {
 	const struct overlap_point *point = &overlap->points[overlap->balanced];
 	struct tare_engines_revealed revealed = { 0 };
-	struct tare_cell *cell = overlap_model(overlap, "engines", "revealed", NULL, "engines", "1");
+	struct tare_cell *cell =
+	    overlap_model(overlap, "engines", "revealed", NULL, "engines", "1");
 	const char *why;
 	int claimed, status;
 	bool known = false;
@@ -264,9 +305,9 @@ int overlap_conclude_engines(struct overlap *overlap)
 	if (status < 0)
 		return status;
 	cell = overlap_model(overlap, "engines", "claimed", NULL, "engines", "1");
-	if (!cell || tare_set_string(&cell->method,
-	                             "the device's own word: its copy engines, and one that "
-	                             "computes") < 0)
+	if (!cell ||
+	    tare_set_string(&cell->method, "the device's own word: its copy engines, and one that "
+	                                   "computes") < 0)
 		return -ENOMEM;
 	claimed = claimed_engines(overlap, &why);
 	return claimed ? tare_cell_set_model(cell, claimed, NAN, NAN)

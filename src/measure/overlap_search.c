@@ -13,6 +13,8 @@
 #define QUICK_SHARE 0.13
 #define VERIFY_SHARE 0.1
 #define FINAL_SHARE 0.25
+#define FINAL_MOST 0.32 // if that is enough to converge everywhere
+#define AFTER_FINAL 0.15 // of the budget is left for breaks and verification
 #define ROUNDS 5
 // At the balanced point the search is thorough, elsewhere it follows.
 #define LIKELY_BALANCED 16
@@ -37,8 +39,7 @@ static int list_candidates(struct overlap *overlap, size_t at, struct tare_error
 
 	for (int i = 0; i < count; i++) {
 		// One chunk is the serial run, which the finalists are compared with.
-		if (candidates[i].schedule.chunks == 1 ||
-		    overlap->timed_count == OVERLAP_TIMED_MAX)
+		if (candidates[i].schedule.chunks == 1 || overlap->timed_count == OVERLAP_TIMED_MAX)
 			continue;
 		overlap->timed[overlap->timed_count++] =
 		    (struct overlap_timed){ .point = at,
@@ -61,8 +62,7 @@ static void range_of(const struct overlap *overlap, size_t point, size_t *from, 
 		++*to;
 }
 
-static int time_once(struct overlap *overlap, struct overlap_timed *timed,
-                     struct tare_error *error)
+static int time_once(struct overlap *overlap, struct overlap_timed *timed, struct tare_error *error)
 {
 	int64_t ns = 0;
 	int status = tare_pipeline_run(overlap->pipeline, &timed->schedule, TARE_BREAK_NONE, &ns,
@@ -76,7 +76,8 @@ static int time_once(struct overlap *overlap, struct overlap_timed *timed,
 
 // Rounds over all of them, so that a busy moment of the machine falls on all alike. What the time
 // does not hold is not timed.
-static int time_point(struct overlap *overlap, size_t at, int64_t limit_ns, struct tare_error *error)
+static int time_point(struct overlap *overlap, size_t at, int64_t limit_ns,
+                      struct tare_error *error)
 {
 	struct tare_host_time begin = tare_run_now(overlap->run);
 	size_t from, to;
@@ -118,6 +119,7 @@ struct finals {
 	size_t timed[OVERLAP_FINALISTS];
 	size_t count;
 	uint32_t turn;
+	double round_ns; // what a sample takes
 };
 
 static void choose_finalists(struct finals *finals)
@@ -127,6 +129,7 @@ static void choose_finalists(struct finals *finals)
 
 	range_of(overlap, finals->point, &from, &to);
 	finals->count = 0;
+	finals->round_ns = overlap->points[finals->point].serial_once_ns;
 	while (finals->count < OVERLAP_FINALISTS) {
 		double best_ns = INFINITY;
 		size_t best = to;
@@ -138,6 +141,7 @@ static void choose_finalists(struct finals *finals)
 		if (best == to)
 			break;
 		overlap->timed[best].in_final = true;
+		finals->round_ns += best_ns;
 		finals->timed[finals->count++] = best;
 	}
 }
@@ -178,8 +182,8 @@ static int end_finals(struct tare_measurement *measurement, enum tare_verified *
 {
 	struct finals *finals = measurement->context;
 	bool right = true;
-	int status = overlap_verify(finals->overlap, &serial_schedule, TARE_BREAK_NONE, &right,
-	                            error);
+	int status =
+	    overlap_verify(finals->overlap, &serial_schedule, TARE_BREAK_NONE, &right, error);
 
 	for (size_t i = 0; status == 0 && right && i < finals->count; i++)
 		status = overlap_verify(finals->overlap,
@@ -207,8 +211,7 @@ static int plan_finals(struct finals *finals, struct tare_measurement *measureme
 	measurement->begin = begin_finals;
 	measurement->sample = sample_finals;
 	measurement->end = end_finals;
-	measurement->weight = 1 + overlap->points[finals->point].ratio +
-	                      (finals->point == overlap->balanced ? 1 : 0);
+	measurement->weight = finals->round_ns;
 	snprintf(measurement->title, sizeof measurement->title,
 	         "the best schedules, kernel : copy %.2f", overlap->points[finals->point].ratio);
 	for (size_t i = 0; i <= finals->count; i++) {
@@ -220,8 +223,9 @@ static int plan_finals(struct finals *finals, struct tare_measurement *measureme
 		    "without stamps; in turn with %s",
 		    i ? "the serial run and the other best schedules"
 		      : "the best schedules, as one chunk in one queue");
-		if (!figure || label(overlap, finals->point, i ? &timed->schedule : &serial_schedule,
-		                     timed && timed->control, &figure->labels) < 0)
+		if (!figure ||
+		    label(overlap, finals->point, i ? &timed->schedule : &serial_schedule,
+		          timed && timed->control, &figure->labels) < 0)
 			return -ENOMEM;
 		figure->quantum = (double)overlap->run->host_step_ns;
 	}
@@ -260,9 +264,10 @@ static int add_quick_cells(struct overlap *overlap)
 		if (!cell ||
 		    label(overlap, timed->point, &timed->schedule, timed->control, &cell->labels) <
 		        0 ||
-		    tare_set_string(&cell->method,
-		                    "a few runs, in rounds over all schedules that were tried; host "
-		                    "time from before the first append until finish returned") < 0 ||
+		    tare_set_string(
+		        &cell->method,
+		        "a few runs, in rounds over all schedules that were tried; host "
+		        "time from before the first append until finish returned") < 0 ||
 		    tare_cell_take_series(cell, &timed->series, TARE_NOT_CONVERGED) < 0)
 			return -ENOMEM;
 		cell->verified = timed->wrong ? TARE_WRONG : TARE_VERIFIED;
@@ -272,19 +277,30 @@ static int add_quick_cells(struct overlap *overlap)
 	return 0;
 }
 
+// More time than usual where it gives every finalist the samples that it needs to converge.
+static void begin_final_phase(struct overlap *overlap, double round_ns)
+{
+	double share = (OVERLAP_SAMPLES + 4) * round_ns / (double)overlap->budget_ns;
+
+	overlap_phase(overlap, share > FINAL_SHARE && share <= FINAL_MOST ? share : FINAL_SHARE);
+	if ((double)overlap->run->budget_ns > (1 - AFTER_FINAL) * (double)overlap->budget_ns)
+		overlap->run->budget_ns = (int64_t)((1 - AFTER_FINAL) * (double)overlap->budget_ns);
+}
+
 static int measure_finals(struct overlap *overlap, struct tare_error *error)
 {
-	struct tare_measurement *measurements =
-	    calloc(overlap->point_count, sizeof *measurements);
+	struct tare_measurement *measurements = calloc(overlap->point_count, sizeof *measurements);
 	struct finals *finals = calloc(overlap->point_count, sizeof *finals);
 	int status = measurements && finals ? 0 : -ENOMEM;
+	double round_ns = 0;
 
-	overlap_phase(overlap, FINAL_SHARE);
 	for (size_t i = 0; status == 0 && i < overlap->point_count; i++) {
 		finals[i] = (struct finals){ .overlap = overlap, .point = i };
 		choose_finalists(&finals[i]);
+		round_ns += finals[i].round_ns;
 		status = plan_finals(&finals[i], &measurements[i]);
 	}
+	begin_final_phase(overlap, round_ns);
 	if (status == 0)
 		status = tare_run_measure(overlap->run, measurements, overlap->point_count, error);
 	else

@@ -25,9 +25,9 @@ static bool gain_of(const struct overlap_point *point, struct gain *gain)
 {
 	if (!point->best.present || !point->serial.present)
 		return false;
-	*gain = (struct gain){ point->serial.ns / point->best.ns,
-		               point->serial.low / point->best.high,
-		               point->serial.high / point->best.low };
+	*gain =
+	    (struct gain){ point->serial.ns / point->best.ns, point->serial.low / point->best.high,
+		           point->serial.high / point->best.low };
 	return true;
 }
 
@@ -91,8 +91,8 @@ static struct as_good find_as_good(const struct overlap *overlap, const struct o
 	for (size_t i = 0; i < overlap->timed_count; i++) {
 		const struct overlap_timed *timed = &overlap->timed[i];
 		const struct tare_schedule *schedule = &timed->schedule;
-		if (&overlap->points[timed->point] != point || !timed->time.present || timed->wrong ||
-		    timed->time.ns > AS_GOOD * point->best.ns)
+		if (&overlap->points[timed->point] != point || !timed->time.present ||
+		    timed->wrong || timed->time.ns > AS_GOOD * point->best.ns)
 			continue;
 		if (schedule->chunks < good.chunks_from)
 			good.chunks_from = schedule->chunks;
@@ -161,7 +161,8 @@ static void say_range(const struct overlap *overlap, char *sentence)
 			count++;
 		}
 	if (overlap->point_count > 1 && count > 1)
-		say(sentence, " It pays at %zu of %zu kernels measured, from kernel : copy %.2f to %.2f.",
+		say(sentence,
+		    " It pays at %zu of %zu kernels measured, from kernel : copy %.2f to %.2f.",
 		    count, overlap->point_count, from, to);
 	else if (overlap->point_count > 1)
 		say(sentence, " It pays at none of the other %zu kernels measured.",
@@ -177,7 +178,8 @@ static void say_yes(const struct overlap *overlap, const struct overlap_point *p
 	tare_format_significant(gain->ratio, 3, times);
 	if (overlap->own)
 		say(sentence,
-		    "Worth it: yes. A kernel of %.2f times the longer copy, with its copies, runs %s "
+		    "Worth it: yes. A kernel of %.2f times the longer copy, with its copies, runs "
+		    "%s "
 		    "times as fast (%s) with %s.",
 		    point->ratio, times, plus_minus(gain, half), schedule);
 	else
@@ -197,8 +199,9 @@ static void say_no(const struct overlap_point *point, const struct gain *gain, c
 	char half[TARE_UNIT_TEXT];
 
 	if (gain->ratio <= 1 || gain->low <= 1)
-		say(sentence, "Worth it: no. No schedule was faster than one stage after the other, as "
-		              "far as can be told");
+		say(sentence,
+		    "Worth it: no. No schedule was faster than one stage after the other, as "
+		    "far as can be told");
 	else
 		say(sentence, "Worth it: no. The best schedule gains %.1f %% (%s)",
 		    100 * (gain->ratio - 1), plus_minus(gain, half));
@@ -211,7 +214,8 @@ static void say_no(const struct overlap_point *point, const struct gain *gain, c
 		    100 * (possible - 1));
 	else
 		say(sentence,
-		    ". The bound would leave %.0f %%: what each chunk costs on top eats it; larger work "
+		    ". The bound would leave %.0f %%: what each chunk costs on top eats it; larger "
+		    "work "
 		    "(--bytes) may pay.",
 		    100 * (possible - 1));
 }
@@ -223,7 +227,8 @@ static int conclude_worth(struct overlap *overlap)
 	char sentence[SENTENCE] = "";
 
 	if (overlap->wrong[0])
-		say(sentence, "Worth it: not known, because results were wrong: %s.", overlap->wrong);
+		say(sentence, "Worth it: not known, because results were wrong: %s.",
+		    overlap->wrong);
 	else if (!point)
 		say(sentence, "Worth it: not known. No schedule was measured.");
 	else if (is_worth(&gain))
@@ -232,8 +237,10 @@ static int conclude_worth(struct overlap *overlap)
 		say_no(point, &gain, sentence);
 	else
 		say(sentence,
-		    "Worth it: not clear. The best schedule looks %.2f times as fast as one stage after "
-		    "the other, but noise allows anything from %.2f to %.2f; a larger --budget or a "
+		    "Worth it: not clear. The best schedule looks %.2f times as fast as one stage "
+		    "after "
+		    "the other, but noise allows anything from %.2f to %.2f; a larger --budget or "
+		    "a "
 		    "quieter machine would tell.",
 		    gain.ratio, gain.low, gain.high);
 	return tare_result_conclude(overlap->run->result, "worth-it", "%s", sentence);
@@ -333,8 +340,9 @@ static void say_limit(const struct overlap_point *point, char *sentence)
 		say(sentence, "%s", said ? "; " : "");
 		say_slowing(point, slowing, sentence);
 	} else if (!said) {
-		say(sentence, "stages that run at once share something: the bound is %.0f %% of the "
-		              "serial time",
+		say(sentence,
+		    "stages that run at once share something: the bound is %.0f %% of the "
+		    "serial time",
 		    100 * point->bound.ns / point->bound.serial_ns);
 	}
 }
@@ -356,8 +364,9 @@ static int conclude_limit(struct overlap *overlap)
 	say_limit(point, sentence);
 	say(sentence, ".");
 	if (point->best.present && point->best_schedule.chunks > 1)
-		say(sentence, " The best schedule reaches %.0f %% of the bound; %u chunks leave %.0f %% "
-		              "attainable.",
+		say(sentence,
+		    " The best schedule reaches %.0f %% of the bound; %u chunks leave %.0f %% "
+		    "attainable.",
 		    100 * point->bound.ns / point->best.ns, point->best_schedule.chunks,
 		    100 * point->bound.ns /
 		        overlap_attainable_ns(point, point->best_schedule.chunks));

@@ -283,7 +283,7 @@ static void look_at_device(struct peak *peak)
 		peak->target_ps = INT64_C(10000000000);
 	if (peak->target_ps < least_ps)
 		peak->target_ps = least_ps;
-	peak->trial_ns = budget_ns / 200;
+	peak->trial_ns = budget_ns / 300;
 }
 
 static void clean_up(struct peak *peak)
@@ -374,6 +374,12 @@ static int fail_if_wrong(const struct tare_result *result, struct tare_error *er
 	             : 0;
 }
 
+// A survey that failed for one kernel's sake is no reason to give up the others.
+static int forgive(int status)
+{
+	return status == -EINVAL || status == -ENOTSUP || status == -EIO ? 0 : status;
+}
+
 int tare_measure_peak(struct tare_run *run, struct tare_error *error)
 {
 	struct peak peak = { .run = run };
@@ -390,12 +396,9 @@ int tare_measure_peak(struct tare_run *run, struct tare_error *error)
 	if (status == 0)
 		status = peak_open_buffers(&peak, error);
 	if (status == 0)
-		status = peak_survey_memory(&peak, error);
+		status = forgive(peak_survey_memory(&peak, error));
 	if (status == 0)
-		status = peak_survey_sweep(&peak, error);
-	// A survey that failed for one kernel's sake is no reason to give up the others.
-	if (status == -EINVAL || status == -ENOTSUP || status == -EIO)
-		status = 0;
+		status = forgive(peak_survey_sweep(&peak, error));
 	if (status == 0)
 		status = measure_and_conclude(&peak, error);
 	if (status == -ENODEV || status == -ETIMEDOUT)

@@ -25,11 +25,11 @@ const char *const peak_op_names[PEAK_OPS] = { "read", "write", "copy", "triad", 
 // The first ones are tried on each device. GPUs like neighbours' vectors side by side. CPUs like
 // those of one work-item, or several streams at once.
 static const struct peak_shape shapes[] = {
-	{ PEAK_BY_DEVICE, 256, 1 },  { PEAK_BY_GROUP, 256, 1 },  { PEAK_BY_ITEM, 1, 512 },
-	{ PEAK_BY_GROUP, 256, 8 },   { PEAK_BY_GROUP, 256, 2 },  { PEAK_BY_GROUP, 256, 4 },
-	{ PEAK_BY_DEVICE, 256, 2 },  { PEAK_BY_DEVICE, 1024, 1 }, { PEAK_BY_DEVICE, 1024, 8 },
-	{ PEAK_BY_GROUP, 512, 1 },   { PEAK_BY_GROUP, 1024, 1 }, { PEAK_BY_ITEM, 1, 4096 },
-	{ PEAK_BY_DEVICE, 256, 8 },  { PEAK_BY_GROUP, 1024, 8 }, { PEAK_BY_GROUP, 256, 16 },
+	{ PEAK_BY_DEVICE, 256, 1 }, { PEAK_BY_GROUP, 256, 1 },   { PEAK_BY_ITEM, 1, 512 },
+	{ PEAK_BY_GROUP, 256, 8 },  { PEAK_BY_GROUP, 256, 2 },   { PEAK_BY_GROUP, 256, 4 },
+	{ PEAK_BY_DEVICE, 256, 2 }, { PEAK_BY_DEVICE, 1024, 1 }, { PEAK_BY_DEVICE, 1024, 8 },
+	{ PEAK_BY_GROUP, 512, 1 },  { PEAK_BY_GROUP, 1024, 1 },  { PEAK_BY_ITEM, 1, 4096 },
+	{ PEAK_BY_DEVICE, 256, 8 }, { PEAK_BY_GROUP, 1024, 8 },  { PEAK_BY_GROUP, 256, 16 },
 	{ PEAK_BY_ITEM, 1, 64 },
 };
 #define SHAPES (sizeof shapes / sizeof *shapes)

@@ -50,10 +50,11 @@ static const char *ceiling_method(const struct tare_cell *cell, char text[128])
 	if (few)
 		snprintf(doubt, sizeof doubt, ", from %zu sample%s", cell->summary.n,
 		         cell->summary.n == 1 ? "" : "s");
-	else if (cell && !cell->converged)
+	else if (cell)
 		snprintf(doubt, sizeof doubt, ", not known to 1 %%, from %zu samples",
 		         cell->summary.n);
-	snprintf(text, 128, "the best median of its kind that is known well%s", doubt);
+	snprintf(text, 128, "the best median of its kind%s",
+	         cell && cell->converged ? ", with its interval" : doubt);
 	return text;
 }
 
@@ -330,24 +331,30 @@ static int conclude_caches(const struct peak *peak)
 	struct tare_result *result = peak->run->result;
 	struct fall falls[FALLS];
 	size_t count = find_falls(result, falls), used = 0;
-	char text[400] = "", from[TARE_UNIT_TEXT], to[TARE_UNIT_TEXT];
+	char text[400] = "", told[80], from[TARE_UNIT_TEXT], to[TARE_UNIT_TEXT];
 
 	if (count == 0)
 		return 0;
+	if (peak->cache_bytes)
+		snprintf(told, sizeof told, "a last-level cache of %s",
+		         tare_format_bytes(peak->cache_bytes, from));
+	else
+		snprintf(told, sizeof told, "no size of its last-level cache");
 	for (size_t i = 0; i < count && used < sizeof text; i++)
-		used += (size_t)snprintf(text + used, sizeof text - used, "%s%s and %s, where %s",
-		                         i ? ", and between " : "",
-		                         tare_format_bytes((uint64_t)falls[i].from, from),
-		                         tare_format_bytes((uint64_t)falls[i].to, to),
-		                         what_ends(peak, &falls[i]));
+		used += (size_t)snprintf(
+		    text + used, sizeof text - used, "%s%s and %s, where %s",
+		    i ? ", and between " : "", tare_format_bytes((uint64_t)falls[i].from, from),
+		    tare_format_bytes((uint64_t)falls[i].to, to), what_ends(peak, &falls[i]));
 	return tare_result_conclude(
 	    result, "caches",
-	    "Reading a working set, each unit all of it, slows down between %s (the driver tells a "
-	    "last-level cache of %s).",
-	    text, peak->cache_bytes ? tare_format_bytes(peak->cache_bytes, from) : "unknown size");
+	    "Reading a working set, each unit all of it, slows down between %s (the driver tells %s).",
+	    text, told);
 }
 
 // ---- warnings
+
+// No last-level cache known today comes near it.
+#define SURELY_UNCACHED (UINT64_C(2) << 30)
 
 static bool any_memory(const struct tare_result *result)
 {
@@ -364,7 +371,7 @@ static int warn(struct peak *peak, const char *left_out)
 	char buffer[TARE_UNIT_TEXT], cache[TARE_UNIT_TEXT];
 	int status = 0;
 
-	if (any_memory(result) && peak->cache_bytes == 0)
+	if (any_memory(result) && peak->cache_bytes == 0 && peak->buffer_bytes < SURELY_UNCACHED)
 		status = tare_result_warn(
 		    result, "cache-unknown", "compare with the largest working set of the sweep",
 		    "the driver tells no cache size; memory was measured with "

@@ -19,6 +19,9 @@
 // it from the launch before.
 #define PASSES 2
 
+// A smaller group should be better by so much.
+#define WORTH 1.02
+
 // One group a unit: the larger, the more it has under way.
 static const struct {
 	uint32_t width, group_size;
@@ -98,7 +101,7 @@ int peak_survey_sweep(struct peak *peak, struct tare_error *error)
 		status = try_launch(peak, i, &rate, error);
 		if (!peak_may_go_on(status))
 			return status;
-		if (rate > best) {
+		if (rate > WORTH * best) {
 			best = rate;
 			peak->sweep_width = launches[i].width;
 			peak->sweep_group = launches[i].group_size;

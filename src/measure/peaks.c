@@ -58,11 +58,13 @@ static double rate_of(const struct tare_cell *cell, enum tare_ceiling ceiling)
 	return 1e9 * cell->rate.median;
 }
 
-// What the cell's rate is at least known to be: its median once that has converged, else the lower
-// end of its interval; NaN where the samples are too few for one.
-static double known_rate(const struct tare_cell *cell)
+// What the cell's rate is at least, for comparing: its median once that has converged, else the
+// lower end of its interval. Where the samples are too few for one, a tenth below the slowest.
+static double sure_rate(const struct tare_cell *cell)
 {
-	return 1e9 * (cell->converged ? cell->rate.median : cell->rate.ci_low);
+	if (cell->converged)
+		return cell->rate.median;
+	return isfinite(cell->rate.ci_low) ? cell->rate.ci_low : 0.9 * cell->rate.min;
 }
 
 const struct tare_cell *tare_peaks_cell(const struct tare_result *result, enum tare_ceiling ceiling)
@@ -71,16 +73,8 @@ const struct tare_cell *tare_peaks_cell(const struct tare_result *result, enum t
 
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
-		double rate = rate_of(cell, ceiling);
-		bool known = isfinite(known_rate(cell)), better;
-		if (isnan(rate))
-			continue;
-		if (!best || known != isfinite(known_rate(best)))
-			better = !best || known;
-		else
-			better = known ? known_rate(cell) > known_rate(best)
-			               : rate > rate_of(best, ceiling);
-		if (better)
+		if (isfinite(rate_of(cell, ceiling)) &&
+		    (!best || sure_rate(cell) > sure_rate(best)))
 			best = cell;
 	}
 	return best;
@@ -371,6 +365,7 @@ static void load_cached(const struct tare_device_entry *device, struct tare_peak
 	struct tare_result *result = NULL;
 	const struct tare_result *part;
 	char origin[256];
+	struct stat file;
 
 	set_none(peaks, "no result of tare peak is kept for this device and driver");
 	add_theory(&device->facts, peaks);
@@ -378,8 +373,13 @@ static void load_cached(const struct tare_device_entry *device, struct tare_peak
 		snprintf(peaks->origin, sizeof peaks->origin, "%.255s", why.message);
 		return;
 	}
-	if (access(path, F_OK) < 0)
+	if (stat(path, &file) < 0)
 		return;
+	if (!S_ISREG(file.st_mode)) {
+		snprintf(peaks->origin, sizeof peaks->origin,
+		         "the kept result is no file: %.200s", path);
+		return;
+	}
 	if (tare_result_read_file(path, &result, &why) < 0) {
 		snprintf(origin, sizeof origin, "the kept result cannot be read: %.200s",
 		         why.message);

@@ -31,8 +31,8 @@ struct tare_peaks {
 const char *tare_ceiling_name(enum tare_ceiling ceiling);
 
 // The cell of a result of `peak` that a ceiling is the median of, NULL if there is none: of those
-// that converged the best, unless another is surely better (by its whole interval). Cells with too
-// few samples for an interval count only where there are no others. It belongs to the result.
+// that converged the best, unless another is surely better: by its whole interval, or by more than
+// a tenth where it has too few samples for one. It belongs to the result.
 const struct tare_cell *tare_peaks_cell(const struct tare_result *result,
                                         enum tare_ceiling ceiling);
 

@@ -319,21 +319,6 @@ int pipeline_queue(struct tare_pipeline *pipeline, enum pipeline_queue_set set, 
 	return 0;
 }
 
-int pipeline_settle(struct tare_queue *queue, int status, struct tare_error *error)
-{
-	struct tare_error why;
-	int settled;
-
-	if (status >= 0 || pipeline_is_fatal(status))
-		return status;
-	settled = tare_finish(queue, TARE_LIMIT_DEFAULT_NS, &why);
-	if (!pipeline_is_fatal(settled))
-		return status;
-	if (error)
-		*error = why;
-	return settled;
-}
-
 uint32_t tare_pipeline_mechanisms(struct tare_pipeline *pipeline, char *why, size_t size)
 {
 	static const enum pipeline_queue_set sets[] = { PIPELINE_PLAIN, PIPELINE_PLAIN,
@@ -404,6 +389,8 @@ int tare_pipeline_open(struct tare_bench *bench, uint64_t items, struct tare_pip
 	opened->scalars_set = 1;
 	status = create_buffers(opened, error);
 	if (status < 0) {
+		if (pipeline_is_fatal(status))
+			tare_device_abandon(opened->device);
 		tare_pipeline_free(opened);
 		return status;
 	}

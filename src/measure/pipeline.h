@@ -18,8 +18,8 @@ struct tare_chunk_kernel {
 	uint64_t align;                   // chunks begin at multiples of so many items; at least 1
 	struct tare_argument scalars[12]; // after `count`; values are the caller's and stay valid
 	uint32_t scalar_count;
-	// Checks `count` items of output from item `first` on against the input. NULL: the output
-	// of one unchunked run is the reference.
+	// Checks `count` items of output from item `first` on against the input; called by several
+	// threads at once. NULL: the output of one unchunked run is the reference.
 	bool (*check)(const void *context, const void *input, const void *output, uint64_t first,
 	              uint64_t count);
 	const void *context;
@@ -41,7 +41,7 @@ struct tare_pipeline;
 // Allocates host buffers (pinned; pageable where the device has no pinned memory, which
 // tare_pipeline_pinned tells) and device buffers for `items`, fills the input with data from the
 // seed, and makes queues as schedules ask for them. `bench` is open and outlives the pipeline.
-// -ENOMEM: does not fit. The caller may try fewer items.
+// -ENOMEM: does not fit. The caller may try fewer items. -ENODEV, -ETIMEDOUT: the device is given up.
 int tare_pipeline_open(struct tare_bench *bench, uint64_t items, struct tare_pipeline **pipeline,
                        const struct tare_chunk_kernel *kernel, struct tare_error *error);
 void tare_pipeline_free(struct tare_pipeline *pipeline);
@@ -89,7 +89,8 @@ int tare_pipeline_gantt(struct tare_pipeline *pipeline, const struct tare_schedu
 
 // One stage in sequence: the device's time of all bytes or items in one operation (source
 // "device"; "host" where there are no stamps; *device says which). Once warmed up; the mean of up
-// to eight if the clock's step asks for it. 0 where there is no such stage.
+// to eight if the clock's step asks for it. 0 where there is no such stage. -ENODEV, -ETIMEDOUT: the
+// device is given up (tare_device_abandon), so that the pipeline may be freed.
 int tare_pipeline_stage(struct tare_pipeline *pipeline, enum tare_stage stage, int64_t *ps,
                         bool *device, struct tare_error *error);
 // The same for a part of the work, as for one chunk: alone, and each of `count` in a row over

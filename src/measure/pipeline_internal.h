@@ -122,10 +122,6 @@ int pipeline_place(const struct tare_bench *bench, struct pipeline_axis *axis,
                    struct tare_event *event, int64_t *start_ps, int64_t *end_ps,
                    struct tare_error *error);
 
-// After a failure that is not fatal: what was appended before it must not meet what comes next, nor
-// outlive its memory. Waits for it. Returns status, or what made waiting fail for good.
-int pipeline_settle(struct tare_queue *queue, int status, struct tare_error *error);
-
 // Runs a schedule once, with a limit on every wait: its only run, so that what it leaves in the
 // output is its own. Blocking copies have no limit: tare_pipeline_run comes first.
 int pipeline_run_limited(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,

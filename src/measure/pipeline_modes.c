@@ -273,7 +273,7 @@ static int settle(struct race *race, int status, struct tare_error *error)
 		lane->gate = NULL;
 	}
 	for (int i = 0; i < race->count; i++)
-		status = pipeline_settle(race->lanes[i].queue, status, error);
+		status = tare_bench_settle(race->lanes[i].queue, status, error);
 	for (int i = 0; i < race->count; i++)
 		for (uint32_t k = 0; k < race->lanes[i].count; k++) {
 			tare_event_free(race->lanes[i].events[k]);

@@ -68,6 +68,9 @@ int pipeline_time_alone(struct tare_pipeline *pipeline, enum tare_stage stage, u
 	}
 	if (status == 0)
 		*ps = sum / samples;
+	// Who frees the pipeline next must not wait behind what hangs.
+	if (pipeline_is_fatal(status))
+		tare_device_abandon(pipeline->device);
 	return status;
 }
 
@@ -133,7 +136,7 @@ static int row_by_device(struct tare_pipeline *pipeline, enum tare_stage stage, 
 		status = pipeline_place(bench, &axis, events[i], &start, &ends[i], error);
 	*ps = (double)(ends[1] - ends[0]) / (count - 1);
 	tare_gate_free(gate);
-	status = pipeline_settle(bench->timed, status, error);
+	status = tare_bench_settle(bench->timed, status, error);
 	tare_event_free(events[0]);
 	tare_event_free(events[1]);
 	return status;
@@ -152,7 +155,7 @@ static int row_by_host(struct tare_pipeline *pipeline, enum tare_stage stage, ui
 		status = tare_finish(pipeline->bench->timed, TARE_LIMIT_NATIVE, error);
 	*ps = (1000.0 * (double)tare_host_elapsed_ns(begin, tare_run_now(run)) - alone_ps) /
 	      (count - 1);
-	status = pipeline_settle(pipeline->bench->timed, status, error);
+	status = tare_bench_settle(pipeline->bench->timed, status, error);
 	tare_event_free(events[0]);
 	tare_event_free(events[1]);
 	return status;
@@ -251,7 +254,7 @@ static int time_pair(struct tare_pipeline *pipeline, struct launch_pair *pair, i
 		pair->event[i] = NULL;
 	}
 	for (int i = 0; i < pair->launches; i++)
-		status = pipeline_settle(pair->queue[i], status, error);
+		status = tare_bench_settle(pair->queue[i], status, error);
 	return status;
 }
 

@@ -4,10 +4,79 @@
 #include "measure/pipeline_internal.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define POISON 0xa5
+// The host's part is bound by memory, and one core does not use all of it. A thread is worth its
+// start from so many bytes on.
+#define THREADS_MOST 8
+#define THREAD_BYTES (UINT64_C(4) << 20)
+
+// ---- the host's part, by several threads
+
+struct portion {
+	bool (*work)(const struct portion *portion);
+	const struct tare_pipeline *pipeline;
+	const struct tare_memory *output;
+	uint64_t first, count; // items
+	bool right;
+};
+
+static void *work_on(void *context)
+{
+	struct portion *portion = context;
+
+	portion->right = portion->work(portion);
+	return NULL;
+}
+
+// Whether `work` says so of all `count` items from `first` on, each of which is in one portion.
+static bool share_out(struct portion whole)
+{
+	struct portion portions[THREADS_MOST];
+	pthread_t threads[THREADS_MOST];
+	bool started[THREADS_MOST] = { false }, right = true;
+	uint64_t bytes = whole.count * whole.pipeline->kernel.out_bytes;
+	uint64_t count = bytes / THREAD_BYTES, from = 0;
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (count > THREADS_MOST)
+		count = THREADS_MOST;
+	if (cores > 0 && count > (uint64_t)cores)
+		count = (uint64_t)cores;
+	if (count <= 1)
+		return whole.work(&whole);
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t to = whole.count / count * (i + 1);
+		portions[i] = whole;
+		portions[i].first = whole.first + from;
+		portions[i].count = (i + 1 == count ? whole.count : to) - from;
+		from = to;
+		started[i] = i > 0 && pthread_create(&threads[i], NULL, work_on, &portions[i]) == 0;
+	}
+	for (uint64_t i = 0; i < count; i++) {
+		if (started[i])
+			pthread_join(threads[i], NULL);
+		else
+			work_on(&portions[i]);
+		right &= portions[i].right;
+	}
+	return right;
+}
+
+static bool poison_portion(const struct portion *portion)
+{
+	uint64_t item = portion->pipeline->kernel.out_bytes;
+
+	memset((char *)portion->output->host + portion->first * item, POISON,
+	       portion->count * item);
+	return true;
+}
+
+// ----
 
 // `contents` stands in where the device cannot fill.
 static int poison_device(struct tare_pipeline *pipeline, struct tare_memory *memory,
@@ -38,7 +107,10 @@ static int poison(struct tare_pipeline *pipeline, struct tare_memory *output,
 {
 	int status;
 
-	memset(output->host, POISON, output->bytes);
+	share_out((struct portion){ .work = poison_portion,
+	                            .pipeline = pipeline,
+	                            .output = output,
+	                            .count = pipeline->items });
 	status = poison_device(pipeline, pipeline->device_out, output, error);
 	if (status == 0 && pipeline->host_in)
 		status = poison_device(pipeline, pipeline->device_in, output, error);
@@ -68,18 +140,29 @@ static int make_reference(struct tare_pipeline *pipeline, struct tare_error *err
 	return 0;
 }
 
-static bool is_right(const struct tare_pipeline *pipeline, const struct tare_memory *output,
-                     uint64_t first, uint64_t count)
+static bool check_portion(const struct portion *portion)
 {
+	const struct tare_pipeline *pipeline = portion->pipeline;
 	const struct tare_chunk_kernel *kernel = &pipeline->kernel;
-	uint64_t offset = first * kernel->out_bytes;
+	const char *output = portion->output->host;
+	uint64_t offset = portion->first * kernel->out_bytes;
 
 	if (kernel->check)
 		return kernel->check(kernel->context,
-		                     pipeline->host_in ? pipeline->host_in->host : NULL,
-		                     output->host, first, count);
-	return memcmp((const char *)output->host + offset,
-	              (const char *)pipeline->reference + offset, count * kernel->out_bytes) == 0;
+		                     pipeline->host_in ? pipeline->host_in->host : NULL, output,
+		                     portion->first, portion->count);
+	return memcmp(output + offset, (const char *)pipeline->reference + offset,
+	              portion->count * kernel->out_bytes) == 0;
+}
+
+static bool is_right(const struct tare_pipeline *pipeline, const struct tare_memory *output,
+                     uint64_t first, uint64_t count)
+{
+	return share_out((struct portion){ .work = check_portion,
+	                                   .pipeline = pipeline,
+	                                   .output = output,
+	                                   .first = first,
+	                                   .count = count });
 }
 
 // The first wrong item of those from `first` on, one of which is wrong.

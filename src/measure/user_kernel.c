@@ -3,6 +3,7 @@
 
 #include "backend/call.h"
 #include "base/cleanup.h"
+#include "measure/bench.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,8 +19,10 @@
 #define SEE "see tare-overlap(1), KERNELS"
 
 static const char *const format_names[] = {
-	[TARE_MODULE_OPENCL_C] = "OpenCL C", [TARE_MODULE_SPIRV] = "SPIR-V",
-	[TARE_MODULE_PTX] = "PTX",           [TARE_MODULE_CUDA_C] = "CUDA C",
+	[TARE_MODULE_OPENCL_C] = "OpenCL C",
+	[TARE_MODULE_SPIRV] = "SPIR-V",
+	[TARE_MODULE_PTX] = "PTX",
+	[TARE_MODULE_CUDA_C] = "CUDA C",
 	[TARE_MODULE_NATIVE] = "a kernel of the device's own",
 };
 #define FORMATS (sizeof format_names / sizeof *format_names)
@@ -114,8 +117,8 @@ static int build(struct tare_run *run, const struct tare_user_kernel *options,
 		return tare_fail(error, EINVAL, "%s is not text, as %s should be", options->file,
 		                 format_names[format]);
 	}
-	status = tare_module_create(run->device, &source, &built->module, log ? log : &own_log,
-	                            error);
+	status =
+	    tare_module_create(run->device, &source, &built->module, log ? log : &own_log, error);
 	free(own_log);
 	if (status == -EINVAL && log && *log)
 		return tare_fail(error, EINVAL, "%s does not compile; the build log says why",
@@ -160,16 +163,17 @@ static const char *refusal(const struct tare_built_kernel *built, uint32_t index
 		bool fits = parameter->kind == TARE_PARAMETER_VALUE &&
 		            (parameter->bytes < 0 || parameter->bytes == 4) &&
 		            !is_floating(parameter->type);
-		return fits ? NULL
+		return fits         ? NULL
 		       : index == 2 ? "must be the first item, a uint"
 		                    : "must be the number of items, a uint";
 	}
 	given = &built->arguments[index - CONTRACT_ARGUMENTS];
-	if (given->type == TARE_ARGUMENT_LOCAL ? parameter->kind == TARE_PARAMETER_LOCAL
-	                                       : parameter->kind == TARE_PARAMETER_VALUE &&
-	                (parameter->bytes < 0 || (size_t)parameter->bytes == given->bytes) &&
-	                (!parameter->type[0] ||
-	                 is_floating(parameter->type) == is_floating(given->word)))
+	if (given->type == TARE_ARGUMENT_LOCAL
+	        ? parameter->kind == TARE_PARAMETER_LOCAL
+	        : parameter->kind == TARE_PARAMETER_VALUE &&
+	              (parameter->bytes < 0 || (size_t)parameter->bytes == given->bytes) &&
+	              (!parameter->type[0] ||
+	               is_floating(parameter->type) == is_floating(given->word)))
 		return NULL;
 	snprintf(buffer, 160, "is %.60s, but its --arg gives %s",
 	         parameter->kind == TARE_PARAMETER_LOCAL    ? "local memory"
@@ -188,11 +192,13 @@ static int check_contract(const struct tare_user_kernel *options, const char *en
 	struct tare_parameter parameter;
 	char buffer[160];
 
-	if (facts->arguments >= 0 && facts->arguments != (int64_t)wanted && wanted == CONTRACT_ARGUMENTS)
-		return tare_fail(error, EINVAL,
-		                 "kernel '%s' in %s takes %lld arguments, the contract has 4 (input, "
-		                 "output, first, count) then scalars given with --arg; " SEE,
-		                 entry, options->file, (long long)facts->arguments);
+	if (facts->arguments >= 0 && facts->arguments != (int64_t)wanted &&
+	    wanted == CONTRACT_ARGUMENTS)
+		return tare_fail(
+		    error, EINVAL,
+		    "kernel '%s' in %s takes %lld arguments, the contract has 4 (input, "
+		    "output, first, count) then scalars given with --arg; " SEE,
+		    entry, options->file, (long long)facts->arguments);
 	if (facts->arguments >= 0 && facts->arguments != (int64_t)wanted)
 		return tare_fail(error, EINVAL,
 		                 "kernel '%s' in %s takes %lld arguments; the contract's 4 (input, "
@@ -205,8 +211,9 @@ static int check_contract(const struct tare_user_kernel *options, const char *en
 			continue; // the launch will tell
 		why = refusal(built, i, &parameter, buffer);
 		if (why)
-			return tare_fail(error, EINVAL, "kernel '%s' in %s: argument %u%s%s%s %s; " SEE,
-			                 entry, options->file, i + 1, parameter.name[0] ? " (" : "",
+			return tare_fail(error, EINVAL,
+			                 "kernel '%s' in %s: argument %u%s%s%s %s; " SEE, entry,
+			                 options->file, i + 1, parameter.name[0] ? " (" : "",
 			                 parameter.name, parameter.name[0] ? ")" : "", why);
 	}
 	return 0;
@@ -219,9 +226,10 @@ static int choose_group(const struct tare_user_kernel *options, const char *entr
 	int64_t most = facts->max_group_size, preferred = facts->preferred_multiple;
 
 	if (options->group_size && most > 0 && (int64_t)options->group_size > most)
-		return tare_fail(error, EINVAL,
-		                 "--group %u: kernel '%s' runs with at most %lld work-items a group",
-		                 options->group_size, entry, (long long)most);
+		return tare_fail(
+		    error, EINVAL,
+		    "--group %u: kernel '%s' runs with at most %lld work-items a group",
+		    options->group_size, entry, (long long)most);
 	*group = options->group_size;
 	if (*group)
 		return 0;
@@ -252,7 +260,8 @@ static int launch_once(const struct tare_built_kernel *built, const struct trial
 	const struct tare_chunk_kernel *chunk = &built->chunk;
 	struct tare_argument arguments[CONTRACT_ARGUMENTS + TARE_USER_ARGUMENTS] = {
 		{ .type = TARE_ARGUMENT_MEMORY, .span = { trial->input, 0, trial->input->bytes } },
-		{ .type = TARE_ARGUMENT_MEMORY, .span = { trial->output, 0, trial->output->bytes } },
+		{ .type = TARE_ARGUMENT_MEMORY,
+		  .span = { trial->output, 0, trial->output->bytes } },
 		{ .type = TARE_ARGUMENT_VALUE, .value = &(uint32_t){ 0 }, .bytes = 4 },
 		{ .type = TARE_ARGUMENT_VALUE, .value = &items, .bytes = 4 },
 	};
@@ -288,8 +297,8 @@ static int run_once(struct tare_run *run, const struct tare_user_kernel *options
 		status = tare_memory_create(run->device, TARE_MEMORY_PAGEABLE,
 		                            items * chunk->in_bytes, &trial.host, error);
 	if (status == 0)
-		status = tare_memory_create(run->device, TARE_MEMORY_DEVICE, items * chunk->in_bytes,
-		                            &trial.input, error);
+		status = tare_memory_create(run->device, TARE_MEMORY_DEVICE,
+		                            items * chunk->in_bytes, &trial.input, error);
 	if (status == 0)
 		status = tare_memory_create(run->device, TARE_MEMORY_DEVICE,
 		                            items * chunk->out_bytes, &trial.output, error);
@@ -305,6 +314,9 @@ static int run_once(struct tare_run *run, const struct tare_user_kernel *options
 	}
 	if (status == 0)
 		status = launch_once(built, &trial, (uint32_t)items, error);
+	// The copy must not outlive its memory when the launch was refused.
+	if (status < 0 && trial.queue)
+		status = tare_bench_settle(trial.queue, status, error);
 	if (status == 0)
 		status = tare_finish(trial.queue, limit_ns, error);
 	if (status == -ETIMEDOUT)
@@ -346,7 +358,8 @@ static int take_arguments(const struct tare_user_kernel *options, struct tare_bu
 int tare_user_kernel_build(struct tare_run *run, const struct tare_user_kernel *options,
                            struct tare_built_kernel *built, char **log, struct tare_error *error)
 {
-	struct tare_kernel_facts facts = { .arguments = -1, .max_group_size = -1,
+	struct tare_kernel_facts facts = { .arguments = -1,
+		                           .max_group_size = -1,
 		                           .preferred_multiple = -1 };
 	enum tare_module_format format;
 	TARE_FREE char *text = NULL;
@@ -354,11 +367,13 @@ int tare_user_kernel_build(struct tare_run *run, const struct tare_user_kernel *
 	size_t bytes = 0;
 	int status;
 
-	*built = (struct tare_built_kernel){ .chunk = {
-		.in_bytes = options->in_bytes ? options->in_bytes : 4,
-		.out_bytes = options->out_bytes ? options->out_bytes : 4,
-		.align = options->align ? options->align : 1,
-	} };
+	*built =
+	    (struct tare_built_kernel){ .chunk = {
+		                            .in_bytes = options->in_bytes ? options->in_bytes : 4,
+		                            .out_bytes =
+		                                options->out_bytes ? options->out_bytes : 4,
+		                            .align = options->align ? options->align : 1,
+		                        } };
 	status = take_arguments(options, built, error);
 	if (status == 0)
 		status = tare_user_kernel_format(options->file, &format, error);
@@ -373,7 +388,8 @@ int tare_user_kernel_build(struct tare_run *run, const struct tare_user_kernel *
 	if (status == 0)
 		status = build(run, options, format, text, bytes, entry, built, log, error);
 	if (status == 0 && tare_kernel_facts(built->chunk.kernel, &facts, NULL) < 0)
-		facts = (struct tare_kernel_facts){ .arguments = -1, .max_group_size = -1,
+		facts = (struct tare_kernel_facts){ .arguments = -1,
+			                            .max_group_size = -1,
 			                            .preferred_multiple = -1 };
 	if (status == 0)
 		status = check_contract(options, entry, built, &facts, error);

@@ -4,7 +4,8 @@
 #pragma once
 #include "measure/overlap.h"
 
-#define TARE_USER_ARGUMENTS (sizeof ((struct tare_chunk_kernel *)0)->scalars / sizeof(struct tare_argument))
+#define TARE_USER_ARGUMENTS                                                                        \
+	(sizeof((struct tare_chunk_kernel *)0)->scalars / sizeof(struct tare_argument))
 
 // One --arg: "int:5", "float:0.5", "local:1024".
 struct tare_user_argument {

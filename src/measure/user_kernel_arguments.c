@@ -18,9 +18,9 @@ static const struct type {
 	size_t bytes;
 	enum kind kind;
 } types[] = {
-	{ "char", 1, SIGNED },    { "uchar", 1, UNSIGNED }, { "short", 2, SIGNED },
-	{ "ushort", 2, UNSIGNED }, { "int", 4, SIGNED },    { "uint", 4, UNSIGNED },
-	{ "long", 8, SIGNED },    { "ulong", 8, UNSIGNED }, { "float", 4, FLOATING },
+	{ "char", 1, SIGNED },     { "uchar", 1, UNSIGNED },    { "short", 2, SIGNED },
+	{ "ushort", 2, UNSIGNED }, { "int", 4, SIGNED },        { "uint", 4, UNSIGNED },
+	{ "long", 8, SIGNED },     { "ulong", 8, UNSIGNED },    { "float", 4, FLOATING },
 	{ "double", 8, FLOATING }, { "local", 0, LOCAL_BYTES },
 };
 

@@ -60,9 +60,13 @@ static void build_engines(const struct tare_overlap_modes *modes, uint32_t stage
 	} else if (count == 1) {
 		add_engine(script, apart[0]);
 		add_engine(script, all & ~apart[0]);
+	} else if (count == 0 && stages == all && modes->known[all] && !modes->together[all]) {
+		// Any two together, never three: two engines, each of which takes what comes.
+		add_engine(script, all);
+		add_engine(script, all);
 	} else {
-		// With two pairs apart, or any two together but never three, no sharing of engines
-		// says it. The speeds measured while they took turns do.
+		// With two pairs apart no sharing of engines says it. The speeds measured while they
+		// took turns do.
 		for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
 			add_engine(script, 1u << stage);
 	}
@@ -447,10 +451,30 @@ static double floor_ns(const struct tare_predictor *predictor, size_t count, uin
 	return floor;
 }
 
+static double correction_of(const struct tare_calibration *calibration,
+                            const struct tare_schedule *schedule)
+{
+	const struct tare_kind_correction *kind =
+	    &calibration->correction[schedule->mechanism][schedule->order];
+	double along;
+
+	if (kind->count == 0 || schedule->chunks == 1 ||
+	    (schedule->mechanism == TARE_MECHANISM_CHUNK_QUEUES && schedule->queues == 1))
+		return 1;
+	if (kind->count == 1 || schedule->chunks <= kind->chunks[0])
+		return kind->factor[0];
+	if (schedule->chunks >= kind->chunks[1])
+		return kind->factor[1];
+	along = log((double)schedule->chunks / kind->chunks[0]) /
+	        log((double)kind->chunks[1] / kind->chunks[0]);
+	return kind->factor[0] + along * (kind->factor[1] - kind->factor[0]);
+}
+
 int tare_predictor_run(struct tare_predictor *predictor, const struct tare_schedule *schedule,
                        double limit_ns, double *ns, struct tare_error *error)
 {
 	const struct tare_calibration *calibration = predictor->calibration;
+	double correction = correction_of(calibration, schedule);
 	int64_t limit_ps = TARE_PS_MAX - 1, end_ps = 0;
 	int status = make_space(predictor, schedule->chunks, error);
 
@@ -464,7 +488,7 @@ int tare_predictor_run(struct tare_predictor *predictor, const struct tare_sched
 	predictor->script.queue.gap_ps = ps_of(calibration->gap_ns);
 	predictor->script.queue.switch_ps = ps_of(calibration->switch_ns);
 	predictor->script.queue.event_gap_ps = ps_of(calibration->event_gap_ns);
-	limit_ns -= fmax(0, calibration->finish_ns);
+	limit_ns = limit_ns / correction - fmax(0, calibration->finish_ns);
 	*ns = INFINITY;
 	if (isfinite(limit_ns) && floor_ns(predictor, count, schedule->chunks) > limit_ns)
 		return 0;
@@ -474,7 +498,7 @@ int tare_predictor_run(struct tare_predictor *predictor, const struct tare_sched
 	if (status < 0)
 		return status;
 	if (end_ps != TARE_MODEL_NEVER)
-		*ns = (double)end_ps / 1000 + fmax(0, calibration->finish_ns);
+		*ns = ((double)end_ps / 1000 + fmax(0, calibration->finish_ns)) * correction;
 	return 0;
 }
 

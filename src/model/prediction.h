@@ -15,6 +15,15 @@ struct tare_stage_point {
 
 #define TARE_STAGE_POINTS 16
 
+// Schedules of one mechanism and order can behave as the model does not know (a queue that is called
+// out-of-order and runs in order): measured over predicted time at one or two numbers of chunks, in
+// ascending order. In between on a line over the logarithm, beyond as at the nearest.
+struct tare_kind_correction {
+	size_t count; // 0: nothing to correct
+	uint32_t chunks[2];
+	double factor[2];
+};
+
 // What the prediction knows. All of it is measured; nothing is taken from the device's type.
 struct tare_calibration {
 	struct tare_stage_point points[TARE_STAGE_COUNT][TARE_STAGE_POINTS];
@@ -28,6 +37,8 @@ struct tare_calibration {
 	double switch_ns;   // an engine turns to another queue
 	double event_gap_ns;// between operations that an event joins across queues
 	double out_of_order_gap_ns; // between those that an event joins in one out-of-order queue
+	// Not for one chunk, nor for one in-order queue, which the gaps are fitted to.
+	struct tare_kind_correction correction[TARE_MECHANISM_COUNT][TARE_ORDER_COUNT];
 };
 
 // The whole work that is cut into chunks.

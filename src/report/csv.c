@@ -99,6 +99,27 @@ static int collect_columns(const struct tare_result *result, struct columns *col
 	return 0;
 }
 
+static const char *const fixed_columns[] = {
+	"quantity", "unit",        "n",         "min",         "median",       "p95",
+	"ci_low",   "ci_high",     "converged", "source",      "verified",     "rate_unit",
+	"rate_min", "rate_median", "rate_p95",  "rate_ci_low", "rate_ci_high", "absent",
+};
+#define FIXED_COLUMNS (sizeof fixed_columns / sizeof *fixed_columns)
+
+// Two columns of one name would be one for most readers: a label that is called as a column of
+// every cell (a matrix's n, the count of samples n) gets a prefix.
+static void put_label_header(struct row *row, const struct columns *columns)
+{
+	for (size_t i = 0; i < columns->count; i++) {
+		char name[80];
+		bool taken = strcmp(columns->names[i], "command") == 0;
+		for (size_t k = 0; k < FIXED_COLUMNS; k++)
+			taken |= strcmp(columns->names[i], fixed_columns[k]) == 0;
+		snprintf(name, sizeof name, "label_%.70s", columns->names[i]);
+		put_text(row, taken ? name : columns->names[i]);
+	}
+}
+
 static void put_header(struct row *row, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -163,11 +184,6 @@ static void put_cells(struct row *row, const struct tare_result *result,
 // The devices that a part lists are no cells: they are in the JSON, and `tare devices` has them.
 static int write_cells(const struct tare_result *result, FILE *file)
 {
-	static const char *const fixed[] = {
-		"quantity", "unit",        "n",         "min",         "median",       "p95",
-		"ci_low",   "ci_high",     "converged", "source",      "verified",     "rate_unit",
-		"rate_min", "rate_median", "rate_p95",  "rate_ci_low", "rate_ci_high", "absent",
-	};
 	struct row row = { .file = file };
 	struct columns columns = { 0 };
 	int status = collect_columns(result, &columns);
@@ -175,8 +191,8 @@ static int write_cells(const struct tare_result *result, FILE *file)
 	if (status == 0) {
 		if (result->part_count)
 			put_text(&row, "command");
-		put_header(&row, columns.names, columns.count);
-		put_header(&row, fixed, sizeof fixed / sizeof *fixed);
+		put_label_header(&row, &columns);
+		put_header(&row, fixed_columns, FIXED_COLUMNS);
 		end_row(&row);
 		for (size_t i = 0; i < result->part_count; i++)
 			put_cells(&row, result->parts[i], &columns, result->parts[i]->command);

@@ -176,11 +176,17 @@ static bool is_missing(const struct view *view, const char *rung)
 	return cell && cell->absent;
 }
 
-// Columns of sizes that fit: the largest ones, as 9 characters each is the most that a rate takes.
+// Columns of sizes that fit, the largest ones, into the table of rates and into that of speed-ups: a
+// figure takes 9 characters at most, or 8; their first columns 12 and 19.
 static size_t first_size(const struct view *view)
 {
-	size_t room = view->text->options->columns > 20 ? (view->text->options->columns - 11) / 9 : 1;
+	size_t columns = view->text->options->columns, room = 1, speed_ups;
 
+	if (columns > 28) {
+		room = (columns - 12) / 9;
+		speed_ups = (columns - 19) / 8;
+		room = room < speed_ups ? room : speed_ups;
+	}
 	return view->size_count > room ? view->size_count - room : 0;
 }
 

@@ -19,7 +19,7 @@ struct overlap_text {
 	const struct tare_result *result;
 	int64_t cycles[POINTS_MOST]; // of the points, in order
 	size_t points;
-	double unit_ns;              // of the tables
+	double unit_ns; // of the tables
 	const char *unit;
 };
 
@@ -119,9 +119,9 @@ static const char *schedule_text(const struct tare_cell *cell, bool brief, char 
 	if (in_chunk_queues)
 		snprintf(kind, sizeof kind, "%lld queue%s", queues, queues == 1 ? "" : "s");
 	else
-		snprintf(kind, sizeof kind, "%s", strcmp(mechanism, "stage-queues") == 0
-		                                      ? "a queue a stage"
-		                                      : "out of order");
+		snprintf(kind, sizeof kind, "%s",
+		         strcmp(mechanism, "stage-queues") == 0 ? "a queue a stage"
+		                                                : "out of order");
 	snprintf(text, size, "%lld %schunk%s, %s%s%s", chunks, tapered ? "tapered " : "",
 	         chunks == 1 ? "" : "s", kind, usual ? "" : ", ", usual ? "" : order);
 	return text;
@@ -188,8 +188,8 @@ static int write_sequential(const struct overlap_text *overlap)
 
 static int write_concurrent(const struct overlap_text *overlap)
 {
-	static const char *const columns[] = { "kernel:copy", "serial",  "best",
-		                               "speed-up",    "bound",   "of bound" };
+	static const char *const columns[] = { "kernel:copy", "serial", "best",
+		                               "speed-up",    "bound",  "of bound" };
 	struct tare_text_table *table = tare_text_table_new(overlap->text, 0);
 	char text[CELL_TEXT], schedule[96];
 
@@ -206,12 +206,12 @@ static int write_concurrent(const struct overlap_text *overlap)
 		tare_text_cell(table, "%s",
 		               time_text(overlap, find_schedule(overlap, cycles, false), text));
 		tare_text_cell(table, "%s", time_text(overlap, best, text));
-		tare_text_cell(table, "%s",
-		               plain_text(find(overlap, "bound", cycles, "what", "speed-up"),
-		                          "%.2f", text));
-		tare_text_cell(table, "%s",
-		               time_text(overlap, find(overlap, "bound", cycles, "what", "bound"),
-		                         text));
+		tare_text_cell(
+		    table, "%s",
+		    plain_text(find(overlap, "bound", cycles, "what", "speed-up"), "%.2f", text));
+		tare_text_cell(
+		    table, "%s",
+		    time_text(overlap, find(overlap, "bound", cycles, "what", "bound"), text));
 		tare_text_cell(table, "%s",
 		               percent_text(find(overlap, "bound", cycles, "what", "share"), text));
 		tare_text_cell(table, "%s",
@@ -236,9 +236,8 @@ static double share_of(const struct overlap_text *overlap, const char *stage)
 		if (strcmp(tare_text_label_of(cell, "mode"), "to-device+to-host") == 0)
 			both = cell;
 	}
-	return has_figure(alone) && has_figure(both)
-	           ? alone->summary.median / both->summary.median
-	           : NAN;
+	return has_figure(alone) && has_figure(both) ? alone->summary.median / both->summary.median
+	                                             : NAN;
 }
 
 static int write_copies(const struct overlap_text *overlap)
@@ -251,25 +250,24 @@ static int write_copies(const struct overlap_text *overlap)
 	int status = 0;
 
 	if (has_figure(to) && to->rate.present && has_figure(from) && from->rate.present)
-		status = tare_text_paragraph(
-		    overlap->text, TARE_STYLE_PLAIN, "", 1,
-		    "copies: %s GB/s to the device, %s GB/s to the host",
-		    tare_format_significant(to->rate.median, 3, a),
-		    tare_format_significant(from->rate.median, 3, b));
-	if (status == 0 && isfinite(to_share) && isfinite(from_share))
 		status = tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1,
-		                             "both copies at once: %.0f %% and %.0f %% of these rates",
-		                             100 * to_share, 100 * from_share);
+		                             "copies: %s GB/s to the device, %s GB/s to the host",
+		                             tare_format_significant(to->rate.median, 3, a),
+		                             tare_format_significant(from->rate.median, 3, b));
+	if (status == 0 && isfinite(to_share) && isfinite(from_share))
+		status =
+		    tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1,
+		                        "both copies at once: %.0f %% and %.0f %% of these rates",
+		                        100 * to_share, 100 * from_share);
 	return status;
 }
 
 // How near the shortest kernel is to the memory's own rate, where `peak` has measured that.
 static int write_memory(const struct overlap_text *overlap)
 {
-	const struct tare_cell *share =
-	    overlap->points ? find(overlap, "bound", overlap->cycles[0], "what",
-	                           "kernel-memory-share")
-	                    : NULL;
+	const struct tare_cell *share = overlap->points ? find(overlap, "bound", overlap->cycles[0],
+	                                                       "what", "kernel-memory-share")
+	                                                : NULL;
 
 	if (!has_figure(share))
 		return 0;
@@ -288,10 +286,14 @@ static int write_engines(const struct overlap_text *overlap)
 	if (!revealed)
 		return 0;
 	if (!has_figure(revealed))
-		return tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1, "engines: n/a, %s",
+		return tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1,
+		                           "engines: n/a, %s",
 		                           revealed->absent ? revealed->absent : "not measured");
-	if (has_figure(claimed))
-		snprintf(claim, sizeof claim, "; the device claims %.0f", claimed->summary.median);
+	if (has_figure(claimed) && claimed->summary.median > 1)
+		snprintf(claim, sizeof claim, "; the device claims %.0f engines: %.0f copy, 1 compute",
+		         claimed->summary.median, claimed->summary.median - 1);
+	else if (has_figure(claimed))
+		snprintf(claim, sizeof claim, "; the device claims one engine for all");
 	else if (claimed && claimed->absent)
 		snprintf(claim, sizeof claim, "; the device claims nothing (%.120s)",
 		         claimed->absent);
@@ -302,8 +304,7 @@ static int write_engines(const struct overlap_text *overlap)
 
 static int write_prediction(const struct overlap_text *overlap)
 {
-	const struct tare_cell *mean =
-	    find(overlap, "prediction", NO_CYCLES, "what", "mean-error");
+	const struct tare_cell *mean = find(overlap, "prediction", NO_CYCLES, "what", "mean-error");
 	const struct tare_cell *worst =
 	    find(overlap, "prediction", NO_CYCLES, "what", "worst-error");
 
@@ -314,6 +315,33 @@ static int write_prediction(const struct overlap_text *overlap)
 	    overlap->text, TARE_STYLE_PLAIN, "", 1,
 	    "times in %s; prediction was within %.1f %% on average, %.0f %% at worst",
 	    overlap->unit, mean->summary.median, ceil(worst->summary.median));
+}
+
+// Kinds of schedules that overlapped nothing at any point where they were tried and found off.
+static int write_in_sequence(const struct overlap_text *overlap)
+{
+	static const char *const mechanisms[] = { "out-of-order", "stage-queues", "chunk-queues" };
+	static const char *const says[] = { "an out-of-order queue", "a queue for each stage",
+		                            "chunks in turn over several queues" };
+	int status = 0;
+
+	for (size_t m = 0; status == 0 && m < 3; m++) {
+		size_t kinds = 0, serial = 0;
+		for (size_t i = 0; i < overlap->result->cell_count; i++) {
+			const struct tare_cell *cell = &overlap->result->cells[i];
+			if (strcmp(tare_text_label_of(cell, "what"), "correction") != 0 ||
+			    strcmp(tare_text_label_of(cell, "mechanism"), mechanisms[m]) != 0)
+				continue;
+			kinds++;
+			serial += number_of(cell, "in-sequence") == 1;
+		}
+		if (serial && serial == kinds)
+			status = tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1,
+			                             "%s overlaps nothing here: it runs one "
+			                             "operation after the other",
+			                             says[m]);
+	}
+	return status;
 }
 
 static int write_beside(const struct overlap_text *overlap)
@@ -384,12 +412,12 @@ static int write_schedules(const struct overlap_text *overlap)
 			if (cycles)
 				tare_text_cell(table, "%lld", (long long)overlap->cycles[p]);
 			tare_text_cell(table, "%s", time_text(overlap, cell, text));
-			tare_text_cell(table, "%s",
-			               time_text(overlap, prediction_of(overlap, cell, "predicted"),
-			                         text));
-			tare_text_cell(table, "%s",
-			               plain_text(prediction_of(overlap, cell, "error"), "%+.1f %%",
-			                          text));
+			tare_text_cell(
+			    table, "%s",
+			    time_text(overlap, prediction_of(overlap, cell, "predicted"), text));
+			tare_text_cell(
+			    table, "%s",
+			    plain_text(prediction_of(overlap, cell, "error"), "%+.1f %%", text));
 			tare_text_cell(table, "%zu", cell->summary.n);
 			tare_text_cell(table, "%s%s",
 			               schedule_text(cell, false, schedule, sizeof schedule),
@@ -402,7 +430,9 @@ static int write_schedules(const struct overlap_text *overlap)
 
 static const char *name_of(const struct tare_cell *cell)
 {
-	static const char *const names[] = { "break", "mode", "what", "stage", "mechanism", "group" };
+	static const char *const names[] = {
+		"break", "mode", "what", "stage", "mechanism", "group"
+	};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (tare_text_label_of(cell, names[i])[0])
@@ -419,7 +449,8 @@ static int write_reasons(const struct overlap_text *overlap, bool methods)
 	for (size_t i = 0; status == 0 && i < overlap->result->cell_count; i++) {
 		const struct tare_cell *cell = &overlap->result->cells[i];
 		const char *reason = methods ? cell->method : cell->absent;
-		if (reason && (methods || strcmp(tare_text_label_of(cell, "group"), "engines") != 0))
+		if (reason &&
+		    (methods || strcmp(tare_text_label_of(cell, "group"), "engines") != 0))
 			status = tare_text_reasons_add(reasons, name_of(cell), reason);
 	}
 	if (status < 0) {
@@ -471,6 +502,8 @@ int tare_text_overlap(const struct tare_text *text, const struct tare_result *re
 		status = write_concurrent(&overlap);
 	if (status == 0)
 		status = write_prediction(&overlap);
+	if (status == 0)
+		status = write_in_sequence(&overlap);
 	if (status == 0)
 		status = write_engines(&overlap);
 	if (status == 0)

@@ -120,6 +120,24 @@ static void drop_figure(struct tare_cell *cell)
 	cell->converged = false;
 }
 
+bool tare_cell_rate_bounds(const struct tare_cell *cell, double *low, double *high)
+{
+	const struct tare_rate *rate = &cell->rate;
+	const struct tare_summary *summary = &cell->summary;
+
+	if (!rate->present || cell->absent)
+		return false;
+	*low = rate->ci_low;
+	*high = rate->ci_high;
+	if (isfinite(*low) && isfinite(*high))
+		return true;
+	if (summary->n < 3 || summary->min <= 0)
+		return false;
+	*low = rate->median * summary->median / (double)summary->max;
+	*high = rate->median * summary->median / (double)summary->min;
+	return isfinite(*low) && isfinite(*high);
+}
+
 int tare_cell_set_model(struct tare_cell *cell, double value, double low, double high)
 {
 	drop_figure(cell);

@@ -175,6 +175,9 @@ int tare_cell_take_series(struct tare_cell *cell, struct tare_series *series,
 // Adds the rate view: `work` (bytes) per sample, printed in `unit` = `scale` per second (1e9 for
 // GB/s). Call after tare_cell_take_series. cell->unit must be "ns" or "ps".
 int tare_cell_set_rate(struct tare_cell *cell, double work, const char *unit, double scale);
+// Bounds of a cell's rate, in its unit, for telling two figures apart: the interval of the median, or
+// of at least three samples too few for one their whole range. False: neither.
+bool tare_cell_rate_bounds(const struct tare_cell *cell, double *low, double *high);
 // A figure of source "model": a value with an interval and no samples.
 int tare_cell_set_model(struct tare_cell *cell, double value, double low, double high);
 // Drops what figure there is and records why there is none. Returns 0 or -ENOMEM.

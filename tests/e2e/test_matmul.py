@@ -101,6 +101,17 @@ def test_the_page_and_the_text_have_their_parts(pocl):
     assert "WRONG" not in result.stdout
 
 
+@pytest.mark.parametrize("columns", [40, 60, 80])
+def test_tables_that_are_too_wide_go_on_below(pocl, columns):
+    result = pocl[3]("render", "matmul.json", COLUMNS=str(columns))
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert max(map(len, lines)) <= columns
+    titles = " ".join(line for line in lines if line.startswith(("ms, n = 130", "n = 130")))
+    for title in ("build", "copy in", "complete", "total", "% paper", "local GB/s", "times"):
+        assert title in titles
+
+
 def test_it_ends_with_its_budget(pocl):
     document, result, took = pocl[:3]
     assert took < BUDGET_S + SET_UP_S, result.stderr

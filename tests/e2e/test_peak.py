@@ -70,11 +70,13 @@ def test_it_ends_within_its_budget_and_some_seconds_to_set_up(pocl):
 def test_ceilings_are_the_best_of_their_kind(pocl):
     document = pocl[0]
     for what, kind in (("fp32", ("compute", "fp32")), ("memory read", ("memory", "read"))):
-        rates = [cell["rate"]["median"] for cell in measured(document)
+        rates = [cell["rate"] for cell in measured(document)
                  if kind_of(cell) == kind and not cell["absent"]]
         ceiling, = (cell for cell in document["cells"] if cell["quantity"] == "attainable"
                     and cell["labels"]["what"] == what)
-        assert ceiling["median"] == max(rates)
+        assert any(ceiling["median"] == pytest.approx(rate["median"]) for rate in rates)
+        # Nothing is surely better.
+        assert all(ceiling["median"] > 0.999 * rate["ci"][0] for rate in rates if rate["ci"][0])
     assert {plot["id"] for plot in document["plots"]} >= {"roofline", "sweep", "compute", "memory"}
     assert "attainable" in {conclusion["id"] for conclusion in document["conclusions"]}
 

@@ -96,12 +96,15 @@ static const char *script_text(void)
 static bool told(const char *word, const char **value)
 {
 	size_t length = strlen(word);
-	for (const char *at = script_text(); at && *at; at = strchr(at, ','), at += at != NULL)
+	const char *next;
+	for (const char *at = script_text(); at && *at; at = next ? next + 1 : NULL) {
+		next = strchr(at, ',');
 		if (strncmp(at, word, length) == 0 && strchr("=,", at[length])) {
 			if (value)
 				*value = at + length + 1;
 			return true;
 		}
+	}
 	return false;
 }
 

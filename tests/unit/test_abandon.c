@@ -5,6 +5,9 @@
 #include "backend/call.h"
 #include "measure/bandwidth.h"
 #include "measure/latency.h"
+#include "measure/matmul.h"
+#include "measure/overlap.h"
+#include "measure/peak.h"
 #include "measure/run.h"
 
 #include <errno.h>
@@ -16,18 +19,50 @@
 
 #include <cmocka.h>
 
+static int latency(struct tare_run *run, struct tare_error *error)
+{
+	return tare_measure_latency(run, NULL, error);
+}
+
+static int bandwidth(struct tare_run *run, struct tare_error *error)
+{
+	return tare_measure_bandwidth(run, NULL, error);
+}
+
+static int matmul(struct tare_run *run, struct tare_error *error)
+{
+	struct tare_matmul_options options = { .n = { 8 }, .n_count = 1,
+		                               .rungs = 1u << TARE_RUNG_REGISTER };
+	return tare_measure_matmul(run, &options, error);
+}
+
+static int overlap(struct tare_run *run, struct tare_error *error)
+{
+	return tare_measure_overlap(run, NULL, NULL, error);
+}
+
 static void a_run_abandons_a_device_that_is_lost(void **state)
 {
 	static const struct {
 		const char *script;
-		bool bandwidth;
+		const char *command;
+		int (*measure)(struct tare_run *run, struct tare_error *error);
 	} rows[] = {
-		{ "event-lost=1,release-hangs", false },
-		{ "event-lost=200,release-hangs", false },
-		{ "event-lost=700,release-hangs", false },
-		{ "event-lost=1,release-hangs", true },
-		{ "event-lost=25,release-hangs", true },
-		{ "event-lost=200,release-hangs", true },
+		{ "event-lost=1,release-hangs", "latency", latency },
+		{ "event-lost=200,release-hangs", "latency", latency },
+		{ "event-lost=700,release-hangs", "latency", latency },
+		{ "event-lost=1,release-hangs", "bandwidth", bandwidth },
+		{ "event-lost=25,release-hangs", "bandwidth", bandwidth },
+		{ "event-lost=200,release-hangs", "bandwidth", bandwidth },
+		{ "event-lost=1,release-hangs", "peak", tare_measure_peak },
+		{ "event-lost=40,release-hangs", "peak", tare_measure_peak },
+		{ "event-lost=200,release-hangs", "peak", tare_measure_peak },
+		{ "event-lost=1,release-hangs", "matmul", matmul },
+		{ "event-lost=40,release-hangs", "matmul", matmul },
+		{ "event-lost=200,release-hangs", "matmul", matmul },
+		{ "event-lost=1,release-hangs", "overlap", overlap },
+		{ "event-lost=140,release-hangs", "overlap", overlap },
+		{ "event-lost=150,release-hangs", "overlap", overlap },
 	};
 	const struct tare_backend *backend = tare_backend_find("opencl");
 	(void)state;
@@ -37,7 +72,7 @@ static void a_run_abandons_a_device_that_is_lost(void **state)
 		struct tare_error error = { 0 };
 		struct tare_run run = {
 			.facts = &facts,
-			.result = tare_result_new(rows[i].bandwidth ? "bandwidth" : "latency"),
+			.result = tare_result_new(rows[i].command),
 			.budget_ns = INT64_C(2000000000),
 			.seed = 1,
 		};
@@ -46,8 +81,7 @@ static void a_run_abandons_a_device_that_is_lost(void **state)
 		assert_int_equal(backend->device_facts(driver, 0, &facts, &error), 0);
 		assert_int_equal(backend->device_open(driver, 0, &run.device, &error), 0);
 		setenv("TARE_FAKE_OPENCL", rows[i].script, 1);
-		int status = rows[i].bandwidth ? tare_measure_bandwidth(&run, NULL, &error)
-		                               : tare_measure_latency(&run, NULL, &error);
+		int status = rows[i].measure(&run, &error);
 		if (status != -ENODEV)
 			fail_msg("row %zu: %d, %s", i, status, error.message);
 		assert_true(run.device->lost);

@@ -140,6 +140,23 @@ static void a_device_is_a_row_for_each_fact(void **state)
 	free(text);
 }
 
+// No two columns have one name: a matrix's n is not the count of samples.
+static void a_label_that_is_called_as_a_column_gets_a_prefix(void **state)
+{
+	struct tare_result *result = tare_result_new("matmul");
+	struct tare_cell *cell = tare_result_add_cell(result, "time", "ps", "host");
+	char *text, *expected = NULL;
+	(void)state;
+	assert_int_equal(tare_labels_set_text(&cell->labels, "rung", "naive"), 0);
+	assert_int_equal(tare_labels_set_number(&cell->labels, "n", 64), 0);
+	text = write_text(result);
+	assert_true(asprintf(&expected, "rung,label_n,%snaive,64,time,ps,0,", cells_header) > 0);
+	assert_memory_equal(text, expected, strlen(expected));
+	tare_result_free(result);
+	free(text);
+	free(expected);
+}
+
 static void a_full_disk_is_an_error(void **state)
 {
 	struct tare_result *result = tare_result_new("latency");
@@ -161,6 +178,7 @@ int main(void)
 		cmocka_unit_test(texts_are_quoted_as_rfc_4180_says),
 		cmocka_unit_test(a_document_without_cells_is_a_header),
 		cmocka_unit_test(a_device_is_a_row_for_each_fact),
+		cmocka_unit_test(a_label_that_is_called_as_a_column_gets_a_prefix),
 		cmocka_unit_test(a_full_disk_is_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

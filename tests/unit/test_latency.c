@@ -377,6 +377,20 @@ static void a_kernel_longer_than_its_launch_and_wait_is_no_figure(void **state)
 	simulated_close(&simulated);
 }
 
+static void building_the_kernel_takes_nothing_from_a_short_budget(void **state)
+{
+	char script[4096];
+	struct simulated_run simulated;
+	(void)state;
+	snprintf(script, sizeof script, "%s%s", SIMPLE_DEVICE, SIMPLE_PAIRS);
+	replace(script, "build 1 ms", "build 9 s");
+	simulated_open(&simulated, script, "latency", BUDGET / 10);
+	assert_int_equal(tare_measure_latency(&simulated.run, NULL, NULL), 0);
+	assert_null(find_warning(simulated.run.result, "budget-short"));
+	assert_true(find(simulated.run.result, "launch and wait", "host")->converged);
+	simulated_close(&simulated);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -394,6 +408,7 @@ int main(void)
 		cmocka_unit_test(cells_say_which_stamps_are_positions_in_the_stream),
 		cmocka_unit_test(what_is_lost_in_the_clock_fit_is_not_printed_as_zero),
 		cmocka_unit_test(a_kernel_longer_than_its_launch_and_wait_is_no_figure),
+		cmocka_unit_test(building_the_kernel_takes_nothing_from_a_short_budget),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

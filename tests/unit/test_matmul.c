@@ -474,6 +474,45 @@ static void rungs_are_named(void **state)
 	assert_int_equal(tare_parse_rungs("", &rungs, &error), -EINVAL);
 }
 
+// A device whose script has no time for building: 0 is no measured time.
+static void what_takes_no_time_has_a_reason_instead(void **state)
+{
+	struct simulated_run simulated;
+	(void)state;
+	run_well(&simulated,
+	         "tare-device 1\ndevice name \"Free\" memory 64 MiB\n"
+	         "timer rate 1 GHz bits 64 resolution 1 tick\n" SIMPLE_PAIRS
+	         "host append 1 us finish 1 us wake 2 us\nengine compute runs kernel\n"
+	         "engine copy runs to-device,to-host,local\ncopy pinned device fixed 4 us rate 10 GB/s\n"
+	         "copy device pinned fixed 3 us rate 8 GB/s\n" KERNEL("naive", "4", "matmul"),
+	         "33", "naive");
+	assert_non_null(strstr(find(simulated.run.result, "naive", -1, "build")->absent, "step"));
+	assert_non_null(strstr(find(simulated.run.result, "naive", 33, "allocate")->absent, "step"));
+	assert_null(find(simulated.run.result, "naive", 33, "kernel")->absent);
+	simulated_close(&simulated);
+}
+
+// A library that may compile for minutes is not called where the others took that long already.
+static void the_library_is_left_out_where_building_took_the_budget(void **state)
+{
+	static const struct {
+		const char *fixed;
+		bool left_out;
+	} rows[] = { { "2 us", false }, { "4 s", false }, { "6 s", true } };
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct simulated_run simulated;
+		const struct tare_cell *cell;
+		char script[2048];
+		snprintf(script, sizeof script, "%s%skernel matmul_naive fixed %s arguments 4 "
+		         "action matmul\n", SIMPLE_DEVICE, SIMPLE_PAIRS, rows[i].fixed);
+		run_well(&simulated, script, "8", "naive,blas");
+		cell = find(simulated.run.result, "blas", -1, "kernel");
+		assert_non_null(strstr(cell->absent, rows[i].left_out ? "--rungs blas" : "library"));
+		simulated_close(&simulated);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -493,6 +532,8 @@ int main(void)
 		cmocka_unit_test(no_native_wait_comes_before_a_limited_one),
 		cmocka_unit_test(sizes_are_lists_and_ranges),
 		cmocka_unit_test(rungs_are_named),
+		cmocka_unit_test(what_takes_no_time_has_a_reason_instead),
+		cmocka_unit_test(the_library_is_left_out_where_building_took_the_budget),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,6 +71,8 @@ static void make_script(char *script, size_t size, const char *facts, const char
 			if (!without || strcmp(without, kernels[i].name) != 0)
 				add_kernel(file, kernels[i].name, width, kernels[i].turns_at, "");
 	for (unsigned width = 4; width <= 16; width += 12) {
+		if (width == 16 && without && strcmp(without, "sweep_16") == 0)
+			continue;
 		add_kernel(file, "sweep", width, 4, "span 2");
 		fprintf(file, "tier peak_sweep_%u up-to 256 KiB rate 4 Gitem/s\n", width);
 	}
@@ -249,7 +251,7 @@ static void one_group_on_each_unit_goes_round_the_working_set(void **state)
 		bool found = false;
 		char facts[128];
 		snprintf(facts, sizeof facts, "%s %s", FACTS, rows[i].facts);
-		open_peak(&simulated, facts, NULL, "", BUDGET);
+		open_peak(&simulated, facts, "sweep_16", "", BUDGET);
 		run_well(&simulated);
 		for (size_t k = 0; k < simulated.run.result->cell_count; k++) {
 			const struct tare_cell *cell = &simulated.run.result->cells[k];
@@ -319,10 +321,10 @@ static void a_launch_that_fails_is_passed_over(void **state)
 static void a_ceiling_from_few_samples_says_so(void **state)
 {
 	static const struct { int samples; enum tare_verdict verdict; const char *said; } rows[] = {
-		{ 2, TARE_NOT_CONVERGED, "known well, from 2 samples" },
-		{ 1, TARE_NOT_CONVERGED, "known well, from 1 sample" },
+		{ 2, TARE_NOT_CONVERGED, "of its kind, from 2 samples" },
+		{ 1, TARE_NOT_CONVERGED, "of its kind, from 1 sample" },
 		{ 40, TARE_NOT_CONVERGED, "not known to 1 %, from 40 samples" },
-		{ 40, TARE_CONVERGED, "known well" },
+		{ 40, TARE_CONVERGED, "of its kind, with its interval" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -144,6 +144,7 @@ static void what_is_known_well_goes_before_what_is_a_little_better(void **state)
 		{ 66000, 2, 0, 64500 },       // too few to know
 		{ 65000, 40, 100000, 64500 }, // perhaps not better
 		{ 99000, 40, 100000, 99000 }, // surely better
+		{ 99000, 2, 0, 99000 },       // by so much, even few tell
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -288,6 +289,13 @@ static void a_corrupt_or_foreign_file_is_ignored_with_a_reason(void **state)
 	assert_int_equal(tare_peaks_load(&kept->devices[0], NULL, &peaks, &error), 0);
 	assert_false(peaks.present);
 	assert_non_null(strstr(peaks.origin, "not one of tare peak for this device"));
+	// Opening it would wait for a writer for ever.
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(tare_peaks_load(&kept->devices[0], NULL, &peaks, &error), 0);
+	assert_false(peaks.present);
+	assert_non_null(strstr(peaks.origin, "is no file"));
+	unlink(path);
 	tare_result_free(kept);
 	tare_result_free(other);
 }

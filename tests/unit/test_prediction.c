@@ -103,13 +103,15 @@ static void stages_never_seen_together_take_turns(void **state)
 		close_to(predict_us(&calibration, 64, 64, TARE_ORDER_BREADTH_FIRST, 0),
 		         table[i].expected_us, 1e-9);
 	}
-	// Any two but never all three: taking turns on two engines each goes at two thirds.
+	// Any two but never all three: two engines, each of which takes what comes.
 	struct tare_calibration calibration = plain();
 	calibration.modes.together[ALL_STAGES] = false;
 	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
 		calibration.modes.speed[ALL_STAGES][stage] = 2.0 / 3;
-	double us = predict_us(&calibration, 64, 64, TARE_ORDER_DEPTH_FIRST, 0);
+	double us = predict_us(&calibration, 64, 3, 0, TARE_MECHANISM_STAGE_QUEUES);
 	assert_true(us >= 1.5 * 1024 && us < 1.6 * 1024);
+	// Two chunks in two queues are in the same stage all the time, and gain nothing.
+	close_to(predict_us(&calibration, 2, 2, TARE_ORDER_DEPTH_FIRST, 0), 3 * 1024, 1e-9);
 }
 
 static void a_stage_that_two_others_exclude_is_slowed_as_measured(void **state)

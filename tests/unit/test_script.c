@@ -153,6 +153,7 @@ static void every_statement_is_read(void **state)
 	assert_int_equal(script.kernels[0].repeat_rate, 9);
 	assert_int_equal(script.kernels[0].span_argument, 15);
 	assert_int_equal(script.kernels[0].arguments, 16);
+	assert_int_equal(script.kernels[0].work_group, 64);
 	assert_int_equal(script.kernels[0].tier_count, 2);
 	assert_int_equal(script.kernels[0].tiers[1].bytes, 2048);
 	assert_int_equal(script.kernels[0].tiers[1].rate, 2);

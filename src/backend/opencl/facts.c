@@ -3,6 +3,7 @@
 #include "backend/opencl/opencl.h"
 
 #include "backend/nvidia_peaks.h"
+#include "base/units.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -196,6 +197,18 @@ static void set_pci(const struct asked *asked)
 	}
 }
 
+// NVIDIA answers with 32 KB a unit (4224 KB on an H200, whose last-level cache has 60 MB).
+static void disown_cache(struct tare_facts *facts)
+{
+	const struct tare_fact *cache = &facts->fact[TARE_FACT_CACHE];
+	char size[TARE_UNIT_TEXT];
+
+	if (cache->present)
+		tare_fact_absent(facts, TARE_FACT_CACHE,
+		                 "what NVIDIA's OpenCL tells (%s) is not the last-level cache",
+		                 tare_format_bytes(cache->count, size));
+}
+
 // After the numbers: the peaks are made of them.
 static void set_architecture(const struct asked *asked)
 {
@@ -209,6 +222,7 @@ static void set_architecture(const struct asked *asked)
 		         (unsigned)minor);
 		tare_fact_set_text(asked->facts, TARE_FACT_ARCHITECTURE, TARE_ORIGIN_DRIVER, text);
 		cuda_set_peaks(asked->facts, (int)major, (int)minor, "");
+		disown_cache(asked->facts);
 	} else {
 		tare_fact_absent(asked->facts, TARE_FACT_ARCHITECTURE, "OpenCL does not tell");
 	}

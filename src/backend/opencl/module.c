@@ -79,16 +79,21 @@ static char *read_log(const struct opencl_device *device, cl_program program)
 	return log;
 }
 
-// Options for the build, to free(): the caller's, and for a source that the driver keeps what it
-// knows of parameters.
-static char *build_options(const struct tare_module_source *source)
+// Builds with what the driver keeps of parameters, for kernels that are not tare's own: their
+// signature is checked. NVIDIA's compiler refuses that option for a kernel without parameters, so
+// what does not build is tried without it.
+static cl_int build(const struct opencl_device *device, cl_program program,
+                    const struct tare_module_source *source)
 {
-	const char *own = source->format == TARE_MODULE_OPENCL_C ? "-cl-kernel-arg-info " : "";
-	char *options = NULL;
+	const char *wanted = source->options ? source->options : "";
+	TARE_FREE char *options = NULL;
 
-	if (asprintf(&options, "%s%s", own, source->options ? source->options : "") < 0)
-		return NULL;
-	return options;
+	if (source->format == TARE_MODULE_OPENCL_C && !source->ends &&
+	    asprintf(&options, "-cl-kernel-arg-info %s", wanted) >= 0 &&
+	    device->cl->clBuildProgram(program, 1, &device->entry.id, options, NULL, NULL) ==
+	        CL_SUCCESS)
+		return CL_SUCCESS;
+	return device->cl->clBuildProgram(program, 1, &device->entry.id, wanted, NULL, NULL);
 }
 
 int opencl_module_create(struct tare_device *device, const struct tare_module_source *source,
@@ -96,21 +101,17 @@ int opencl_module_create(struct tare_device *device, const struct tare_module_so
 {
 	struct opencl_device *own = opencl_device(device);
 	struct opencl_module *created = calloc(1, sizeof *created);
-	TARE_FREE char *options = build_options(source);
 
 	if (log)
 		*log = NULL;
-	if (!created || !options) {
-		free(created);
+	if (!created)
 		return tare_fail(error, ENOMEM, "out of memory");
-	}
 	created->base.device = device;
 	created->ends = source->ends;
 	int rc = create_program(own, source, &created->program, error);
 	if (rc < 0)
 		goto fail;
-	cl_int code =
-	    own->cl->clBuildProgram(created->program, 1, &own->entry.id, options, NULL, NULL);
+	cl_int code = build(own, created->program, source);
 	if (code != CL_SUCCESS) {
 		if (log)
 			*log = read_log(own, created->program);

@@ -94,14 +94,20 @@ static void overlap(const struct tare_launch *launch, bool volatile_loop)
 	    volatile_loop ? (struct affine){ 1, each * cycles } : turns_of(each, cycles);
 	if (count < items)
 		items = count;
-	// In blocks that the compiler can turn into vectors.
-	for (uint64_t i = 0; i < items; i += BLOCK) {
-		size_t bytes = 4 * (size_t)(items - i < BLOCK ? items - i : BLOCK);
-		uint32_t words[BLOCK] = { 0 };
-		memcpy(words, from + i * 4, bytes);
+	// Blocks of a known size are turned into vectors that never see the stack.
+	uint64_t done = 0;
+	for (; done + BLOCK <= items; done += BLOCK) {
+		uint32_t words[BLOCK];
+		memcpy(words, from + done * 4, sizeof words);
 		for (int k = 0; k < BLOCK; k++)
 			words[k] = words[k] * step.factor + step.term;
-		memcpy(to + i * 4, words, bytes);
+		memcpy(to + done * 4, words, sizeof words);
+	}
+	for (; done < items; done++) {
+		uint32_t word;
+		memcpy(&word, from + done * 4, sizeof word);
+		word = word * step.factor + step.term;
+		memcpy(to + done * 4, &word, sizeof word);
 	}
 }
 

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// How each kind of schedule (mechanism and order) behaves, which the engine model may not know:
+// drivers run out-of-order queues in order, or keep copies of one direction waiting for the other
+// when all of them come first. One run of each kind tells; where it is off, more runs do.
+#include "measure/overlap_internal.h"
+
+#include <errno.h>
+#include <math.h>
+
+#define PROBE_SHARE 0.06
+// Few and many chunks; numbers that the search does not have by default, so that what it finds is
+// still a test of the prediction.
+#define FEW 20
+#define MANY 120
+#define QUEUES 4
+// The prediction is corrected if it is off by more than this.
+#define OFF 0.05
+// Times this near to that in sequence overlap nothing, if they were to be well below it.
+#define SERIAL 0.97
+
+struct kind {
+	enum tare_mechanism mechanism;
+	enum tare_issue_order order;
+};
+
+static uint32_t most_chunks(const struct overlap *overlap)
+{
+	const struct tare_search_space *space = &overlap->options.space;
+	uint64_t blocks = overlap->items / overlap->work.align;
+	uint32_t most = 1;
+
+	for (size_t i = 0; i < space->chunk_count; i++)
+		most = space->chunks[i] > most ? space->chunks[i] : most;
+	return blocks < most ? (uint32_t)blocks : most;
+}
+
+static uint32_t most_queues(const struct overlap *overlap)
+{
+	const struct tare_search_space *space = &overlap->options.space;
+	uint32_t most = 1;
+
+	for (size_t i = 0; i < space->queue_count; i++)
+		if (space->queues[i] <= QUEUES && space->queues[i] > most)
+			most = space->queues[i];
+	return most;
+}
+
+// Measured over predicted time of a kind. One run that meets the prediction is enough.
+static int probe(struct overlap *overlap, struct overlap_point *point,
+                 const struct tare_schedule *schedule, double *factor, struct tare_error *error)
+{
+	double ns = 0, predicted = 0;
+	int status = tare_predict(&point->calibration, &overlap->work, schedule, &predicted, error);
+
+	if (status == 0)
+		status = overlap_median_run(overlap, schedule, 1, &ns, NULL, error);
+	if (status == 0 && fabs(ns / predicted - 1) > OFF && !overlap->run->simulated)
+		status = overlap_median_run(overlap, schedule, OVERLAP_REPEATS_MOST, &ns, NULL,
+		                            error);
+	*factor = ns / predicted;
+	return status;
+}
+
+static double serial_ns(const struct overlap_point *point)
+{
+	double sum = 0;
+
+	for (int i = 0; i < TARE_STAGE_COUNT; i++)
+		sum += point->stage[i].present ? point->stage[i].ns : 0;
+	return sum;
+}
+
+// Measures one kind with few and with many chunks and takes over what is off.
+static int probe_kind(struct overlap *overlap, struct overlap_point *point, struct kind kind,
+                      struct tare_error *error)
+{
+	static const uint32_t numbers[] = { FEW, MANY };
+	struct tare_kind_correction found = { 0 };
+	struct tare_schedule schedule = { .queues = most_queues(overlap),
+		                          .order = kind.order,
+		                          .mechanism = kind.mechanism };
+	uint32_t most = most_chunks(overlap);
+	bool off = false, in_sequence = true;
+	int status = 0;
+
+	if (kind.mechanism == TARE_MECHANISM_CHUNK_QUEUES && schedule.queues == 1)
+		return 0;
+	for (size_t i = 0; status == 0 && i < 2; i++) {
+		double factor = 1, predicted = 0;
+		schedule.chunks = numbers[i] < most ? numbers[i] : most;
+		if (schedule.chunks < 2 || (i > 0 && schedule.chunks == found.chunks[0]) ||
+		    overlap_phase_left_ns(overlap) == 0)
+			break;
+		status = probe(overlap, point, &schedule, &factor, error);
+		if (status == 0)
+			status = tare_predict(&point->calibration, &overlap->work, &schedule,
+			                      &predicted, error);
+		if (status < 0)
+			return status;
+		found.chunks[found.count] = schedule.chunks;
+		found.factor[found.count++] = factor;
+		point->probes[point->probe_count++] = schedule;
+		off |= fabs(factor - 1) > OFF;
+		in_sequence = in_sequence && factor > 1 + OFF &&
+		              factor * predicted > SERIAL * serial_ns(point);
+	}
+	if (off)
+		point->calibration.correction[kind.mechanism][kind.order] = found;
+	point->in_sequence[kind.mechanism][kind.order] = off && in_sequence;
+	return status;
+}
+
+static int probe_point(struct overlap *overlap, struct overlap_point *point,
+                       struct tare_error *error)
+{
+	uint32_t mechanisms = overlap->options.space.mechanisms;
+	uint32_t orders = overlap->options.space.orders;
+	int status = 0;
+
+	overlap_set_cycles(overlap, point->cycles);
+	for (int m = 0; status == 0 && m < TARE_MECHANISM_COUNT; m++)
+		for (int o = 0; status == 0 && o < TARE_ORDER_COUNT; o++) {
+			struct kind kind = { (enum tare_mechanism)m, (enum tare_issue_order)o };
+			if (tare_run_interrupted(overlap->run))
+				return tare_fail(error, EINTR, "interrupted");
+			if (mechanisms >> m & 1 && orders >> o & 1)
+				status = probe_kind(overlap, point, kind, error);
+		}
+	return status;
+}
+
+int overlap_probe_kinds(struct overlap *overlap, struct tare_error *error)
+{
+	int status;
+
+	overlap_phase(overlap, PROBE_SHARE);
+	overlap_progress(overlap, "trying each kind of schedule");
+	status = probe_point(overlap, &overlap->points[overlap->balanced], error);
+	for (size_t i = 0; status == 0 && i < overlap->point_count; i++)
+		if (i != overlap->balanced)
+			status = probe_point(overlap, &overlap->points[i], error);
+	return status;
+}
