@@ -52,7 +52,8 @@ int tare_parse_breaks(const char *text, struct tare_overlap_options *options,
 //                 same labels, `what`: "predicted", "error"
 //   "bound":      `cycles`, `what`: "bound", "serial", "attainable", "speed-up", "share", "amdahl",
 //                 "kernel-to-copy"; "kernel-memory-share" where options->peaks tells
-//   "prediction": `what`: "mean-error", "worst-error" of those above that were measured
+//   "prediction": `what`: "mean-error", "worst-error" of those above that were measured;
+//      "correction" with `cycles`, `mechanism`, `order`, `chunks`, `in-sequence` (1: overlaps nothing)
 //   "break":      `break`, `cycles`: the best schedule broken so; `what` "factor" (model)
 //   "engines":    `what`: "revealed", "claimed"
 //   "kernel-beside-kernel"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the check of tare's own loop spends its time in; compiled with -O3 whatever the build type is.
+// What the check of tare's own loop spends its time in; compiled with -O3 whatever the build type
+// is.
 #include "measure/overlap_check.h"
 
 // A block without a way out in the middle is vectorised.

@@ -124,9 +124,8 @@ static int compare_family(const void *a, const void *b)
 
 static bool same_family(const struct tare_schedule *a, const struct tare_schedule *b)
 {
-	return a->mechanism == b->mechanism &&
-	       tare_schedule_queues(a) == tare_schedule_queues(b) && a->order == b->order &&
-	       a->sizes == b->sizes;
+	return a->mechanism == b->mechanism && tare_schedule_queues(a) == tare_schedule_queues(b) &&
+	       a->order == b->order && a->sizes == b->sizes;
 }
 
 // Mechanism, order and sizes, unlike those of every other family.

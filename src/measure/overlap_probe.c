@@ -55,8 +55,8 @@ static int probe(struct overlap *overlap, struct overlap_point *point,
 	if (status == 0)
 		status = overlap_median_run(overlap, schedule, 1, &ns, NULL, error);
 	if (status == 0 && fabs(ns / predicted - 1) > OFF && !overlap->run->simulated)
-		status = overlap_median_run(overlap, schedule, OVERLAP_REPEATS_MOST, &ns, NULL,
-		                            error);
+		status =
+		    overlap_median_run(overlap, schedule, OVERLAP_REPEATS_MOST, &ns, NULL, error);
 	*factor = ns / predicted;
 	return status;
 }
@@ -104,6 +104,8 @@ static int probe_kind(struct overlap *overlap, struct overlap_point *point, stru
 		in_sequence = in_sequence && factor > 1 + OFF &&
 		              factor * predicted > SERIAL * serial_ns(point);
 	}
+	if (kind.mechanism == TARE_MECHANISM_CHUNK_QUEUES)
+		found.queues = schedule.queues;
 	if (off)
 		point->calibration.correction[kind.mechanism][kind.order] = found;
 	point->in_sequence[kind.mechanism][kind.order] = off && in_sequence;

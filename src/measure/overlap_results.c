@@ -194,8 +194,8 @@ static int add_corrections(struct overlap *overlap, const struct overlap_point *
 		const struct tare_kind_correction *kind =
 		    &point->calibration.correction[mechanism][order];
 		for (size_t k = 0; k < kind->count; k++) {
-			struct tare_cell *cell = overlap_model(overlap, "prediction", "correction",
-			                                       point, "ratio", "1");
+			struct tare_cell *cell =
+			    overlap_model(overlap, "prediction", "correction", point, "ratio", "1");
 			if (!cell ||
 			    tare_labels_set_text(
 			        &cell->labels, "mechanism",

@@ -13,7 +13,7 @@
 #define QUICK_SHARE 0.13
 #define VERIFY_SHARE 0.1
 #define FINAL_SHARE 0.25
-#define FINAL_MOST 0.32 // if that is enough to converge everywhere
+#define FINAL_MOST 0.32  // if that is enough to converge everywhere
 #define AFTER_FINAL 0.15 // of the budget is left for breaks and verification
 #define ROUNDS 5
 // At the balanced point the search is thorough, elsewhere it follows.

@@ -451,23 +451,33 @@ static double floor_ns(const struct tare_predictor *predictor, size_t count, uin
 	return floor;
 }
 
+static double factor_at(const struct tare_kind_correction *kind, uint32_t chunks)
+{
+	double along;
+
+	if (kind->count == 1 || chunks <= kind->chunks[0])
+		return kind->factor[0];
+	if (chunks >= kind->chunks[1])
+		return kind->factor[1];
+	along = log((double)chunks / kind->chunks[0]) /
+	        log((double)kind->chunks[1] / kind->chunks[0]);
+	return kind->factor[0] + along * (kind->factor[1] - kind->factor[0]);
+}
+
 static double correction_of(const struct tare_calibration *calibration,
                             const struct tare_schedule *schedule)
 {
 	const struct tare_kind_correction *kind =
 	    &calibration->correction[schedule->mechanism][schedule->order];
-	double along;
+	bool in_chunk_queues = schedule->mechanism == TARE_MECHANISM_CHUNK_QUEUES;
+	double factor;
 
-	if (kind->count == 0 || schedule->chunks == 1 ||
-	    (schedule->mechanism == TARE_MECHANISM_CHUNK_QUEUES && schedule->queues == 1))
+	if (kind->count == 0 || schedule->chunks == 1 || (in_chunk_queues && schedule->queues == 1))
 		return 1;
-	if (kind->count == 1 || schedule->chunks <= kind->chunks[0])
-		return kind->factor[0];
-	if (schedule->chunks >= kind->chunks[1])
-		return kind->factor[1];
-	along = log((double)schedule->chunks / kind->chunks[0]) /
-	        log((double)kind->chunks[1] / kind->chunks[0]);
-	return kind->factor[0] + along * (kind->factor[1] - kind->factor[0]);
+	factor = factor_at(kind, schedule->chunks);
+	if (in_chunk_queues && schedule->queues < kind->queues)
+		factor = 1 + (factor - 1) * log((double)schedule->queues) / log((double)kind->queues);
+	return factor;
 }
 
 int tare_predictor_run(struct tare_predictor *predictor, const struct tare_schedule *schedule,

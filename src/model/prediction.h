@@ -22,6 +22,8 @@ struct tare_kind_correction {
 	size_t count; // 0: nothing to correct
 	uint32_t chunks[2];
 	double factor[2];
+	uint32_t queues; // of those runs, of CHUNK_QUEUES; with fewer the factor nears 1, by the
+	                 // logarithm; 0: it is the same for all
 };
 
 // What the prediction knows. All of it is measured; nothing is taken from the device's type.

@@ -290,7 +290,8 @@ static int write_engines(const struct overlap_text *overlap)
 		                           "engines: n/a, %s",
 		                           revealed->absent ? revealed->absent : "not measured");
 	if (has_figure(claimed) && claimed->summary.median > 1)
-		snprintf(claim, sizeof claim, "; the device claims %.0f engines: %.0f copy, 1 compute",
+		snprintf(claim, sizeof claim,
+		         "; the device claims %.0f engines: %.0f copy, 1 compute",
 		         claimed->summary.median, claimed->summary.median - 1);
 	else if (has_figure(claimed))
 		snprintf(claim, sizeof claim, "; the device claims one engine for all");

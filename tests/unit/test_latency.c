@@ -391,6 +391,24 @@ static void building_the_kernel_takes_nothing_from_a_short_budget(void **state)
 	simulated_close(&simulated);
 }
 
+// No host costs: its clock stands still while nothing runs. Without an end this test runs into its
+// time limit.
+static void a_clock_that_stands_still_ends_too(void **state)
+{
+	struct simulated_run simulated;
+	(void)state;
+	simulated_open(&simulated,
+	               "tare-device 1\n"
+	               "device name \"Still\" memory 1 MiB\n"
+	               "timer rate 1 GHz\n"
+	               "engine compute runs kernel,to-device,to-host,local\n"
+	               "copy pinned device rate 10 GB/s\n",
+	               "latency", BUDGET);
+	assert_int_equal(tare_measure_latency(&simulated.run, NULL, NULL), 0);
+	assert_non_null(find(simulated.run.result, "read the host clock", "host")->absent);
+	simulated_close(&simulated);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -409,6 +427,7 @@ int main(void)
 		cmocka_unit_test(what_is_lost_in_the_clock_fit_is_not_printed_as_zero),
 		cmocka_unit_test(a_kernel_longer_than_its_launch_and_wait_is_no_figure),
 		cmocka_unit_test(building_the_kernel_takes_nothing_from_a_short_budget),
+		cmocka_unit_test(a_clock_that_stands_still_ends_too),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,6 +154,30 @@ static void wrong_data_is_found_with_its_item(void **state)
 		fail_msg("%d of 12 wrong operations were found", hit);
 }
 
+// So much output is poisoned and checked by several threads, each of which has a part.
+static void wrong_data_is_found_in_every_part_of_much(void **state)
+{
+	enum { MUCH = 1 << 21, CHUNKS = 4, CHUNK = MUCH / CHUNKS };
+	struct tare_schedule schedule = { .chunks = CHUNKS, .queues = 2 };
+	bool found[CHUNKS] = { false };
+	(void)state;
+	for (int operation = 1; operation < 40; operation++) {
+		uint64_t wrong = MUCH;
+		struct device device;
+		char fault[64];
+		snprintf(fault, sizeof fault, "fault wrong-data %d\n", operation);
+		start(&device, even(NULL, NULL, fault), MUCH, 1);
+		if (verify(&device, &schedule, TARE_BREAK_NONE, &wrong) == TARE_WRONG) {
+			assert_true(wrong < MUCH);
+			assert_int_equal(wrong % CHUNK, CHUNK / 2);
+			found[wrong / CHUNK] = true;
+		}
+		stop(&device);
+	}
+	for (int i = 0; i < CHUNKS; i++)
+		assert_true(found[i]);
+}
+
 static void the_reference_is_an_unchunked_run(void **state)
 {
 	struct tare_schedule schedule = { .chunks = 4, .queues = 2 };
@@ -540,6 +564,7 @@ int main(void)
 		cmocka_unit_test(breaks_cost_what_they_must),
 		cmocka_unit_test(every_schedule_computes_the_same),
 		cmocka_unit_test(wrong_data_is_found_with_its_item),
+		cmocka_unit_test(wrong_data_is_found_in_every_part_of_much),
 		cmocka_unit_test(the_reference_is_an_unchunked_run),
 		cmocka_unit_test(what_is_left_out_is_found),
 		cmocka_unit_test(a_run_that_fails_leaves_nothing_behind),

@@ -221,6 +221,44 @@ static void costs_follow_the_points(void **state)
 	}
 }
 
+static void a_kind_is_corrected_by_what_was_measured_of_it(void **state)
+{
+	enum { CHUNK = TARE_MECHANISM_CHUNK_QUEUES, STAGE = TARE_MECHANISM_STAGE_QUEUES };
+	const int depth = TARE_ORDER_DEPTH_FIRST, breadth = TARE_ORDER_BREADTH_FIRST;
+	const struct {
+		uint32_t chunks, queues;
+		int order, mechanism;
+		double factor;
+	} rows[] = {
+		{ 8, 3, TARE_ORDER_BREADTH_FIRST, STAGE, 2 },
+		{ 16, 3, TARE_ORDER_BREADTH_FIRST, STAGE, 2 },
+		{ 32, 3, TARE_ORDER_BREADTH_FIRST, STAGE, 1.5 }, // half-way by the logarithm
+		{ 64, 3, TARE_ORDER_BREADTH_FIRST, STAGE, 1 },
+		{ 128, 3, TARE_ORDER_BREADTH_FIRST, STAGE, 1 },
+		{ 1, 3, TARE_ORDER_BREADTH_FIRST, STAGE, 1 },
+		{ 16, 3, TARE_ORDER_DEPTH_FIRST, STAGE, 1 },
+		{ 16, 3, TARE_ORDER_DEPTH_FIRST, CHUNK, 0.5 },
+		{ 128, 3, TARE_ORDER_DEPTH_FIRST, CHUNK, 0.5 },
+		{ 16, 2, TARE_ORDER_INTERLEAVED, CHUNK, 1.5 }, // half-way from 1 queue to 4
+		{ 16, 4, TARE_ORDER_INTERLEAVED, CHUNK, 2 },
+		{ 16, 8, TARE_ORDER_INTERLEAVED, CHUNK, 2 },
+		{ 16, 1, TARE_ORDER_DEPTH_FIRST, CHUNK, 1 }, // what gaps are fitted to
+	};
+	struct tare_calibration known = plain(), corrected = plain();
+	(void)state;
+	corrected.correction[STAGE][breadth] =
+	    (struct tare_kind_correction){ 2, { 16, 64 }, { 2, 1 }, 0 };
+	corrected.correction[CHUNK][depth] = (struct tare_kind_correction){ 1, { 24 }, { 0.5 }, 0 };
+	corrected.correction[CHUNK][TARE_ORDER_INTERLEAVED] =
+	    (struct tare_kind_correction){ 1, { 24 }, { 2 }, 4 };
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		close_to(predict_us(&corrected, rows[i].chunks, rows[i].queues, rows[i].order,
+		                    rows[i].mechanism),
+		         rows[i].factor * predict_us(&known, rows[i].chunks, rows[i].queues,
+		                                     rows[i].order, rows[i].mechanism),
+		         1e-9);
+}
+
 static void what_cannot_be_predicted_is_said(void **state)
 {
 	struct tare_calibration calibration = plain();
@@ -528,6 +566,7 @@ int main(void)
 		cmocka_unit_test(gaps_are_paid_where_they_are),
 		cmocka_unit_test(a_row_in_one_queue_has_gaps_that_others_do_not),
 		cmocka_unit_test(costs_follow_the_points),
+		cmocka_unit_test(a_kind_is_corrected_by_what_was_measured_of_it),
 		cmocka_unit_test(what_cannot_be_predicted_is_said),
 		cmocka_unit_test(the_fit_finds_what_made_the_runs),
 		cmocka_unit_test(rows_of_the_h200_are_predicted_within_5_percent),

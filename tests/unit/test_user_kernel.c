@@ -239,6 +239,12 @@ static void a_kernel_that_never_ends_ends_the_run(void **state)
 	                 -ETIMEDOUT);
 	if (!strstr(error.message, "has not ended after 1 s"))
 		fail_msg("%s", error.message);
+	// What a launch itself holds the host is part of what was waited.
+	char slow[] = DEVICE "fault hang 2\n";
+	replace(slow, "append 1 us", "append 3 s");
+	assert_int_equal(build(slow, ".tare", "x", 1, &options, &error), -ETIMEDOUT);
+	if (!strstr(error.message, "has not ended after 4 s"))
+		fail_msg("%s", error.message);
 }
 
 int main(void)
