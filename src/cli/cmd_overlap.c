@@ -43,6 +43,8 @@ static int measure(struct tare_run *run, const void *context, struct tare_error 
 
 	if (run->result->device_count)
 		status = tare_peaks_load(&run->result->devices[0], peaks, &options.peaks, error);
+	if (status < 0)
+		tare_error_prefix(error, "--peaks");
 	if (status == 0)
 		status = tare_measure_overlap(run, &options, &log, error);
 	if (status == -EINVAL && log)
@@ -87,6 +89,9 @@ static int parse_lists(const struct tare_settings *settings, struct tare_overlap
 		return refuse("cycles", error);
 	if (settings->chunks && tare_parse_chunks(settings->chunks, options, error) < 0)
 		return refuse("chunks", error);
+	if (options->space.chunk_count == 1 && options->space.chunks[0] == 1)
+		return tare_usage(error, "--chunks: one chunk has nothing to overlap with; take 2 "
+		                         "or more");
 	if (settings->queues && tare_parse_queues(settings->queues, options, error) < 0)
 		return refuse("queues", error);
 	options->breaks = TARE_OVERLAP_ALL_BREAKS;

@@ -179,20 +179,24 @@ static int fill_space(struct overlap *overlap, struct tare_error *error)
 	return 0;
 }
 
+// How many chunks there can be: the last one may lack a part of a block.
+static uint64_t blocks_of(const struct overlap *overlap)
+{
+	return (overlap->items + overlap->work.align - 1) / overlap->work.align;
+}
+
 // A chunk count of the user's that cannot be had is not passed over in silence.
-static int check_space(struct overlap *overlap, bool chunks_given, struct tare_error *error)
+static int check_space(struct overlap *overlap, bool warn, struct tare_error *error)
 {
 	const struct tare_search_space *space = &overlap->options.space;
 	struct tare_schedule *all = calloc(TARE_SCHEDULES_MAX, sizeof *all);
-	uint64_t blocks = overlap->items / overlap->work.align;
+	uint64_t blocks = blocks_of(overlap);
 	size_t count;
 
 	if (!all)
 		return tare_fail(error, ENOMEM, "out of memory");
 	count = tare_search_all(space, &overlap->work, all, TARE_SCHEDULES_MAX);
 	free(all);
-	if (blocks == 0)
-		blocks = 1;
 	if (count == 0)
 		return tare_fail(error, EINVAL,
 		                 "%llu items in blocks of %llu (--align) make at most %llu chunks; "
@@ -200,7 +204,7 @@ static int check_space(struct overlap *overlap, bool chunks_given, struct tare_e
 		                 (unsigned long long)overlap->items,
 		                 (unsigned long long)overlap->work.align,
 		                 (unsigned long long)blocks);
-	if (chunks_given && space->chunks[space->chunk_count - 1] > blocks &&
+	if (warn && space->chunks[space->chunk_count - 1] > blocks &&
 	    tare_result_warn(overlap->run->result, "chunks-short",
 	                     "take more --bytes or a smaller --align",
 	                     "chunk counts above %llu were left out: chunks begin at multiples of "
@@ -338,8 +342,14 @@ static int verify_first(struct overlap *overlap, struct tare_error *error)
 	int status = overlap_verify(overlap, &cut, TARE_BREAK_NONE, &right, error);
 
 	cut.chunks = 3;
-	if (status == 0 && right && overlap->items / overlap->work.align >= cut.chunks)
+	if (status == 0 && right && blocks_of(overlap) >= cut.chunks) {
+		tare_pipeline_set_backwards(overlap->pipeline, true);
 		status = overlap_verify(overlap, &cut, TARE_BREAK_NONE, &right, error);
+		tare_pipeline_set_backwards(overlap->pipeline, false);
+		overlap->verified_count = 0;
+		if (status == 0 && right)
+			status = overlap_verify(overlap, &cut, TARE_BREAK_NONE, &right, error);
+	}
 	if (status == 0 && !right)
 		return tare_fail(error, EBADMSG, "%s", overlap->wrong);
 	return status;
@@ -358,13 +368,18 @@ static int prepare(struct overlap *overlap, char **log, struct tare_error *error
 	if (status == 0)
 		status = fill_space(overlap, error);
 	if (status == 0)
-		status = check_space(overlap, chunks_given, error);
+		status = check_space(overlap, false, error);
 	if (status == 0)
 		status = verify_first(overlap, error);
 	tare_run_restart(overlap->run);
 	overlap_progress(overlap, "choosing cycles");
 	if (status == 0)
 		status = overlap_choose_points(overlap, error);
+	// Over how many bytes is known now. A pipeline that was opened anew has verified nothing.
+	if (status == 0)
+		status = check_space(overlap, chunks_given, error);
+	if (status == 0 && overlap->verified_count == 0)
+		status = verify_first(overlap, error);
 	if (status == 0 && (overlap_warn_work(overlap) < 0 || add_parameters(overlap) < 0))
 		status = tare_fail(error, ENOMEM, "out of memory");
 	if (status == 0)

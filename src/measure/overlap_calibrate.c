@@ -234,6 +234,12 @@ static int calibrate_balanced(struct overlap *overlap, struct tare_error *error)
 		status = measure_finish(overlap, calibration, error);
 	if (status == 0)
 		status = measure_fitted(overlap, error);
+	if (status == 0)
+		status = tare_calibration_fit(calibration, &overlap->work, overlap->fitted,
+		                              overlap->fitted_count, error);
+	// What the whole in one piece takes has the gaps in it, which were not known then.
+	if (status == 0)
+		status = measure_finish(overlap, calibration, error);
 	return status < 0 ? status
 	                  : tare_calibration_fit(calibration, &overlap->work, overlap->fitted,
 	                                         overlap->fitted_count, error);

@@ -35,6 +35,7 @@ struct overlap_point {
 	bool bounded;
 	struct tare_overlap_bound bound;
 	double bound_low, bound_high; // from the intervals of the stages alone
+	double mode_low[TARE_MODE_COUNT][TARE_STAGE_COUNT]; // of modes.speed
 	char unbounded[200];          // why there is no bound
 	struct tare_calibration calibration;
 	struct tare_schedule probes[OVERLAP_PROBES_MAX]; // what its corrections came from
@@ -66,7 +67,12 @@ struct overlap {
 	struct tare_pipeline *pipeline;
 	struct tare_pipeline_work work;
 	uint64_t items, wanted_bytes;
-	enum { OVERLAP_SHORT_OF_NOTHING, OVERLAP_SHORT_OF_MEMORY, OVERLAP_SHORT_OF_TIME } short_of;
+	enum {
+		OVERLAP_SHORT_OF_NOTHING,
+		OVERLAP_SHORT_OF_MEMORY,
+		OVERLAP_SHORT_OF_ITEMS,
+		OVERLAP_SHORT_OF_TIME
+	} short_of;
 	double floor_ratio;  // below it kernel : copy does not go; 0: it was not met
 	bool own;            // tare's own kernel
 	int32_t add, cycles; // its arguments as they are set now
@@ -139,8 +145,9 @@ int overlap_measure_breaks(struct overlap *overlap, struct tare_error *error);
 // ---- what follows from them; also after an interruption. 0 or -ENOMEM.
 
 int overlap_conclude_bounds(struct overlap *overlap);
-// What so many chunks leave attainable: the bound, and filling and draining the pipeline.
-double overlap_attainable_ns(const struct overlap_point *point, uint32_t chunks);
+// What the best schedule's chunks leave attainable: not less than the bound, nor than filling and
+// draining the pipeline take. NAN where the measured time beats that.
+double overlap_attainable_ns(const struct overlap_point *point);
 int overlap_conclude_schedules(struct overlap *overlap);
 int overlap_conclude_engines(struct overlap *overlap);
 int overlap_add_plots(struct overlap *overlap);

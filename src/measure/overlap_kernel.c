@@ -122,10 +122,16 @@ static uint64_t fact_bytes(const struct overlap *overlap, enum tare_fact_id id)
 	return fact && fact->present ? fact->count : UINT64_MAX;
 }
 
+// A kernel counts its items, and those of a last group that is not full, in 32 bits.
+static uint64_t items_most(const struct overlap *overlap)
+{
+	return UINT32_MAX - overlap->built.chunk.group_size;
+}
+
 static uint64_t items_of(const struct overlap *overlap, uint64_t bytes)
 {
 	uint64_t items = bytes / overlap->built.chunk.in_bytes;
-	return items > UINT32_MAX ? UINT32_MAX : items;
+	return items > items_most(overlap) ? items_most(overlap) : items;
 }
 
 // The most bytes of input whose buffers fit: half of the device's memory, the largest allocation,
@@ -144,13 +150,22 @@ static uint64_t memory_allows(const struct overlap *overlap)
 		host = tare_host_memory_free("");
 	if (host.known)
 		most = fmin(most, (double)host.bytes / 2 / (2 * both));
-	most = fmin(most, (double)UINT32_MAX * (double)chunk->in_bytes);
 	return most < 1e18 ? (uint64_t)most : UINT64_MAX;
 }
 
 // Says once, when all is known, that the work or the kernel is not what was wanted.
 int overlap_warn_work(struct overlap *overlap)
 {
+	static const struct {
+		const char *why, *remedy;
+	} shortages[] = {
+		[OVERLAP_SHORT_OF_MEMORY] = { "more does not fit into memory",
+		                              "a device or a machine with more memory" },
+		[OVERLAP_SHORT_OF_ITEMS] = { "a kernel counts its items in 32 bits",
+		                             "larger items (--item-bytes)" },
+		[OVERLAP_SHORT_OF_TIME] = { "more would take too much of the budget in each run",
+		                            "more --budget" },
+	};
 	uint64_t bytes = overlap->items * overlap->built.chunk.in_bytes;
 	uint64_t wanted = overlap->wanted_bytes;
 	char now[TARE_UNIT_TEXT], then[TARE_UNIT_TEXT];
@@ -164,15 +179,10 @@ int overlap_warn_work(struct overlap *overlap)
 		return -ENOMEM;
 	if (!overlap->short_of)
 		return 0;
-	return tare_result_warn(overlap->run->result, "bytes-short",
-	                        overlap->short_of == OVERLAP_SHORT_OF_TIME
-	                            ? "more --budget"
-	                            : "a device or a machine with more memory",
-	                        "the work is %s of input, not %s: %s",
-	                        tare_format_bytes(bytes, now), tare_format_bytes(wanted, then),
-	                        overlap->short_of == OVERLAP_SHORT_OF_TIME
-	                            ? "more would take too much of the budget in each run"
-	                            : "more does not fit into memory");
+	return tare_result_warn(
+	    overlap->run->result, "bytes-short", shortages[overlap->short_of].remedy,
+	    "the work is %s of input, not %s: %s", tare_format_bytes(bytes, now),
+	    tare_format_bytes(wanted, then), shortages[overlap->short_of].why);
 }
 
 // Times of the stages over few bytes tell what all of them would take, in ns a byte of input.
@@ -278,6 +288,10 @@ int overlap_open_pipeline(struct overlap *overlap, struct tare_error *error)
 	if (bytes > most) {
 		bytes = most;
 		overlap->short_of = OVERLAP_SHORT_OF_MEMORY;
+	}
+	if (bytes / chunk->in_bytes > items_most(overlap)) {
+		bytes = items_most(overlap) * chunk->in_bytes;
+		overlap->short_of = OVERLAP_SHORT_OF_ITEMS;
 	}
 	if (items_of(overlap, bytes) < chunk->align || items_of(overlap, bytes) == 0)
 		return tare_fail(
@@ -445,6 +459,7 @@ int overlap_choose_points(struct overlap *overlap, struct tare_error *error)
 			return status;
 		tare_pipeline_free(overlap->pipeline);
 		overlap->pipeline = NULL;
+		overlap->verified_count = 0;
 		overlap->short_of = OVERLAP_SHORT_OF_TIME;
 		while (serial_ns > limit_ns && bytes / 2 >= LEAST_BYTES) {
 			bytes /= 2;

@@ -258,6 +258,7 @@ static void take_mode(struct overlap *overlap, const struct mode_task *task,
 		}
 		// Until the stages alone are known: the time; see take_speeds.
 		modes->speed[mode][i] = time.ns;
+		point->mode_low[mode][i] = time.ns / time.high;
 		if (mode == 1u << i) {
 			modes->alone_ns[i] = time.ns;
 			point->bound_low = fmin(point->bound_low, time.low / time.ns);
@@ -278,6 +279,9 @@ static void take_speeds(struct overlap_point *point)
 				*speed = 0;
 			else
 				*speed = mode == 1u << i ? 1 : modes->alone_ns[i] / *speed;
+			// Faster beside others than alone: rarely true, and often noise.
+			if (*speed > 1 && *speed * point->mode_low[mode][i] * point->bound_low <= 1)
+				*speed = 1;
 		}
 }
 

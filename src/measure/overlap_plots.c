@@ -18,6 +18,12 @@ static struct tare_point bare(double x, double y)
 	return (struct tare_point){ x, y, NAN, NAN };
 }
 
+// Too few runs to bound anything better than a half above: that band would hide the others.
+static struct tare_point point_if_bounded(double x, const struct overlap_time *time)
+{
+	return time->high > 1.5 * time->ns ? bare(x, time->ns) : point_of(x, time);
+}
+
 // ---- times over cycles
 
 static int add_times(struct overlap *overlap)
@@ -72,7 +78,7 @@ static struct tare_point curve_point(const struct overlap_point *point, enum cur
 		return bare(x, tare_overlap_amdahl(&point->modes));
 	if (!best->present)
 		return bare(x, NAN);
-	return bare(x, sum / overlap_attainable_ns(point, point->best_schedule.chunks));
+	return bare(x, sum / overlap_attainable_ns(point));
 }
 
 static int add_speed_up(struct overlap *overlap)
@@ -158,7 +164,7 @@ static int add_family(struct tare_plot *plot, struct overlap_timed *const *timed
 	for (size_t i = 0; status == 0 && i < count; i++) {
 		double x = timed[i]->schedule.chunks;
 		status = tare_plot_series_add(series, predicted ? bare(x, timed[i]->predicted_ns)
-		                                                : point_of(x, &timed[i]->time));
+		                                                : point_if_bounded(x, &timed[i]->time));
 	}
 	return status;
 }

@@ -45,16 +45,24 @@ static int set(struct overlap *overlap, const struct overlap_point *point, const
 	return isfinite(value)
 	           ? tare_cell_set_model(cell, value, low, high)
 	           : tare_cell_set_absent(cell, "%s",
-	                                  point->unbounded[0] ? point->unbounded
-	                                                      : "no schedule was measured");
+	                                  point->unbounded[0]   ? point->unbounded
+	                                  : point->best.present ? "the best schedule is faster"
+	                                                        : "no schedule was measured");
 }
 
-double overlap_attainable_ns(const struct overlap_point *point, uint32_t chunks)
+double overlap_attainable_ns(const struct overlap_point *point)
 {
-	bool share = !point->modes.together[1u << TARE_STAGE_TO_DEVICE | 1u << TARE_STAGE_TO_HOST];
+	const struct tare_schedule *schedule = &point->best_schedule;
+	uint32_t chunks = point->best.present ? schedule->chunks : 1;
+	double attainable;
 
-	return point->bound.ns + tare_overlap_attainable_ns(&point->modes, chunks, share) -
-	       tare_overlap_attainable_ns(&point->modes, UINT32_MAX, share);
+	// Tapered chunks (1 2 4 ... 4 2 1) begin and end as so many equal ones do.
+	if (schedule->sizes == TARE_CHUNKS_TAPERED && chunks > 2)
+		chunks = chunks == 3 ? 4 : 4 * chunks - 10;
+	// Engines that stages share, and how they slow each other, are in the bound.
+	attainable =
+	    fmax(point->bound.ns, tare_overlap_attainable_ns(&point->modes, chunks, false));
+	return point->best.present && point->best.high < attainable ? NAN : attainable;
 }
 
 static int warn_exceeded(struct overlap *overlap, const struct overlap_point *point)
@@ -87,8 +95,7 @@ static int conclude_bound(struct overlap *overlap, struct overlap_point *point)
 		bound = point->bound.ns;
 		sum = point->bound.serial_ns;
 		amdahl = tare_overlap_amdahl(&point->modes);
-		attainable =
-		    overlap_attainable_ns(point, best->present ? point->best_schedule.chunks : 1);
+		attainable = overlap_attainable_ns(point);
 		if (best->present)
 			share = 100 * bound / best->ns;
 	}

@@ -15,6 +15,10 @@
 #define AS_GOOD 1.03
 // A stage that slows another by less than this does not limit it.
 #define SLOWED 0.97
+// A stage alone may be so much longer than the bound before that needs a word.
+#define FASTER 1.03
+// Shorter operations may be done before the next one is issued.
+#define LONG_NS 50e3
 #define SENTENCE 600
 
 struct gain {
@@ -220,6 +224,27 @@ static void say_no(const struct overlap_point *point, const struct gain *gain, c
 		    100 * (possible - 1));
 }
 
+// Where two digits do not part the limits it is just what is called worth it.
+static void say_not_clear(const struct gain *gain, char *sentence)
+{
+	char low[TARE_UNIT_TEXT], high[TARE_UNIT_TEXT];
+
+	snprintf(low, sizeof low, "%.2f", gain->low);
+	snprintf(high, sizeof high, "%.2f", gain->high);
+	say(sentence, "Worth it: not clear. ");
+	if (strcmp(low, high) == 0)
+		say(sentence,
+		    "The best schedule is %.2f times as fast as one stage after the other, which "
+		    "is just what tare calls worth it.",
+		    gain->ratio);
+	else
+		say(sentence,
+		    "The best schedule looks %.2f times as fast as one stage after the other, but "
+		    "noise allows anything from %s to %s; a larger --budget or a quieter machine "
+		    "would tell.",
+		    gain->ratio, low, high);
+}
+
 static int conclude_worth(struct overlap *overlap)
 {
 	struct gain gain = { 0 };
@@ -236,13 +261,7 @@ static int conclude_worth(struct overlap *overlap)
 	else if (is_not_worth(&gain))
 		say_no(point, &gain, sentence);
 	else
-		say(sentence,
-		    "Worth it: not clear. The best schedule looks %.2f times as fast as one stage "
-		    "after "
-		    "the other, but noise allows anything from %.2f to %.2f; a larger --budget or "
-		    "a "
-		    "quieter machine would tell.",
-		    gain.ratio, gain.low, gain.high);
+		say_not_clear(&gain, sentence);
 	return tare_result_conclude(overlap->run->result, "worth-it", "%s", sentence);
 }
 
@@ -305,13 +324,34 @@ static void say_slowing(const struct overlap_point *point, uint32_t mode, char *
 	    slowed == copies ? " (they share the link)" : "");
 }
 
+// Whether operations were long enough that they would have been seen side by side.
+static bool is_long(const struct overlap_point *point, uint32_t mode)
+{
+	for (int i = 0; i < TARE_STAGE_COUNT; i++)
+		if (mode >> i & 1 && point->modes.alone_ns[i] < LONG_NS)
+			return false;
+	return true;
+}
+
+static bool all_are_long(const struct overlap_point *point,
+                         const struct tare_engines_revealed *revealed)
+{
+	for (size_t i = 0; i < revealed->apart_count; i++)
+		if (!is_long(point, revealed->apart[i]))
+			return false;
+	return revealed->apart_count > 0;
+}
+
 // Pairs that the search could have used, had they ever run at one moment.
-static bool say_apart(const struct tare_engines_revealed *revealed, char *sentence)
+static bool say_apart(const struct overlap_point *point,
+                      const struct tare_engines_revealed *revealed, char *sentence)
 {
 	for (size_t i = 0; i < revealed->apart_count; i++) {
 		say(sentence, "%s", i ? "; " : "");
 		say_stages(revealed->apart[i], sentence);
-		say(sentence, " never run at one moment: one engine serves both");
+		say(sentence, is_long(point, revealed->apart[i])
+		                  ? " never run at one moment: one engine serves both"
+		                  : " were never seen at one moment");
 	}
 	return revealed->apart_count > 0;
 }
@@ -326,7 +366,18 @@ static void say_limit(const struct overlap_point *point, char *sentence)
 
 	tare_engines_reveal(&point->modes, &revealed);
 	if (revealed.count <= 1) {
-		say(sentence, "nothing runs beside anything else: one engine does it all");
+		say(sentence, "%s",
+		    all_are_long(point, &revealed)
+		        ? "nothing runs beside anything else: one engine does it all"
+		        : "no two stages were seen at work at one moment");
+		return;
+	}
+	if (longest > FASTER * point->bound.ns) {
+		say(sentence,
+		    "the longest stage, %s, which alone takes %s; it ran faster beside others, so "
+		    "that the bound is %s",
+		    stage_titles[point->bound.longest], tare_format_ns(longest, stage),
+		    tare_format_ns(point->bound.ns, bound));
 		return;
 	}
 	if (longest > 0.97 * point->bound.ns) {
@@ -335,7 +386,7 @@ static void say_limit(const struct overlap_point *point, char *sentence)
 		    tare_format_ns(point->bound.ns, bound));
 		return;
 	}
-	said = say_apart(&revealed, sentence);
+	said = say_apart(point, &revealed, sentence);
 	if (slowing) {
 		say(sentence, "%s", said ? "; " : "");
 		say_slowing(point, slowing, sentence);
@@ -363,13 +414,15 @@ static int conclude_limit(struct overlap *overlap)
 		           : 0;
 	say_limit(point, sentence);
 	say(sentence, ".");
-	if (point->best.present && point->best_schedule.chunks > 1)
-		say(sentence,
-		    " The best schedule reaches %.0f %% of the bound; %u chunks leave %.0f %% "
-		    "attainable.",
-		    100 * point->bound.ns / point->best.ns, point->best_schedule.chunks,
-		    100 * point->bound.ns /
-		        overlap_attainable_ns(point, point->best_schedule.chunks));
+	if (point->best.present && point->best_schedule.chunks > 1) {
+		double attainable = overlap_attainable_ns(point);
+		say(sentence, " The best schedule reaches %.0f %% of the bound",
+		    100 * point->bound.ns / point->best.ns);
+		if (point->best.ns >= attainable)
+			say(sentence, "; %u chunks leave at most %.0f %% attainable",
+			    point->best_schedule.chunks, 100 * point->bound.ns / attainable);
+		say(sentence, ".");
+	}
 	return tare_result_conclude(overlap->run->result, "limit", "%s", sentence);
 }
 

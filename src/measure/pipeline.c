@@ -44,6 +44,11 @@ struct tare_pipeline_work tare_pipeline_work(const struct tare_pipeline *pipelin
 		                            .align = pipeline->kernel.align };
 }
 
+void tare_pipeline_set_backwards(struct tare_pipeline *pipeline, bool backwards)
+{
+	pipeline->backwards = backwards;
+}
+
 void tare_pipeline_set_scalar(struct tare_pipeline *pipeline, uint32_t index, const void *value)
 {
 	struct tare_argument *scalar = &pipeline->kernel.scalars[index];

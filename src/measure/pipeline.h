@@ -75,6 +75,10 @@ int tare_pipeline_run(struct tare_pipeline *pipeline, const struct tare_schedule
 int tare_pipeline_verify(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,
                          enum tare_break how, enum tare_verified *verified, uint64_t *wrong_item,
                          struct tare_error *error);
+// Until it is called with false: every schedule takes the chunks from the last to the first. A
+// kernel that reads the chunk before its own then finds it missing on a device that runs one
+// operation after the other, too.
+void tare_pipeline_set_backwards(struct tare_pipeline *pipeline, bool backwards);
 
 // One operation of a run by its stamps.
 struct tare_bar {

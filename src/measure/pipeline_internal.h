@@ -53,6 +53,7 @@ struct tare_pipeline {
 	struct tare_chunk_kernel kernel;
 	uint64_t items;
 	bool pinned;
+	bool backwards;                         // chunks change places: the last one comes first
 	struct tare_memory *host_in, *host_out; // pinned where the device has that
 	struct tare_memory *heap_in, *heap_out; // pageable twins, made when first asked for
 	struct tare_memory *device_in, *device_out;

@@ -78,6 +78,8 @@ static int make_plan(struct tare_pipeline *pipeline, const struct tare_schedule 
 		plan->wanted[i] = false;
 	for (size_t i = 0; i < plan->step_count; i++) {
 		struct tare_step *step = &plan->steps[i];
+		if (pipeline->backwards)
+			step->chunk = schedule->chunks - 1 - step->chunk;
 		if (how == TARE_BREAK_DEFAULT_QUEUE) {
 			step->queue = 0;
 			step->waits = false;

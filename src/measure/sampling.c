@@ -19,8 +19,9 @@
 // Samples are kept at most so often (more often in a short share), and at most so many.
 #define FEWEST_KEPT 200
 // A simulated device that costs next to nothing would be sampled for hours of real time, and one
-// whose clock stands still for ever.
-#define SIMULATED_MOST 5000
+// whose clock stands still for ever: so many samples of so little virtual time are enough.
+#define NEXT_TO_NOTHING_NS 100
+#define NEXT_TO_NOTHING_MOST 5000
 #define KEEP_EVERY_NS INT64_C(500000)
 #define KEEP_MOST 20000
 // Ticks of the timer below which operations are batched, and how many a batch lasts then.
@@ -190,7 +191,8 @@ static int sample_until_done(struct sampler *sampler, struct tare_error *error)
 		}
 		if (taken > 0 && sampler->sampling_ns >= limit_ns)
 			break;
-		if (run->simulated && taken == SIMULATED_MOST)
+		if (run->simulated && taken >= NEXT_TO_NOTHING_MOST &&
+		    sampler->sampling_ns < NEXT_TO_NOTHING_NS * (int64_t)taken)
 			break;
 		status = take_sample(sampler, keep, error);
 		sampler->sampling_ns = tare_host_elapsed_ns(start, tare_run_now(run));

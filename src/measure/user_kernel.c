@@ -6,6 +6,7 @@
 #include "measure/bench.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,9 @@ static const char *const format_names[] = {
 // Its text with a zero behind it, to free(); NULL with a sentence.
 static char *read_source(const char *file, size_t *bytes, struct tare_error *error)
 {
-	TARE_FCLOSE FILE *stream = fopen(file, "rb");
+	// A FIFO that nobody writes to must not hold the program.
+	int descriptor = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	TARE_FCLOSE FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
 	struct stat status;
 	char *text;
 

@@ -65,8 +65,8 @@ static void build_engines(const struct tare_overlap_modes *modes, uint32_t stage
 		add_engine(script, all);
 		add_engine(script, all);
 	} else {
-		// With two pairs apart no sharing of engines says it. The speeds measured while they
-		// took turns do.
+		// With two pairs apart no sharing of engines says it. The speeds measured while
+		// they took turns do.
 		for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
 			add_engine(script, 1u << stage);
 	}
@@ -338,8 +338,8 @@ static void fill_operation(struct tare_predictor *predictor, const struct tare_s
 
 // Operations as they go into the model. An out-of-order queue is looked through from end to end for
 // every event, so it gets the operations of each stage (which start in the order of chunks) only
-// WINDOW ahead of those that are done. Their submitted_ps may then lie in the past, which gives them
-// the place in line that they would have had.
+// WINDOW ahead of those that are done. Their submitted_ps may then lie in the past, which gives
+// them the place in line that they would have had.
 #define WINDOW 32
 
 struct feed {
@@ -459,8 +459,8 @@ static double factor_at(const struct tare_kind_correction *kind, uint32_t chunks
 		return kind->factor[0];
 	if (chunks >= kind->chunks[1])
 		return kind->factor[1];
-	along = log((double)chunks / kind->chunks[0]) /
-	        log((double)kind->chunks[1] / kind->chunks[0]);
+	along =
+	    log((double)chunks / kind->chunks[0]) / log((double)kind->chunks[1] / kind->chunks[0]);
 	return kind->factor[0] + along * (kind->factor[1] - kind->factor[0]);
 }
 
@@ -474,9 +474,13 @@ static double correction_of(const struct tare_calibration *calibration,
 
 	if (kind->count == 0 || schedule->chunks == 1 || (in_chunk_queues && schedule->queues == 1))
 		return 1;
+	// A queue for each chunk: no chunk stands in another's way, and the order hardly matters.
+	if (in_chunk_queues && schedule->chunks <= schedule->queues)
+		return 1;
 	factor = factor_at(kind, schedule->chunks);
 	if (in_chunk_queues && schedule->queues < kind->queues)
-		factor = 1 + (factor - 1) * log((double)schedule->queues) / log((double)kind->queues);
+		factor =
+		    1 + (factor - 1) * log((double)schedule->queues) / log((double)kind->queues);
 	return factor;
 }
 

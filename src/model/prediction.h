@@ -39,7 +39,8 @@ struct tare_calibration {
 	double switch_ns;   // an engine turns to another queue
 	double event_gap_ns;// between operations that an event joins across queues
 	double out_of_order_gap_ns; // between those that an event joins in one out-of-order queue
-	// Not for one chunk, nor for one in-order queue, which the gaps are fitted to.
+	// Not for one chunk, nor for one in-order queue, which the gaps are fitted to, nor where each
+	// chunk has a queue of its own.
 	struct tare_kind_correction correction[TARE_MECHANISM_COUNT][TARE_ORDER_COUNT];
 };
 

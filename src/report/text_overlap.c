@@ -318,6 +318,16 @@ static int write_prediction(const struct overlap_text *overlap)
 	    overlap->unit, mean->summary.median, ceil(worst->summary.median));
 }
 
+static unsigned order_bit(const char *order)
+{
+	static const char *const orders[] = { "depth-first", "breadth-first", "interleaved" };
+
+	for (unsigned i = 0; i < 3; i++)
+		if (strcmp(order, orders[i]) == 0)
+			return 1u << i;
+	return 0;
+}
+
 // Kinds of schedules that overlapped nothing at any point where they were tried and found off.
 static int write_in_sequence(const struct overlap_text *overlap)
 {
@@ -328,6 +338,7 @@ static int write_in_sequence(const struct overlap_text *overlap)
 
 	for (size_t m = 0; status == 0 && m < 3; m++) {
 		size_t kinds = 0, serial = 0;
+		unsigned orders = 0;
 		for (size_t i = 0; i < overlap->result->cell_count; i++) {
 			const struct tare_cell *cell = &overlap->result->cells[i];
 			if (strcmp(tare_text_label_of(cell, "what"), "correction") != 0 ||
@@ -335,8 +346,10 @@ static int write_in_sequence(const struct overlap_text *overlap)
 				continue;
 			kinds++;
 			serial += number_of(cell, "in-sequence") == 1;
+			orders |= order_bit(tare_text_label_of(cell, "order"));
 		}
-		if (serial && serial == kinds)
+		// An order that met the prediction has no correction, and does overlap.
+		if (serial && serial == kinds && orders == 7)
 			status = tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1,
 			                             "%s overlaps nothing here: it runs one "
 			                             "operation after the other",

@@ -35,10 +35,11 @@ def opencl(tare_path):
 @pytest.fixture
 def overlap(tare, opencl, tmp_path):
     """Runs overlap on OpenCL; returns what it printed, and the document if there is one."""
-    def run(*arguments):
+    def run(*arguments, **options):
         path = tmp_path / "result.json"
         path.unlink(missing_ok=True)
-        done = tare("overlap", "--device", "opencl:0", *SHORT, "--json", str(path), *map(str, arguments))
+        done = tare("overlap", "--device", "opencl:0", *SHORT, "--json", str(path), *map(str, arguments),
+                    **options)
         return done, json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
     return run
 
@@ -84,6 +85,20 @@ def test_a_halo_is_found_out(overlap):
     assert done.returncode == 1
 
 
+@pytest.mark.parametrize("neighbour", ["- 1", "+ 1"])
+@pytest.mark.parametrize("devices", ["basic", "pthread"])
+def test_a_halo_on_either_side_is_found_out(overlap, tmp_path, devices, neighbour):
+    # A device that runs one operation after the other has copied one neighbour by then.
+    source = f"""kernel void k({HEAD})
+    {{
+        uint item = first + get_global_id(0), other = item {neighbour};
+        if (get_global_id(0) < count)
+            output[item] = input[item] + (other < 65536 ? input[other] : 0);
+    }}"""
+    done, _ = overlap("--kernel", kernel(tmp_path, source), env={"POCL_DEVICES": devices})
+    assert done.returncode == 1 and "halo" in sentence(done)
+
+
 @pytest.mark.parametrize("source, arguments, says", [
     (f"kernel void k({HEAD}) {{ output[first] = ; }}", [], "does not compile"),
     (f"kernel void k({HEAD}, int x) {{ }}", [], "takes 5 arguments, the contract has 4"),
@@ -93,7 +108,7 @@ def test_a_halo_is_found_out(overlap):
     (f"kernel void k({HEAD}) {{ }} kernel void l({HEAD}) {{ }}", [], "choose one with --entry: k, l"),
     (f"kernel void k({HEAD}) {{ }}", ["--group", "65000"], "at most"),
     (f"kernel void k({HEAD}) {{ }}", ["--align", "1000000"], "smaller --align"),
-    (f"kernel void k({HEAD}) {{ }}", ["--align", "60000", "--chunks", "4"], "at most 1 chunks"),
+    (f"kernel void k({HEAD}) {{ }}", ["--align", "60000", "--chunks", "4"], "at most 2 chunks"),
     ("", [], "is empty"),
     (f"kernel void k({HEAD}) {{ }}", ["--arg", "int:99999999999"], "does not fit"),
     (f"kernel void k({HEAD}) {{ }}", ["--arg", "text:1"], "TYPE:VALUE"),
@@ -122,6 +137,12 @@ def test_a_file_that_is_no_kernel(overlap, tmp_path, name, says):
     assert says in sentence(done)
 
 
+def test_a_pipe_is_no_kernel(tare, opencl, tmp_path):
+    os.mkfifo(tmp_path / "pipe.cl")
+    done = tare("overlap", "--device", "opencl:0", "--kernel", tmp_path / "pipe.cl", "--entry", "k", timeout=30)
+    assert "pipe.cl is no file" in sentence(done)
+
+
 def test_a_kernel_that_never_ends_is_told_in_time(overlap, tmp_path):
     body = "while (((volatile global uint *)output)[0] != 12345) ((volatile global uint *)output)[0] = 7;"
     start = time.monotonic()
@@ -145,6 +166,7 @@ def test_own_kernel_ends_within_its_budget(tare, opencl):
 @pytest.mark.parametrize("arguments, says", [
     (["--cycles", "0..64"], "needs a step"),
     (["--chunks", "0"], "go from 1"),
+    (["--chunks", "1"], "nothing to overlap with"),
     (["--queues", "x"], "not a number of queues"),
     (["--break", "glass"], "no break 'glass'"),
     (["--loop", "while"], "neither register nor volatile"),
@@ -156,6 +178,19 @@ def test_bad_options_are_usage_errors(tare, arguments, says):
     done = tare("overlap", "--device", "simulated", *arguments)
     assert done.returncode == 2 and says in done.stderr and done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_peaks_that_are_not_there(tare):
+    done = tare("overlap", "--device", "simulated", "--peaks", "none.json")
+    assert done.returncode == 1 and "--peaks: cannot read none.json" in done.stderr
+
+
+def test_limits_that_look_alike_are_no_reason(tare):
+    done = tare("overlap", "--device", "simulated", "--bytes", "256", "--cycles", "50", "--budget", "1",
+                "--break", "none", "--json", "-")
+    worth, = (found["text"] for found in json.loads(done.stdout)["conclusions"] if found["id"] == "worth-it")
+    limits = worth.partition("anything from ")[2].partition(";")[0].split(" to ")
+    assert len(limits) == len(set(limits)), worth
 
 
 @pytest.fixture(scope="module")
