@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search for the best schedule on random devices, against trying every schedule; and the space
-// that it searches. The seed comes from the clock and is printed; TARE_TEST_SEED repeats a run.
+// that it searches. The seed is printed; TARE_TEST_SEED takes other devices.
 #include "random_pipeline.h"
 
 #include <errno.h>
