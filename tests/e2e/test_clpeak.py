@@ -57,6 +57,13 @@ def test_the_judge_forgets_no_pair():
     assert judge(from_lists([1.1] * 5 + [1.0] * 4, good))[:2] == (True, {"line": 1.0})
 
 
+def test_a_direction_is_compared_only_where_the_copy_decides():
+    even = {"heap-to-device": [9.0, 9.5], "device-to-heap": [12.0, 11.0]}
+    uneven = {"heap-to-device": [3.6, 3.5], "device-to-heap": [12.0, 11.0]}
+    assert clpeak_ratio.comparable(even, sys.stderr) == ["heap-to-device", "device-to-heap"]
+    assert clpeak_ratio.comparable(uneven, sys.stderr) == ["device-to-heap"]
+
+
 def test_median_ratio_to_clpeak_over_all_pairs(clpeak):
     agreed, medians, widest = judge(
         lambda pairs: clpeak_ratio.measure(os.environ["TARE"], clpeak, pairs, out=sys.stderr))
