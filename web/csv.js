@@ -24,7 +24,9 @@ function cellRows(result) {
 			cell.min, cell.median, cell.p95, cell.low, cell.high, cell.converged, cell.source, cell.verified,
 			rate.unit, rate.min, rate.median, rate.p95, rate.ci[0], rate.ci[1], cell.absent];
 	};
-	return [[...(parted ? ['command'] : []), ...labels, ...FIGURE_COLUMNS],
+	// A label that is called as a column of every cell gets a prefix, as in csv.c.
+	const headers = labels.map((name) => (name === 'command' || FIGURE_COLUMNS.includes(name) ? `label_${name}` : name));
+	return [[...(parted ? ['command'] : []), ...headers, ...FIGURE_COLUMNS],
 		...all.flatMap((each) => each.cells.map((cell) => [...(parted ? [each.command] : []), ...row(cell)]))];
 }
 
