@@ -17,18 +17,6 @@ static const struct tare_result *part_of(const struct tare_result *result, const
 	return NULL;
 }
 
-static bool has_text(const struct tare_cell *cell, const char *name, const char *text)
-{
-	const struct tare_label *label = tare_labels_find(&cell->labels, name);
-	return label && label->text && strcmp(label->text, text) == 0;
-}
-
-static int64_t number_of(const struct tare_cell *cell, const char *name)
-{
-	const struct tare_label *label = tare_labels_find(&cell->labels, name);
-	return label && !label->text ? label->number : -1;
-}
-
 // A figure that may be quoted: it is there, and it is not known to be wrong.
 static bool holds(const struct tare_cell *cell)
 {
@@ -70,8 +58,8 @@ static double latency_ns(const struct tare_result *latency, const char *what)
 {
 	for (size_t i = 0; i < latency->cell_count; i++) {
 		const struct tare_cell *cell = &latency->cells[i];
-		if (holds(cell) && has_text(cell, "group", "launch") &&
-		    has_text(cell, "what", what) && cell->summary.median > 0)
+		if (holds(cell) && tare_cell_has_text(cell, "group", "launch") &&
+		    tare_cell_has_text(cell, "what", what) && cell->summary.median > 0)
 			return cell->summary.median * (strcmp(cell->unit, "ps") == 0 ? 1e-3 : 1);
 	}
 	return NAN;
@@ -108,7 +96,7 @@ static const struct tare_cell *line_at(const struct tare_result *bandwidth, cons
 	for (size_t i = 0; i < bandwidth->cell_count; i++) {
 		const struct tare_cell *cell = &bandwidth->cells[i];
 		if (is_rate(cell) && strcmp(cell->source, "host") == 0 &&
-		    has_text(cell, "line", line) && number_of(cell, "bytes") == bytes)
+		    tare_cell_has_text(cell, "line", line) && tare_cell_number(cell, "bytes") == bytes)
 			return cell;
 	}
 	return NULL;
@@ -122,7 +110,7 @@ static int64_t common_size(const struct tare_result *bandwidth, const char *cons
 	double low, high;
 
 	for (size_t i = 0; i < bandwidth->cell_count; i++) {
-		int64_t bytes = number_of(&bandwidth->cells[i], "bytes");
+		int64_t bytes = tare_cell_number(&bandwidth->cells[i], "bytes");
 		bool all = bytes > 0, sure = all;
 		for (size_t k = 0; all && k < count; k++) {
 			const struct tare_cell *cell = line_at(bandwidth, lines[k], bytes);
@@ -260,8 +248,8 @@ static const struct tare_cell *rung_at(const struct tare_result *matmul, const c
 
 	for (size_t i = 0; i < matmul->cell_count; i++) {
 		const struct tare_cell *cell = &matmul->cells[i];
-		if (!is_rate(cell) || !has_text(cell, "part", "kernel") ||
-		    number_of(cell, "n") != n || (rung && !has_text(cell, "rung", rung)))
+		if (!is_rate(cell) || !tare_cell_has_text(cell, "part", "kernel") ||
+		    tare_cell_number(cell, "n") != n || (rung && !tare_cell_has_text(cell, "rung", rung)))
 			continue;
 		if (!best || cell->rate.median > best->rate.median)
 			best = cell;
@@ -278,9 +266,9 @@ static int conclude_matmul(struct tare_result *result, const struct tare_result 
 	int64_t n = 0;
 
 	for (size_t i = 0; i < matmul->cell_count; i++)
-		if (number_of(&matmul->cells[i], "n") > n &&
-		    rung_at(matmul, NULL, number_of(&matmul->cells[i], "n")))
-			n = number_of(&matmul->cells[i], "n");
+		if (tare_cell_number(&matmul->cells[i], "n") > n &&
+		    rung_at(matmul, NULL, tare_cell_number(&matmul->cells[i], "n")))
+			n = tare_cell_number(&matmul->cells[i], "n");
 	best = n > 0 ? rung_at(matmul, NULL, n) : NULL;
 	if (!best || !tare_labels_find(&best->labels, "rung")->text)
 		return 0;

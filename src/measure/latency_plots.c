@@ -12,12 +12,6 @@
 
 #define QUANTILES 40
 
-static const char *text_of(const struct tare_cell *cell, const char *name)
-{
-	const struct tare_label *label = tare_labels_find(&cell->labels, name);
-	return label && label->text ? label->text : "";
-}
-
 static bool drawable(const struct tare_cell *cell)
 {
 	return !cell->absent && strcmp(cell->source, "model") != 0 && cell->summary.n > 0 &&
@@ -52,7 +46,7 @@ static int add_bars(struct tare_result *result)
 		struct tare_plot_series *series;
 		if (!drawable(cell))
 			continue;
-		snprintf(name, sizeof name, "%s (%s)", text_of(cell, "what"), cell->source);
+		snprintf(name, sizeof name, "%s (%s)", tare_cell_text(cell, "what"), cell->source);
 		series = tare_plot_add_series(plot, name);
 		if (!series || tare_plot_series_add(
 		                   series, (struct tare_point){ 0, unit * summary->median,
@@ -77,7 +71,7 @@ static int add_distribution(struct tare_plot *plot, const struct tare_cell *cell
 	struct tare_plot_series *series;
 	char name[192];
 
-	snprintf(name, sizeof name, "%s (%s)", text_of(cell, "what"), cell->source);
+	snprintf(name, sizeof name, "%s (%s)", tare_cell_text(cell, "what"), cell->source);
 	series = tare_plot_add_series(plot, name);
 	if (!series || !sorted)
 		return -ENOMEM;
@@ -100,7 +94,7 @@ static int add_group(struct tare_result *result, const char *group)
 
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
-		if (!drawable(cell) || strcmp(text_of(cell, "group"), group) != 0)
+		if (!drawable(cell) || strcmp(tare_cell_text(cell, "group"), group) != 0)
 			continue;
 		if (!plot) {
 			snprintf(id, sizeof id, "distribution-%s", group);

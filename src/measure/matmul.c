@@ -124,12 +124,6 @@ static int sample(struct matmul *matmul, struct matmul_product *products, size_t
 
 // ---- order of the cells: by size, by rung, measured ones first
 
-static int64_t number_of(const struct tare_cell *cell, const char *name)
-{
-	const struct tare_label *label = tare_labels_find(&cell->labels, name);
-	return label && !label->text ? label->number : -1;
-}
-
 static int rung_of(const struct tare_cell *cell)
 {
 	const struct tare_label *label = tare_labels_find(&cell->labels, "rung");
@@ -167,7 +161,7 @@ static int sort_cells(struct tare_result *result)
 	int status = places && sorted ? 0 : -ENOMEM;
 
 	for (size_t i = 0; status == 0 && i < result->cell_count; i++)
-		places[i] = (struct place){ number_of(&result->cells[i], "n"),
+		places[i] = (struct place){ tare_cell_number(&result->cells[i], "n"),
 			                    rung_of(&result->cells[i]),
 			                    strcmp(result->cells[i].source, "model") == 0, i };
 	if (status == 0 && result->cell_count) {

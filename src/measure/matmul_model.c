@@ -10,18 +10,12 @@
 // A ceiling that a rung passes by more than this is none for it: what it asks for comes from nearer.
 #define BROKEN 1.02
 
-static const char *text_of(const struct tare_cell *cell, const char *name)
-{
-	const struct tare_label *label = tare_labels_find(&cell->labels, name);
-	return label && label->text ? label->text : "";
-}
-
 static bool is_of(const struct tare_cell *cell, enum tare_rung rung, uint32_t n)
 {
 	const struct tare_label *size = tare_labels_find(&cell->labels, "n");
 
 	return size && !size->text && size->number == n &&
-	       strcmp(text_of(cell, "rung"), tare_rung_name(rung)) == 0;
+	       strcmp(tare_cell_text(cell, "rung"), tare_rung_name(rung)) == 0;
 }
 
 const struct tare_cell *matmul_cell(const struct tare_result *result, enum tare_rung rung,
@@ -30,7 +24,7 @@ const struct tare_cell *matmul_cell(const struct tare_result *result, enum tare_
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
 		if (!cell->absent && strcmp(cell->source, "model") != 0 && is_of(cell, rung, n) &&
-		    strcmp(text_of(cell, "part"), part) == 0)
+		    strcmp(tare_cell_text(cell, "part"), part) == 0)
 			return cell;
 	}
 	return NULL;
@@ -52,7 +46,7 @@ double matmul_model(const struct tare_result *result, enum tare_rung rung, uint3
 {
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
-		if (!cell->absent && is_of(cell, rung, n) && strcmp(text_of(cell, "what"), what) == 0)
+		if (!cell->absent && is_of(cell, rung, n) && strcmp(tare_cell_text(cell, "what"), what) == 0)
 			return cell->summary.median;
 	}
 	return NAN;

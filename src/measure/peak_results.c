@@ -166,18 +166,6 @@ static int add_roofline(struct tare_result *result, const struct tare_peaks *pea
 	return status;
 }
 
-static const char *text_of(const struct tare_cell *cell, const char *name)
-{
-	const struct tare_label *label = tare_labels_find(&cell->labels, name);
-	return label && label->text ? label->text : "";
-}
-
-static int64_t number_of(const struct tare_cell *cell, const char *name)
-{
-	const struct tare_label *label = tare_labels_find(&cell->labels, name);
-	return label && !label->text ? label->number : -1;
-}
-
 // Adds the rates of the cells with this group and, if `label` is not NULL, this text, over the
 // number `x`. The cells are sorted.
 static int add_rates(struct tare_plot *plot, const struct tare_result *result, const char *name,
@@ -187,14 +175,14 @@ static int add_rates(struct tare_plot *plot, const struct tare_result *result, c
 
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
-		if (cell->absent || !cell->rate.present || strcmp(text_of(cell, "group"), group) ||
-		    (label && strcmp(text_of(cell, label), text)))
+		if (cell->absent || !cell->rate.present || strcmp(tare_cell_text(cell, "group"), group) ||
+		    (label && strcmp(tare_cell_text(cell, label), text)))
 			continue;
 		if (!series)
 			series = tare_plot_add_series(plot, name);
 		if (!series ||
 		    tare_plot_series_add(
-		        series, (struct tare_point){ (double)number_of(cell, x), cell->rate.median,
+		        series, (struct tare_point){ (double)tare_cell_number(cell, x), cell->rate.median,
 		                                     cell->rate.ci_low, cell->rate.ci_high }) < 0)
 			return -ENOMEM;
 	}
@@ -286,7 +274,7 @@ struct fall {
 static bool is_clear(const struct tare_cell *top, const struct tare_cell *bottom)
 {
 	return bottom->rate.median < FALL * top->rate.median &&
-	       number_of(bottom, "bytes") <= FALL_RANGE * number_of(top, "bytes");
+	       tare_cell_number(bottom, "bytes") <= FALL_RANGE * tare_cell_number(top, "bytes");
 }
 
 static size_t find_falls(const struct tare_result *result, struct fall falls[FALLS])
@@ -297,7 +285,7 @@ static size_t find_falls(const struct tare_result *result, struct fall falls[FAL
 
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
-		if (strcmp(text_of(cell, "group"), "sweep") || cell->absent || !cell->rate.present)
+		if (strcmp(tare_cell_text(cell, "group"), "sweep") || cell->absent || !cell->rate.present)
 			continue;
 		bool lower = last && cell->rate.ci_high < last->rate.ci_low &&
 		             cell->rate.median < 0.9 * last->rate.median;
@@ -305,12 +293,12 @@ static size_t find_falls(const struct tare_result *result, struct fall falls[FAL
 			top = last;
 		if (falling && !lower && is_clear(top, last) && count < FALLS)
 			falls[count++] =
-			    (struct fall){ number_of(top, "bytes"), number_of(last, "bytes") };
+			    (struct fall){ tare_cell_number(top, "bytes"), tare_cell_number(last, "bytes") };
 		falling = lower;
 		last = cell;
 	}
 	if (falling && is_clear(top, last) && count < FALLS)
-		falls[count++] = (struct fall){ number_of(top, "bytes"), number_of(last, "bytes") };
+		falls[count++] = (struct fall){ tare_cell_number(top, "bytes"), tare_cell_number(last, "bytes") };
 	return count;
 }
 
@@ -360,7 +348,7 @@ static bool any_memory(const struct tare_result *result)
 {
 	for (size_t i = 0; i < result->cell_count; i++)
 		if (!result->cells[i].absent &&
-		    strcmp(text_of(&result->cells[i], "group"), "memory") == 0)
+		    strcmp(tare_cell_text(&result->cells[i], "group"), "memory") == 0)
 			return true;
 	return false;
 }

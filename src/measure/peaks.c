@@ -37,12 +37,6 @@ const char *tare_ceiling_name(enum tare_ceiling ceiling)
 
 // ---- of a document
 
-static bool has_text(const struct tare_cell *cell, const char *name, const char *text)
-{
-	const struct tare_label *label = tare_labels_find(&cell->labels, name);
-	return label && label->text && strcmp(label->text, text) == 0;
-}
-
 // Per second, or NaN where the cell is no rate of this ceiling's kind.
 static double rate_of(const struct tare_cell *cell, enum tare_ceiling ceiling)
 {
@@ -52,8 +46,8 @@ static double rate_of(const struct tare_cell *cell, enum tare_ceiling ceiling)
 	    cell->verified == TARE_WRONG || !(cell->rate.median > 0) ||
 	    !isfinite(cell->rate.median) || cell->rate.unit[0] != 'G')
 		return NAN;
-	if (!has_text(cell, "group", ceilings[ceiling].group) ||
-	    (label && !has_text(cell, label, ceilings[ceiling].value)))
+	if (!tare_cell_has_text(cell, "group", ceilings[ceiling].group) ||
+	    (label && !tare_cell_has_text(cell, label, ceilings[ceiling].value)))
 		return NAN;
 	return 1e9 * cell->rate.median;
 }

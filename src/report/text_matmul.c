@@ -23,12 +23,6 @@ struct view {
 	int64_t largest;          // with a figure of a device's rung, else of any; 0: none
 };
 
-static int64_t number_of(const struct tare_cell *cell, const char *name)
-{
-	const struct tare_label *label = tare_labels_find(&cell->labels, name);
-	return label && !label->text ? label->number : -1;
-}
-
 static bool is_model(const struct tare_cell *cell)
 {
 	return strcmp(cell->source, "model") == 0;
@@ -40,7 +34,7 @@ static const struct tare_cell *find(const struct view *view, const char *rung, i
 {
 	for (size_t i = 0; i < view->result->cell_count; i++) {
 		const struct tare_cell *cell = &view->result->cells[i];
-		if (!is_model(cell) && number_of(cell, "n") == n &&
+		if (!is_model(cell) && tare_cell_number(cell, "n") == n &&
 		    strcmp(tare_text_label_of(cell, "rung"), rung) == 0 &&
 		    strcmp(tare_text_label_of(cell, "part"), part) == 0)
 			return cell;
@@ -53,7 +47,7 @@ static const struct tare_cell *find_model(const struct view *view, const char *r
 {
 	for (size_t i = 0; i < view->result->cell_count; i++) {
 		const struct tare_cell *cell = &view->result->cells[i];
-		if (is_model(cell) && number_of(cell, "n") == n &&
+		if (is_model(cell) && tare_cell_number(cell, "n") == n &&
 		    strcmp(tare_text_label_of(cell, "rung"), rung) == 0 &&
 		    strcmp(tare_text_label_of(cell, "what"), what) == 0 &&
 		    (!level || strcmp(tare_text_label_of(cell, "level"), level) == 0))
@@ -130,7 +124,7 @@ static void look(struct view *view)
 
 	for (size_t i = 0; i < view->result->cell_count; i++) {
 		const struct tare_cell *cell = &view->result->cells[i];
-		int64_t n = number_of(cell, "n");
+		int64_t n = tare_cell_number(cell, "n");
 		add_rung(view, tare_text_label_of(cell, "rung"));
 		add_size(view, n);
 		if (is_model(cell) || cell->absent)
@@ -453,7 +447,7 @@ static int write_absent(const struct view *view)
 
 	for (size_t i = 0; status == 0 && i < view->result->cell_count; i++) {
 		const struct tare_cell *cell = &view->result->cells[i];
-		int64_t n = number_of(cell, "n");
+		int64_t n = tare_cell_number(cell, "n");
 		if (!cell->absent || is_model(cell))
 			continue;
 		if (n < 0)

@@ -18,12 +18,6 @@ struct grid {
 	const char *without;
 };
 
-static int64_t number_of(const struct tare_cell *cell, const char *name)
-{
-	const struct tare_label *label = tare_labels_find(&cell->labels, name);
-	return label && !label->text ? label->number : -1;
-}
-
 static bool in_grid(const struct grid *grid, const struct tare_cell *cell)
 {
 	return strcmp(tare_text_label_of(cell, "group"), grid->group) == 0 &&
@@ -45,7 +39,7 @@ static size_t list_numbers(const struct grid *grid, const struct tare_result *re
 
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
-		int64_t number = number_of(cell, grid->across);
+		int64_t number = tare_cell_number(cell, grid->across);
 		bool known = false;
 		if (!in_grid(grid, cell))
 			continue;
@@ -63,7 +57,7 @@ static const struct tare_cell *find_cell(const struct grid *grid, const struct t
 {
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
-		if (in_grid(grid, cell) && number_of(cell, grid->across) == number &&
+		if (in_grid(grid, cell) && tare_cell_number(cell, grid->across) == number &&
 		    strcmp(tare_text_label_of(cell, grid->label), row) == 0)
 			return cell;
 	}
@@ -133,7 +127,7 @@ static bool is_sweep(const struct tare_cell *cell)
 {
 	return !cell->absent && cell->rate.present && isfinite(cell->rate.median) &&
 	       strcmp(tare_text_label_of(cell, "group"), "sweep") == 0 &&
-	       number_of(cell, "bytes") > 0;
+	       tare_cell_number(cell, "bytes") > 0;
 }
 
 static int write_sweep(const struct tare_text *text, const struct tare_result *result)
@@ -161,7 +155,7 @@ static int write_sweep(const struct tare_text *text, const struct tare_result *r
 		bar[length < BAR ? length : BAR] = '\0';
 		tare_text_row(table, TARE_STYLE_PLAIN);
 		tare_text_cell(table, "%s",
-		               tare_format_bytes((uint64_t)number_of(cell, "bytes"), size));
+		               tare_format_bytes((uint64_t)tare_cell_number(cell, "bytes"), size));
 		tare_text_cell(table, "%s", tare_pivot_rate(cell, rate));
 		tare_text_cell(table, "%s", bar);
 	}
@@ -231,8 +225,8 @@ static char *name_of(const struct tare_cell *cell)
 {
 	const char *group = tare_text_label_of(cell, "group");
 	const char *name = tare_text_label_of(cell, strcmp(group, "compute") == 0 ? "type" : "op");
-	int64_t width = number_of(cell, "width"), stride = number_of(cell, "stride");
-	int64_t bytes = number_of(cell, "bytes");
+	int64_t width = tare_cell_number(cell, "width"), stride = tare_cell_number(cell, "stride");
+	int64_t bytes = tare_cell_number(cell, "bytes");
 	char *text = NULL, size[TARE_UNIT_TEXT];
 	int length;
 

@@ -120,6 +120,24 @@ static void drop_figure(struct tare_cell *cell)
 	cell->converged = false;
 }
 
+const char *tare_cell_text(const struct tare_cell *cell, const char *name)
+{
+	const struct tare_label *label = tare_labels_find(&cell->labels, name);
+	return label && label->text ? label->text : "";
+}
+
+int64_t tare_cell_number(const struct tare_cell *cell, const char *name)
+{
+	const struct tare_label *label = tare_labels_find(&cell->labels, name);
+	return label && !label->text ? label->number : -1;
+}
+
+bool tare_cell_has_text(const struct tare_cell *cell, const char *name, const char *text)
+{
+	const struct tare_label *label = tare_labels_find(&cell->labels, name);
+	return label && label->text && strcmp(label->text, text) == 0;
+}
+
 bool tare_cell_rate_bounds(const struct tare_cell *cell, double *low, double *high)
 {
 	const struct tare_rate *rate = &cell->rate;

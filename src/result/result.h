@@ -165,6 +165,12 @@ int tare_labels_set_number(struct tare_labels *labels, const char *name, int64_t
 // The label of that name, or NULL.
 const struct tare_label *tare_labels_find(const struct tare_labels *labels, const char *name);
 
+// A cell's label as text ("" when it has none of that name, or a number) and as a number (-1 when it
+// has none, or a text), and whether it is this text.
+const char *tare_cell_text(const struct tare_cell *cell, const char *name);
+int64_t tare_cell_number(const struct tare_cell *cell, const char *name);
+bool tare_cell_has_text(const struct tare_cell *cell, const char *name, const char *text);
+
 struct tare_cell *tare_result_add_cell(struct tare_result *result, const char *quantity,
                                        const char *unit, const char *source);
 // Takes over the samples of a finished series and its summary, which is made anew when samples came
