@@ -86,7 +86,7 @@ static int add_range(struct list *list, uint64_t from, uint64_t to, uint64_t ste
 static int read_part(struct list *list, const char **text, enum steps steps,
                      struct tare_error *error)
 {
-	uint64_t from, to, step = 1;
+	uint64_t from = 0, to = 0, step = 1;
 	int status = read_number(list, text, &from, error);
 
 	if (status < 0 || strncmp(*text, "..", 2) != 0)
