@@ -45,7 +45,10 @@ static const void *const table[1];
 struct object {
 	const void *table;
 	int references;
+	struct object *before, *after;  // all that live, as a driver would hold them: an object that is
+	                                // left behind on purpose is no leak
 };
+static struct object *objects;
 struct _cl_platform_id { struct object object; };
 struct _cl_device_id { struct object object; };
 struct _cl_context { struct object object; };
@@ -70,8 +73,8 @@ struct _cl_event {
 	cl_ulong stamp;
 };
 
-static struct _cl_platform_id platform = { { table, 1 } };
-static struct _cl_device_id device = { { table, 1 } };
+static struct _cl_platform_id platform = { { .table = table, .references = 1 } };
+static struct _cl_device_id device = { { .table = table, .references = 1 } };
 
 // ---- the script
 
@@ -121,6 +124,10 @@ static void *create(size_t bytes)
 	struct object *object = calloc(1, bytes);
 	object->table = table;
 	object->references = 1;
+	object->after = objects;
+	if (objects)
+		objects->before = object;
+	objects = object;
 	return object;
 }
 
@@ -142,8 +149,15 @@ static void release_waits(const void *pointer)
 static cl_int release(void *pointer)
 {
 	struct object *object = pointer;
-	if (--object->references == 0)
-		free(object);
+	if (--object->references > 0)
+		return CL_SUCCESS;
+	if (object->before)
+		object->before->after = object->after;
+	else
+		objects = object->after;
+	if (object->after)
+		object->after->before = object->before;
+	free(object);
 	return CL_SUCCESS;
 }
 
