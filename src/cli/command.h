@@ -11,5 +11,7 @@ int tare_command_matmul(const struct tare_settings *settings, struct tare_error 
 int tare_command_overlap(const struct tare_settings *settings, struct tare_error *error);
 int tare_command_checkup(const struct tare_settings *settings, struct tare_error *error);
 int tare_command_render(const struct tare_settings *settings, struct tare_error *error);
+int tare_command_record(const struct tare_settings *settings, struct tare_error *error);
+int tare_command_report(const struct tare_settings *settings, struct tare_error *error);
 int tare_command_help(const struct tare_settings *settings, struct tare_error *error);
 int tare_command_describe(const struct tare_settings *settings, struct tare_error *error);

@@ -21,8 +21,9 @@
 #define BIT(command) (1u << TARE_COMMAND_##command)
 #define MEASURING                                                                                  \
 	(BIT(LATENCY) | BIT(BANDWIDTH) | BIT(PEAK) | BIT(MATMUL) | BIT(OVERLAP) | BIT(CHECKUP))
+#define TRACING (BIT(RECORD) | BIT(REPORT))
 #define WRITING (MEASURING | BIT(DEVICES) | BIT(RENDER))
-#define EVERY (WRITING | BIT(HELP) | BIT(DESCRIBE))
+#define EVERY (WRITING | TRACING | BIT(HELP) | BIT(DESCRIBE))
 #define MEMBER(name) offsetof(struct tare_settings, name)
 
 // clang-format off
@@ -65,6 +66,16 @@ const struct tare_command tare_commands[TARE_COMMAND_COUNT] = {
 		"Runs devices, latency, bandwidth, peak, matmul and overlap within one budget and writes "
 		"one text, one page, one JSON.",
 		tare_command_checkup, TARE_CHECKUP_BUDGET_NS },
+	[TARE_COMMAND_RECORD] = {
+		"record", "-- PROGRAM [ARGUMENTS]", 0, 0, false, "runs your program and records what it does with its devices",
+		"Runs an unmodified program and records every call, kernel and transfer into a folder that "
+		"tare report reads. The program's output, exit status and results stay its own.",
+		tare_command_record },
+	[TARE_COMMAND_REPORT] = {
+		"report", "[DIR.tare]", 0, 1, false, "where the time of a recorded program went",
+		"Reads what tare record wrote and says where the time went: the ledger, the kernels, the "
+		"transfers, the calls, and what bounds the run. Without DIR: the newest trace here.",
+		tare_command_report },
 	[TARE_COMMAND_RENDER] = {
 		"render", "FILE.json", 1, 1, false, "a saved result again, as text, page or CSV",
 		"Reads a result that --json wrote and writes it again: as text, or as what the options "

@@ -25,6 +25,8 @@ enum tare_command_id {
 	TARE_COMMAND_MATMUL,
 	TARE_COMMAND_OVERLAP,
 	TARE_COMMAND_CHECKUP,
+	TARE_COMMAND_RECORD,
+	TARE_COMMAND_REPORT,
 	TARE_COMMAND_RENDER,
 	TARE_COMMAND_HELP,
 	TARE_COMMAND_DESCRIBE,
@@ -109,6 +111,14 @@ struct tare_settings {
 	const char *kernel, *entry, *build_options, *item_bytes;
 	struct tare_texts kernel_arguments;
 	uint64_t align, group_size; // 0: not said
+	const char *output;           // of record: the trace's folder
+	int force, strict;            // 1 when asked for
+	uint64_t max_bytes;           // of a recorded process's file; 0: not said
+	const char *keep;             // "newest", "oldest"
+	const char *delay, *duration; // of record, in seconds
+	const char *process, *task;   // of report: a number or name; a pattern of kernels' names
+	const char *from, *to;        // of report, in seconds or percent of the run
+	char **program;               // what follows `--`, NULL-terminated; NULL: nothing
 	int verbosity;              // -1 with -q, 1 with -v
 	int help, version;          // 1 when asked for
 	const char *operands[2];

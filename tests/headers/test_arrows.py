@@ -11,11 +11,15 @@ SOURCE = ROOT / "src"
 ARROWS = {
     "base": set(),
     "model": {"base"},
+    "trace": {"base"},
+    "guest": set(),
+    "analysis": {"base", "model", "trace"},
+    "record": {"base", "guest"},
     "result": {"base", "model"},
-    "report": {"base", "model", "result"},
+    "report": {"base", "model", "result", "analysis"},
     "backend": {"base", "model"},
     "measure": {"base", "model", "result", "backend"},
-    "cli": {"base", "model", "result", "report", "backend", "measure"},
+    "cli": {"base", "model", "result", "report", "backend", "measure", "record", "analysis"},
 }
 KINDS = {".c", ".h", ".py", ".sh", ".js", ".css", ".html", ".build", ".scd", ".cl", ".cu"}
 NAMES = {"Makefile", "meson_options.txt", "check", "demo", "setup"}

@@ -1,0 +1,556 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trace on disk: docs/trace-format.md is the normative text, this is its C form, shared by the
+// recorder (which allocates nothing) and the reader (which trusts nothing). Little-endian, fixed
+// widths, no padding that is not named.
+//
+// NAME.tare/ is a directory. `record.json` is written by `tare record`; every process that was
+// recorded has one file HOST-PID-STARTTICKS.trace: one header page, then windows of 256 KiB. A
+// window belongs to one thread and holds 64-byte records; the first one is its own header, the
+// first whose head is 0 ends it. A record's head is stored last, with release, so a record that
+// can be seen is whole.
+#ifndef TARE_TRACE_FORMAT_H
+#define TARE_TRACE_FORMAT_H
+#include <stdint.h>
+
+#define TARE_TRACE_MAGIC "\x89tare\r\n\x1a"
+#define TARE_TRACE_VERSION_MAJOR 1 // a reader refuses a higher one
+#define TARE_TRACE_VERSION_MINOR 0 // may add record types, fact keys and enum values
+#define TARE_TRACE_BYTE_ORDER UINT32_C(0x01020304)
+#define TARE_TRACE_HEADER_BYTES 4096
+#define TARE_TRACE_WINDOW_BYTES (256 * 1024)
+#define TARE_TRACE_RECORD_BYTES 64
+#define TARE_TRACE_NO_RANK UINT64_MAX
+#define TARE_TRACE_NAME_BYTES 128
+
+enum tare_trace_api {
+	TARE_TRACE_NO_API = 0,
+	TARE_TRACE_OPENCL = 1,
+	TARE_TRACE_LEVELZERO = 2,
+	TARE_TRACE_CUDA = 3,
+};
+
+// What host ticks are.
+enum tare_trace_host_clock {
+	TARE_TRACE_CLOCK_RAW = 1, // nanoseconds of CLOCK_MONOTONIC_RAW
+	TARE_TRACE_CLOCK_TSC = 2, // the time-stamp counter; pairs with CLOCK_MONOTONIC_RAW are recorded
+};
+
+enum tare_trace_flags {
+	TARE_TRACE_STRICT = 1 << 0,      // nothing of the program was changed
+	TARE_TRACE_KEEP_NEWEST = 1 << 1, // full windows were used again when the file was full
+	TARE_TRACE_FORKED = 1 << 2,      // begun in the child of a fork, without an exec
+	TARE_TRACE_COUNT_ONLY = 1 << 3,  // no device times were asked for
+};
+
+enum tare_trace_state {
+	TARE_TRACE_RECORDING = 1, // or killed: see alive_ticks
+	TARE_TRACE_ENDED = 2,     // the process came to its exit
+	TARE_TRACE_EXEC = 3,      // it became another program
+	TARE_TRACE_STOPPED = 4,   // the recorder gave up; stop_reason says why
+};
+
+enum tare_trace_stop {
+	TARE_TRACE_NOT_STOPPED = 0,
+	TARE_TRACE_MAX_SIZE = 1,   // --max-size, with --keep oldest
+	TARE_TRACE_NO_SPACE = 2,   // ENOSPC, EDQUOT
+	TARE_TRACE_FILE_LIMIT = 3, // RLIMIT_FSIZE
+	TARE_TRACE_IO = 4,         // any other failure of the file
+	TARE_TRACE_NO_MEMORY = 5,  // no memory for the recorder's own tables
+};
+
+// The first page. The counters are live: written with relaxed atomics while the program runs, so
+// that a killed process leaves them. What records can tell is not counted here.
+struct tare_trace_header {
+	char magic[8];
+	uint16_t version_major, version_minor;
+	uint32_t byte_order;
+	uint32_t header_bytes, window_bytes, record_bytes;
+	uint32_t flags;      // enum tare_trace_flags
+	uint32_t host_clock; // enum tare_trace_host_clock
+	uint32_t api;        // enum tare_trace_api of the recorder that made the file
+	uint64_t host_hz;    // nominal rate of host ticks, 0: not known, only the pairs tell
+	uint64_t pid, parent_pid;
+	uint64_t rank, rank_count;      // TARE_TRACE_NO_RANK: none
+	uint64_t start_ticks;           // when recording began
+	int64_t start_raw_ns;           // the same moment on CLOCK_MONOTONIC_RAW,
+	int64_t start_monotonic_ns;     // CLOCK_MONOTONIC and
+	int64_t start_realtime_ns;      // CLOCK_REALTIME (since 1970)
+	int64_t process_start_raw_ns;   // when the process began, by /proc (10 ms); 0: not known
+	int64_t self_cost_ps;           // calibrated: what one command costs, by the recorder itself; 0: no
+	int64_t self_call_cost_ps;      // the same for a call that is no command
+	uint64_t boot_id[2];            // of the machine; 0: not known. RAW times compare only within it
+	char host_name[64];
+	char rank_from[32];             // the variable that told the rank
+	char executable[256];           // cut at its beginning when longer
+	char command_line[512];         // arguments joined by NUL, cut at the end
+	uint32_t state;                 // enum tare_trace_state
+	uint32_t stop_reason;           // enum tare_trace_stop
+	int64_t stop_error;             // errno of it
+	uint64_t end_ticks;             // 0 while recording
+	uint64_t alive_ticks;           // last sign of life of the helper thread or of a window's claim
+	uint64_t windows;               // windows that were ever claimed; the file may hold fewer
+	uint64_t definition_windows;    // of these
+	uint64_t lost_records;          // no room could be had
+	uint64_t lost_commands;         // of these, commands
+	uint64_t recycled_records;      // overwritten by newer ones (--keep newest)
+	uint64_t recycled_commands;
+	uint64_t passed_calls;          // through extension pointers: passed on, not timed
+	uint64_t stalls;                // a thread had to make its own window
+	uint64_t stalled_ticks;
+	uint64_t process_cpu_ns;        // at the last sign of life, all threads
+	uint64_t helper_cpu_ns;         // the recorder's own thread
+	uint64_t pending;               // commands whose device times are not harvested yet
+	uint64_t calls_seen;            // calls that reached the layer, sampled by the helper and at exit
+};
+
+// ---- records
+
+// A record's head: type, flags, detail (function, key or kind) and the track that wrote it.
+static inline uint64_t tare_trace_head(uint8_t type, uint8_t flags, uint16_t detail, uint32_t track)
+{
+	return type | (uint64_t)flags << 8 | (uint64_t)detail << 16 | (uint64_t)track << 32;
+}
+static inline uint8_t tare_trace_type(uint64_t head) { return (uint8_t)head; }
+static inline uint8_t tare_trace_record_flags(uint64_t head) { return (uint8_t)(head >> 8); }
+static inline uint16_t tare_trace_detail(uint64_t head) { return (uint16_t)(head >> 16); }
+static inline uint32_t tare_trace_track(uint64_t head) { return (uint32_t)(head >> 32); }
+
+enum tare_trace_type {
+	TARE_TRACE_END = 0, // no record: the rest of the window is empty
+	TARE_TRACE_WINDOW = 1,
+	// Definitions; they lie in windows of their own, which are never used again.
+	TARE_TRACE_STRING = 2,
+	TARE_TRACE_TRACK = 3,
+	TARE_TRACE_FUNCTION = 4,
+	TARE_TRACE_OBJECT = 5,
+	TARE_TRACE_FACT = 6,
+	TARE_TRACE_SHAPE = 7,
+	TARE_TRACE_CHANGE = 8,
+	// Events.
+	TARE_TRACE_CALL = 16,
+	TARE_TRACE_POLLED = 17,
+	TARE_TRACE_COMMAND = 18,
+	TARE_TRACE_CALL_END = 19,
+	TARE_TRACE_DEPENDS = 20,
+	TARE_TRACE_TIMES = 21,
+	TARE_TRACE_UNTIMED = 22,
+	TARE_TRACE_EXECUTE = 23,
+	TARE_TRACE_CALLBACK = 24,
+	TARE_TRACE_CPU_TIME = 25,
+	TARE_TRACE_CLOCK_PAIR = 26,
+	TARE_TRACE_PHASE = 27,
+	TARE_TRACE_LOSS = 28,
+	TARE_TRACE_FORK = 29,
+	TARE_TRACE_ACTIVE = 30,
+	TARE_TRACE_TRANSFER = 31,
+};
+
+// First record of a window. detail: 1 for definitions, 0 for events.
+struct tare_trace_window {
+	uint64_t head;
+	uint64_t sequence;       // in the order of claiming, from 1
+	uint64_t claimed_ticks;
+	uint64_t in_call;        // 1 + the function that the thread is in and that may wait; 0: none
+	uint64_t in_call_ticks;  // since
+	uint64_t lost_before;    // records that this thread had to drop before this window
+	uint64_t reserved[2];
+};
+
+// Text, in as many records as it takes, one after another, all with the same id and total.
+struct tare_trace_string {
+	uint64_t head;
+	uint32_t id;     // from 1
+	uint32_t total;  // bytes of the whole text
+	uint32_t offset; // of this part
+	uint32_t bytes;  // in this part, at most 40
+	char text[40];
+};
+
+// A thread. detail: enum tare_trace_track_kind.
+enum tare_trace_track_kind { TARE_TRACE_THREAD = 0, TARE_TRACE_HELPER = 1 };
+struct tare_trace_track_record {
+	uint64_t head;
+	uint64_t ticks;   // first seen
+	uint64_t tid;     // the kernel's number
+	uint32_t name;    // string, 0: none
+	uint32_t reserved32;
+	uint64_t reserved[4];
+};
+
+// What a function number means. detail: the number.
+struct tare_trace_function {
+	uint64_t head;
+	uint32_t name;   // string: "clEnqueueWriteBuffer"
+	uint32_t api;    // enum tare_trace_api
+	uint32_t role;   // enum tare_trace_role
+	uint32_t reserved32;
+	uint64_t reserved[5];
+};
+
+// What a call does to the thread that makes it; the ledger's host states come from it.
+enum tare_trace_role {
+	TARE_ROLE_QUERY = 0,   // asks or sets, does no work: clGetDeviceInfo, clSetKernelArg
+	TARE_ROLE_COMMAND = 1, // puts work into a queue
+	TARE_ROLE_WAIT = 2,    // returns when the device got somewhere: clFinish, clWaitForEvents
+	TARE_ROLE_FLUSH = 3,
+	TARE_ROLE_BUILD = 4,   // compiles, links
+	TARE_ROLE_ALLOCATE = 5, // makes or frees memory objects
+	TARE_ROLE_CREATE = 6,  // makes or frees other objects: contexts, queues, kernels
+	TARE_ROLE_START = 7,   // finds platforms and devices
+	TARE_ROLE_POLL = 8,    // asks whether something is done; such calls are aggregated
+	TARE_ROLE_COUNT
+};
+
+// An object of the API, when it was made. detail: enum tare_trace_object_kind.
+// Handles are used again by drivers: a handle means the object with the latest `ticks` that is not
+// later than the record that names it.
+enum tare_trace_object_kind {
+	TARE_OBJECT_PLATFORM = 1,
+	TARE_OBJECT_DEVICE = 2,  // parent: platform; number: from 0 in this process; bytes: memory
+	TARE_OBJECT_CONTEXT = 3,
+	TARE_OBJECT_QUEUE = 4,   // parent: context; device; number; properties as made (clock of stamps: its device's)
+	TARE_OBJECT_PROGRAM = 5, // parent: context
+	TARE_OBJECT_KERNEL = 6,  // parent: program; name
+	TARE_OBJECT_MEMORY = 7,  // parent: context, or the buffer it is a part of; properties: flags;
+	                         // bytes; number: enum tare_trace_memory
+	TARE_OBJECT_EVENT = 8,   // a user event
+	TARE_OBJECT_GRAPH = 9,   // command list, command buffer, graph
+};
+struct tare_trace_object {
+	uint64_t head;
+	uint64_t handle;
+	uint64_t ticks;
+	uint64_t parent;
+	uint64_t device;
+	uint64_t properties;
+	uint64_t bytes;
+	uint32_t name;   // string, 0: none
+	uint32_t number;
+};
+
+enum tare_trace_memory {
+	TARE_TRACE_MEMORY_UNKNOWN = 0,
+	TARE_TRACE_MEMORY_BUFFER = 1,        // device memory
+	TARE_TRACE_MEMORY_BUFFER_HOST = 2,   // ALLOC_HOST_PTR: pinned
+	TARE_TRACE_MEMORY_BUFFER_USER = 3,   // USE_HOST_PTR
+	TARE_TRACE_MEMORY_PART = 4,          // a sub-buffer
+	TARE_TRACE_MEMORY_IMAGE = 5,
+	TARE_TRACE_MEMORY_PIPE = 6,
+	TARE_TRACE_MEMORY_SHARED = 7,        // SVM, USM shared, managed
+	TARE_TRACE_MEMORY_PINNED = 8,        // host memory of the API: USM host, cudaHostAlloc
+	TARE_TRACE_MEMORY_PAGEABLE = 9,      // plain host memory
+	TARE_TRACE_MEMORY_MAPPED = 10,       // inside a mapped buffer
+};
+
+// One more thing known of an object. detail: enum tare_trace_fact.
+enum tare_trace_fact {
+	TARE_FACT_VENDOR = 1,            // string
+	TARE_FACT_DRIVER_VERSION = 2,    // string
+	TARE_FACT_API_VERSION = 3,       // string
+	TARE_FACT_DEVICE_TYPE = 4,       // CL_DEVICE_TYPE bits
+	TARE_FACT_COMPUTE_UNITS = 5,
+	TARE_FACT_CLOCK_HZ = 6,
+	TARE_FACT_GROUP_LIMIT = 7,       // device or kernel: most work-items in a group
+	TARE_FACT_LOCAL_BYTES = 8,       // device: what there is; kernel: what it takes
+	TARE_FACT_PRIVATE_BYTES = 9,     // kernel, per work-item
+	TARE_FACT_PREFERRED_MULTIPLE = 10, // kernel: SIMD width where told
+	TARE_FACT_SPILL_BYTES = 11,
+	TARE_FACT_COMPILED_GROUP = 12,   // kernel: reqd_work_group_size, 21 bits a dimension
+	TARE_FACT_SUB_GROUP = 13,
+	TARE_FACT_REGISTERS = 14,
+	TARE_FACT_SOURCE_HASH = 15,      // program: FNV-1a 64 of the source or binary
+	TARE_FACT_SOURCE_BYTES = 16,
+	TARE_FACT_BUILD_OPTIONS = 17,    // string
+	TARE_FACT_BUILD_FAILED = 18,     // the native code
+	TARE_FACT_TIMER_RESOLUTION_NS = 19,
+	TARE_FACT_UUID = 20,             // string, hexadecimal
+	TARE_FACT_PCI = 21,              // string, dddd:bb:dd.f
+	TARE_FACT_DEVICE_OF = 22,        // a device of a context
+	TARE_FACT_HOST_POINTER = 23,     // of a memory object
+	TARE_FACT_UNIFIED_MEMORY = 24,   // 1: device memory is the host's
+	TARE_FACT_PROFILING = 25,        // queue: 1 stamps can be had
+	TARE_FACT_LIBRARY = 26,          // string: the driver's file
+};
+struct tare_trace_fact_record {
+	uint64_t head;
+	uint64_t object; // handle
+	uint64_t ticks;
+	uint64_t value;
+	uint64_t device; // the device for which it holds, 0: any
+	uint32_t text;   // string, 0: none
+	uint32_t reserved32;
+	uint64_t reserved[2];
+};
+
+// An ND-range, named by commands. Local 0: left to the runtime.
+struct tare_trace_shape {
+	uint64_t head;
+	uint32_t id;         // from 1
+	uint32_t dimensions; // 1 to 3; sizes beyond are 1
+	uint64_t global[3];
+	uint32_t local[3];
+	uint32_t has_offset;
+	uint64_t reserved;
+};
+
+// What was altered in the program. detail: enum tare_trace_change.
+enum tare_trace_change {
+	TARE_CHANGE_PROFILING = 1,      // a queue was made with profiling: object, from, to
+	TARE_CHANGE_EVENT = 2,          // events are asked for where the program asked for none: once a queue
+	TARE_CHANGE_EVENT_RETAINED = 3, // its events live a little longer: once a queue
+	TARE_CHANGE_CALLBACK = 4,       // its callbacks go through ours: once
+	TARE_CHANGE_HELPER = 5,         // a thread was started
+	TARE_CHANGE_FLAG = 6,
+};
+struct tare_trace_change_record {
+	uint64_t head;
+	uint64_t object;
+	uint64_t ticks;
+	uint64_t from, to;
+	uint64_t reserved[3];
+};
+
+enum tare_trace_call_flags {
+	TARE_CALL_FAILED = 1 << 0,   // result is the API's error code
+	TARE_CALL_RELEASED = 1 << 1, // the object was let go of for the last time
+	TARE_CALL_NESTED = 1 << 2,   // made inside another call of the same thread
+};
+// A call that is no command. detail: the function.
+struct tare_trace_call {
+	uint64_t head;
+	uint64_t enter, exit; // host ticks
+	int64_t result;
+	uint64_t object;      // what it is about: queue, program, memory; 0: none
+	uint64_t bytes;
+	uint64_t value;       // whatever else the role says; for clWaitForEvents the number of events
+	uint64_t device;
+};
+
+// Calls of one function in a row that only ask. The record is updated in place while it is the
+// last one of its window. detail: the function.
+struct tare_trace_polled {
+	uint64_t head;
+	uint64_t first_enter, last_exit;
+	uint64_t count;
+	uint64_t ticks;  // inside the calls, together
+	uint64_t object; // of the first
+	uint64_t failed;
+	uint64_t reserved;
+};
+
+enum tare_trace_command_kind {
+	TARE_KIND_KERNEL = 1,
+	TARE_KIND_TASK = 2,   // native kernel
+	TARE_KIND_WRITE = 3,  // to the device
+	TARE_KIND_READ = 4,   // from the device
+	TARE_KIND_COPY = 5,   // within the device
+	TARE_KIND_FILL = 6,
+	TARE_KIND_MAP = 7,
+	TARE_KIND_UNMAP = 8,
+	TARE_KIND_MIGRATE = 9,
+	TARE_KIND_MARKER = 10,
+	TARE_KIND_BARRIER = 11,
+	TARE_KIND_GRAPH = 12, // runs a recorded list
+	TARE_KIND_OTHER = 13, // GL, media and the like
+	TARE_KIND_KINDS
+};
+enum tare_trace_direction {
+	TARE_DIRECTION_NONE = 0,
+	TARE_DIRECTION_TO_DEVICE = 1,
+	TARE_DIRECTION_FROM_DEVICE = 2,
+	TARE_DIRECTION_LOCAL = 3, // within the device
+	TARE_DIRECTION_HOST = 4,  // within the host (SVM)
+};
+enum tare_trace_command_flags {
+	TARE_COMMAND_FAILED = 1 << 0,    // the enqueue failed: nothing was enqueued; `object2` is the code
+	TARE_COMMAND_BLOCKING = 1 << 1,
+	TARE_COMMAND_OWN_EVENT = 1 << 2, // the event is the recorder's
+	TARE_COMMAND_DEPENDS = 1 << 3,   // a DEPENDS record follows
+	TARE_COMMAND_LONG = 1 << 4,      // a CALL_END record follows: the call took too long for call_ticks
+	TARE_COMMAND_NO_TIMES = 1 << 5,  // no device times will come: no profiling, or --strict
+	TARE_COMMAND_TRANSFER = 1 << 6,  // a TRANSFER record follows
+	TARE_COMMAND_NESTED = 1 << 7,
+};
+// A call that put work into a queue. detail: the function. Its identity is (track, number).
+struct tare_trace_command {
+	uint64_t head;
+	uint64_t enter;       // host ticks; exit is enter + call_ticks
+	uint32_t call_ticks;  // UINT32_MAX with TARE_COMMAND_LONG
+	uint32_t number;      // counts the commands of this track, from 1
+	uint8_t kind;         // enum tare_trace_command_kind
+	uint8_t direction;
+	uint8_t alignment;    // log2 of the host address's alignment, at most 12 counted; 255: no address
+	uint8_t memory;       // enum tare_trace_memory of the host side
+	uint32_t queue;       // number of the queue (TARE_OBJECT_QUEUE)
+	uint64_t object;      // kernel, or memory of the device's side; source of a copy
+	uint64_t amount;      // bytes; for a kernel the id of its shape
+	uint64_t event;       // handle
+	uint64_t object2;     // host address; destination of a copy; code of a failed one
+};
+
+// The end of a command's call that took long. Follows its command in the same window or the next.
+struct tare_trace_call_end {
+	uint64_t head;
+	uint64_t number; // of the command, of the same track
+	uint64_t exit;
+	uint64_t reserved[5];
+};
+
+// More of a transfer: rectangles, images, offsets.
+struct tare_trace_transfer {
+	uint64_t head;
+	uint64_t number; // of the command, of the same track
+	uint64_t offset; // on the device's side
+	uint32_t region[3];
+	uint32_t row_pitch;
+	uint64_t slice_pitch;
+	uint64_t reserved[2];
+};
+
+// What a command (or a wait) waits for, up to six events; as many records as it takes.
+// detail: how many in this record.
+enum tare_trace_depends_flags { TARE_DEPENDS_OF_CALL = 1 << 0 };
+struct tare_trace_depends {
+	uint64_t head;
+	uint64_t of; // number of the command; with OF_CALL the `enter` of the waiting call
+	uint64_t event[6];
+};
+
+// When a command ran, in raw ticks of its device. Written by whoever harvested it.
+enum tare_trace_stamps {
+	TARE_TRACE_STAMP_QUEUED = 1 << 0,
+	TARE_TRACE_STAMP_SUBMITTED = 1 << 1,
+	TARE_TRACE_STAMP_START = 1 << 2,
+	TARE_TRACE_STAMP_END = 1 << 3,
+};
+// flags: enum tare_trace_stamps that are present.
+struct tare_trace_times {
+	uint64_t head;
+	uint32_t command_track, command_number;
+	uint64_t queued, submitted, start, end;
+	uint64_t observed; // host ticks: the command was complete by then
+	uint64_t execution; // 0 for the only one; from 1 for nodes and repetitions of a graph
+};
+
+// A command whose times will not come. detail: enum tare_trace_untimed.
+enum tare_trace_untimed {
+	TARE_UNTIMED_REFUSED = 1,   // the API refused the profiling info; value is its code
+	TARE_UNTIMED_FAILED = 2,    // the command ended with an error; value is its status
+	TARE_UNTIMED_ABANDONED = 3, // the process ended first
+	TARE_UNTIMED_NO_ROOM = 4,   // too many were pending
+};
+struct tare_trace_untimed_record {
+	uint64_t head;
+	uint32_t command_track, command_number;
+	int64_t value;
+	uint64_t observed;
+	uint64_t reserved[4];
+};
+
+// For graphs and command lists: execution `execution` of the list `graph` was started by a command.
+struct tare_trace_execute {
+	uint64_t head;
+	uint32_t command_track, command_number;
+	uint64_t graph;
+	uint64_t execution;
+	uint64_t nodes;
+	uint64_t reserved[3];
+};
+
+// The program's own callback, run by whatever thread. detail: the function that registered it.
+struct tare_trace_callback {
+	uint64_t head;
+	uint64_t enter, exit;
+	uint64_t object;  // event, program, memory
+	int64_t status;
+	uint64_t reserved[3];
+};
+
+// detail 0: the thread's CPU time; 1: the process's.
+struct tare_trace_cpu_time {
+	uint64_t head;
+	uint64_t ticks;
+	uint64_t cpu_ns;
+	uint64_t resident_bytes; // of the process; 0: not read
+	uint64_t reserved[4];
+};
+
+// Another clock, bracketed by host ticks. detail: enum tare_trace_clock.
+enum tare_trace_clock {
+	TARE_CLOCK_RAW = 1,       // CLOCK_MONOTONIC_RAW, ns
+	TARE_CLOCK_MONOTONIC = 2, // CLOCK_MONOTONIC, ns
+	TARE_CLOCK_REALTIME = 3,
+	TARE_CLOCK_DEVICE = 4,    // of `device`
+};
+struct tare_trace_clock_pair {
+	uint64_t head;
+	uint64_t before;
+	uint64_t value;
+	uint64_t after;
+	uint64_t device;
+	uint64_t reserved[3];
+};
+
+// detail: 0 an instant, 1 begin, 2 end.
+struct tare_trace_phase {
+	uint64_t head;
+	uint64_t ticks;
+	uint32_t name;
+	uint32_t domain;
+	uint64_t value;
+	uint64_t reserved[4];
+};
+
+// Records of this track that found no room between two times.
+struct tare_trace_loss {
+	uint64_t head;
+	uint64_t from, to;
+	uint64_t records, commands;
+	uint64_t reserved[3];
+};
+
+struct tare_trace_fork {
+	uint64_t head;
+	uint64_t ticks;
+	uint64_t child;
+	uint64_t reserved[5];
+};
+
+// --delay and --duration. detail: 1 recording begins, 0 it ends. Definitions are always recorded.
+struct tare_trace_active {
+	uint64_t head;
+	uint64_t ticks;
+	uint64_t reserved[6];
+};
+
+#ifndef __cplusplus
+_Static_assert(sizeof(struct tare_trace_header) <= TARE_TRACE_HEADER_BYTES, "one page");
+#define TARE_TRACE_CHECK(name) \
+	_Static_assert(sizeof(struct name) == TARE_TRACE_RECORD_BYTES, #name " is one record")
+TARE_TRACE_CHECK(tare_trace_window);
+TARE_TRACE_CHECK(tare_trace_string);
+TARE_TRACE_CHECK(tare_trace_track_record);
+TARE_TRACE_CHECK(tare_trace_function);
+TARE_TRACE_CHECK(tare_trace_object);
+TARE_TRACE_CHECK(tare_trace_fact_record);
+TARE_TRACE_CHECK(tare_trace_shape);
+TARE_TRACE_CHECK(tare_trace_change_record);
+TARE_TRACE_CHECK(tare_trace_call);
+TARE_TRACE_CHECK(tare_trace_polled);
+TARE_TRACE_CHECK(tare_trace_command);
+TARE_TRACE_CHECK(tare_trace_call_end);
+TARE_TRACE_CHECK(tare_trace_transfer);
+TARE_TRACE_CHECK(tare_trace_depends);
+TARE_TRACE_CHECK(tare_trace_times);
+TARE_TRACE_CHECK(tare_trace_untimed_record);
+TARE_TRACE_CHECK(tare_trace_execute);
+TARE_TRACE_CHECK(tare_trace_callback);
+TARE_TRACE_CHECK(tare_trace_cpu_time);
+TARE_TRACE_CHECK(tare_trace_clock_pair);
+TARE_TRACE_CHECK(tare_trace_phase);
+TARE_TRACE_CHECK(tare_trace_loss);
+TARE_TRACE_CHECK(tare_trace_fork);
+TARE_TRACE_CHECK(tare_trace_active);
+#undef TARE_TRACE_CHECK
+#endif
+#endif

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trace in memory, with handles resolved, every time on the one host clock and nothing
+// interpreted: what the ledger, the tables and the exports are computed from. Tests build one by
+// hand, so every member is plain data. All times are nanoseconds of CLOCK_MONOTONIC_RAW (times of
+// another process of the same machine are comparable), host and device alike: device ticks were
+// mapped once, when loading, and `residual_ns` of the device's clock in that process is the error.
+#pragma once
+#include "base/error.h"
+#include "tare/trace_format.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TARE_NO_TIME INT64_MIN   // a time that is not known
+#define TARE_NO_INDEX UINT32_MAX // an object that is not known, or none
+
+struct tare_recorded_process {
+	const char *executable, *command_line; // "app --n 3"
+	const char *host_name;
+	uint64_t pid, parent_pid;
+	uint64_t rank, rank_count;     // TARE_TRACE_NO_RANK: none
+	const char *rank_from;
+	uint32_t flags;                // enum tare_trace_flags
+	uint32_t state;                // enum tare_trace_state
+	uint32_t stop_reason;          // enum tare_trace_stop
+	int64_t start_ns, end_ns;      // of the process where known, else of its recording
+	int64_t recorded_from_ns;      // when the layer was loaded
+	int64_t host_residual_ns;      // of host ticks against CLOCK_MONOTONIC_RAW
+	uint64_t cpu_ns;               // all its threads, to the last sign of life
+	uint64_t helper_cpu_ns;        // of these, the recorder's own thread
+	uint64_t lost_records, lost_commands, recycled_records, recycled_commands;
+	uint64_t passed_calls, stalls;
+	int64_t stalled_ns;
+	uint64_t damaged_windows, unknown_records;
+	const char *problem;           // of its file, NULL: none
+	int64_t self_cost_ps, self_call_cost_ps;
+	uint64_t calls_seen;
+};
+
+struct tare_recorded_thread {
+	uint32_t process;
+	uint64_t tid;
+	uint32_t track;
+	bool helper;
+	const char *name;
+	// Its CPU samples: [first_sample, first_sample + sample_count) of `cpu_samples`.
+	size_t first_sample, sample_count;
+	// The call in which it was when the process ended, if it may wait.
+	uint32_t unfinished_function;  // TARE_NO_INDEX: none
+	int64_t unfinished_since_ns;
+};
+
+struct tare_cpu_sample {
+	int64_t at_ns;
+	int64_t cpu_ns; // CPU time of the thread since it began
+};
+
+// How the device's stamps were put on the host clock.
+enum tare_clock_source {
+	TARE_CLOCK_NONE,     // no stamp could be mapped
+	TARE_CLOCK_SAME,     // the device counts the host's raw clock: every stamp fits between the host's readings
+	TARE_CLOCK_PAIRS,    // readings of both clocks (clGetDeviceAndHostTimer)
+	TARE_CLOCK_CAUSAL,   // bounded by the calls: queued while the enqueue ran, ended before it was seen
+};
+
+// A device as one process sees it; `same_as` joins those of several processes (and platforms).
+struct tare_recorded_device {
+	uint32_t process;
+	uint32_t same_as;        // lowest index of the same device; its own when it is the first
+	const char *name, *platform, *vendor, *driver_version;
+	uint64_t type;           // CL_DEVICE_TYPE bits
+	uint64_t compute_units, clock_hz, memory_bytes, local_bytes, group_limit; // 0: not told
+	bool unified_memory;
+	const char *uuid, *pci;  // "": not told
+	enum tare_clock_source clock_source;
+	int64_t residual_ns;     // of the mapping, host ticks included; TARE_NO_TIME: no mapping
+	double drift_ppm;
+	uint64_t clock_pairs;    // or brackets, that it rests on
+	uint64_t contradictions; // commands whose stamps contradict causality by more than the residual
+};
+
+struct tare_recorded_queue {
+	uint32_t process, device; // index; TARE_NO_INDEX
+	uint32_t number;          // in its process
+	uint64_t properties;      // as made
+	bool out_of_order, profiling;
+	bool profiling_added;     // by the recorder
+	int64_t created_ns;
+};
+
+struct tare_recorded_kernel {  // one a (process, program, name)
+	uint32_t process;
+	uint32_t program;         // index into programs; TARE_NO_INDEX
+	const char *name;
+};
+
+// What a device says about a kernel.
+struct tare_recorded_kernel_fact {
+	uint32_t kernel, device;
+	uint64_t group_limit, local_bytes, private_bytes, preferred_multiple, sub_group; // 0: not told
+	uint64_t spill_bytes;     // UINT64_MAX: not told
+	uint64_t compiled_group;
+};
+
+struct tare_recorded_program {
+	uint32_t process;
+	uint64_t source_hash, source_bytes; // 0: not told
+	const char *build_options;
+	int64_t build_error;      // 0: none
+};
+
+struct tare_recorded_memory {
+	uint32_t process;
+	uint32_t kind;            // enum tare_trace_memory
+	uint64_t flags;           // the API's
+	uint64_t bytes;
+	uint32_t parent;          // memory of which it is a part; TARE_NO_INDEX
+	uint32_t context;         // number of the context in the process
+	int64_t created_ns;
+	int64_t released_ns;      // TARE_NO_TIME: never, or not seen
+};
+
+struct tare_recorded_shape {
+	uint32_t dimensions;
+	uint64_t global[3];
+	uint32_t local[3];        // 0: left to the runtime
+};
+
+// A command: an enqueue that succeeded. In the order of enter_ns.
+struct tare_recorded_command {
+	int64_t enter_ns, exit_ns;  // of the call
+	int64_t submitted_ns;       // TARE_NO_TIME where not known; so the next two
+	int64_t start_ns, end_ns;
+	uint64_t amount;            // bytes; for a kernel index into shapes
+	uint32_t thread, queue;
+	uint32_t object;            // kernel, or memory (of the device's side, source of a copy)
+	uint32_t first_wait;        // index into `waits`; TARE_NO_INDEX: none
+	uint16_t function;          // index into functions
+	uint8_t kind;               // enum tare_trace_command_kind
+	uint8_t direction;
+	uint8_t alignment;
+	uint8_t memory;             // enum tare_trace_memory of the host side
+	uint8_t flags;              // enum tare_trace_command_flags
+	uint8_t untimed;            // enum tare_trace_untimed when start_ns is not known; 0: never harvested
+};
+
+// A list of commands that a command waits for ends with one that has `last`.
+struct tare_recorded_wait {
+	uint32_t command : 31;      // 0x7fffffff: an event that is no command's (a user event), or not seen
+	uint32_t last : 1;
+};
+
+// Any call but those of commands, in the order of enter_ns; of polled ones, the row of them.
+struct tare_recorded_call {
+	int64_t enter_ns, exit_ns;
+	uint64_t count;             // 1, or the calls of a row
+	int64_t inside_ns;          // exit - enter, or in the calls of the row
+	uint64_t bytes;
+	uint32_t thread;
+	uint32_t object;            // queue for waits and flushes, program for builds, memory; TARE_NO_INDEX
+	uint32_t device;            // that it waits for or is about, where known; TARE_NO_INDEX
+	uint16_t function;
+	uint8_t role;               // enum tare_trace_role
+	uint8_t flags;              // enum tare_trace_call_flags
+	int32_t result;
+};
+
+struct tare_recorded_callback {
+	int64_t enter_ns, exit_ns;
+	uint32_t thread;
+	uint16_t function;
+};
+
+struct tare_recorded_function {
+	const char *name;           // "clFinish"
+	uint32_t api, role;
+};
+
+struct tare_recorded_change {
+	uint32_t process;
+	uint32_t change;            // enum tare_trace_change
+	uint64_t count;             // objects that it was done to
+	uint64_t commands;          // commands concerned, where it is one a command (events); else 0
+};
+
+struct tare_recorded_loss {
+	uint32_t process, thread;
+	int64_t from_ns, to_ns;
+	uint64_t records, commands;
+};
+
+// All of a trace. Every array belongs to the recording, and so do the texts.
+struct tare_recording {
+	const char *path, *name;    // of the folder; name without ".tare"
+	const char *program;        // command line as `tare record` was given it; "" not known
+	int exit_status;            // -1: not known
+	int exit_signal;            // 0: none
+	bool complete;              // record.json says that the program has ended
+	int64_t start_ns, end_ns;   // the run: program started to program ended
+	int64_t start_realtime_ns;  // since 1970; 0: not known
+	int64_t user_cpu_ns, system_cpu_ns; // of all processes waited for; TARE_NO_TIME
+	uint32_t host_units;        // logical CPUs; 0: not known
+	const char *layer;          // what became of the layer, when no process was recorded
+	const char *problem;        // of the folder, NULL: none
+
+	struct tare_recorded_process *processes;
+	struct tare_recorded_thread *threads;
+	struct tare_recorded_device *devices;
+	struct tare_recorded_queue *queues;
+	struct tare_recorded_kernel *kernels;
+	struct tare_recorded_kernel_fact *kernel_facts;
+	struct tare_recorded_program *programs;
+	struct tare_recorded_memory *memories;
+	struct tare_recorded_shape *shapes;
+	struct tare_recorded_command *commands;
+	struct tare_recorded_wait *waits;
+	struct tare_recorded_call *calls;
+	struct tare_recorded_callback *callbacks;
+	struct tare_recorded_function *functions;
+	struct tare_recorded_change *changes;
+	struct tare_recorded_loss *losses;
+	struct tare_cpu_sample *cpu_samples;
+	size_t process_count, thread_count, device_count, queue_count, kernel_count,
+	    kernel_fact_count, program_count, memory_count, shape_count, command_count, wait_count,
+	    call_count, callback_count, function_count, change_count, loss_count, cpu_sample_count;
+	uint64_t failed_commands;   // enqueues that the API refused; their calls are in `calls`
+	uint64_t unresolved;        // records that name an object, queue or event that was not found
+	void *storage;              // private to loading
+};
+
+// What a report is about.
+struct tare_view {
+	int64_t from_ns, to_ns;     // the part of the run, absolute
+	uint32_t process;           // TARE_NO_INDEX: all
+	uint32_t device;            // a `same_as` index; TARE_NO_INDEX: all
+	const char *kernel;         // a shell pattern that kernels' names match; NULL: all
+};
+
+// Loads a trace directory. Returns 0 and *recording, or a negative errno with a sentence: what
+// tare_trace_open says, -ENOMEM. A trace without any process file is loaded (record.json alone
+// tells why); one with damage is loaded as far as it goes.
+int tare_recording_load(const char *path, struct tare_recording **recording,
+                        struct tare_error *error);
+// Accepts NULL.
+void tare_recording_free(struct tare_recording *recording);
+
+// Everything.
+struct tare_view tare_view_all(const struct tare_recording *recording);
+// Whether a process, a device (any process's), a command belongs to the view. A command does when
+// its process, device and, for a kernel, its name do, and it or its call overlaps the time.
+bool tare_view_has_process(const struct tare_view *view, uint32_t process);
+bool tare_view_has_device(const struct tare_recording *recording, const struct tare_view *view,
+                          uint32_t device);
+bool tare_view_has_command(const struct tare_recording *recording, const struct tare_view *view,
+                           const struct tare_recorded_command *command);
+
+// The device of a command's queue as `same_as`; TARE_NO_INDEX.
+uint32_t tare_command_device(const struct tare_recording *recording,
+                             const struct tare_recorded_command *command);

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `tare record` says to the recorder inside the program, by environment variables that every
+// child inherits.
+#pragma once
+
+// Absolute path of the trace directory, which exists. Not set or empty: nothing is recorded.
+#define TARE_ENVIRONMENT_DIRECTORY "TARE_RECORD"
+
+// Words joined by commas, those not known are ignored:
+//   strict            change nothing in the program
+//   keep=newest       use full windows again when the file is full (else: stop)
+//   max=BYTES         of one process's file
+//   delay=NS          record events only from so long after start
+//   duration=NS       and for so long
+//   start=NS          CLOCK_MONOTONIC_RAW when the program was started
+//   count             count only, ask for no device times (for measuring tare's cost)
+#define TARE_ENVIRONMENT_OPTIONS "TARE_RECORD_OPTIONS"

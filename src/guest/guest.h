@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recorder's core inside the user's program, shared by the recorders of all APIs: threads,
+// windows of the trace file, the clock, the helper thread, fork and exit. Rules of the house:
+//  - no malloc (the program may have replaced it, or hold its lock), no stdio, no assert, no exit;
+//  - errno is as it was when a function of ours returns;
+//  - nothing here waits for another thread longer than a spinlock around a few stores, and no lock
+//    is held across a call into the vendor's library;
+//  - whatever fails, the program goes on and the loss is counted.
+#pragma once
+#include "tare/trace.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// ---- life
+
+// What TARE_RECORD in the environment says; `tare record` writes it (src/record/environment.h).
+struct guest_options {
+	char directory[4000];      // absolute; "" : do not record
+	bool strict;
+	bool keep_newest;
+	bool count_only;           // for the benchmark: no device times
+	uint64_t max_bytes;        // of this process's file; 0: no limit
+	int64_t delay_ns, duration_ns; // from start; duration 0: to the end
+	int64_t start_raw_ns;      // when `tare record` started the program
+	int64_t self_cost_ps, self_call_cost_ps; // as calibrated, for the header
+};
+
+// Begins recording in this process, once (later calls do nothing). `harvest` is called by the
+// helper thread every few milliseconds while commands are pending, and by guest_end; it must not
+// wait. Returns true when the process is being recorded.
+bool guest_begin(enum tare_trace_api api, void (*harvest)(void));
+extern struct guest_options guest_options;
+
+// True while events are recorded (--delay, --duration, still room). Definitions always are.
+extern _Atomic bool guest_active;
+// False from the end of the process on: then nothing of the vendor's may be called any more.
+extern _Atomic bool guest_alive;
+
+// ---- time
+
+// Host ticks now: the time-stamp counter where it is invariant, else CLOCK_MONOTONIC_RAW.
+static inline uint64_t guest_ticks(void);
+// About that many nanoseconds of host ticks (for thresholds, never for results).
+uint64_t guest_ticks_of_ns(int64_t ns);
+
+// ---- threads and records
+
+// What a thread of the program has; never freed, used again when the thread has ended.
+struct guest_thread {
+	union tare_trace_record *next, *end; // room in the window; equal: none
+	struct tare_trace_window *window;    // NULL: none yet
+	uint32_t track;
+	uint32_t command_number;             // of the last command
+	uint32_t depth;                      // calls of the API that this thread is inside of
+	uint32_t process;                    // generation; differs from guest_process after a fork
+	uint64_t cpu_read_ticks;             // when the thread's CPU clock was last read
+	union tare_trace_record *polled;     // last record, when it is a POLLED
+	uint64_t lost_records, lost_commands;
+	void *api;                           // the API recorder's own per-thread data
+	// Private to src/guest/thread.c.
+	struct guest_thread *following;
+	_Atomic uint32_t taken;
+};
+
+// This thread's state, or NULL when nothing is recorded (not begun, no memory, at the end).
+// Cheap: one thread-local load and two compares. After a fork it begins the child's own file.
+static inline struct guest_thread *guest_thread(void);
+
+// Room for one event record of this thread, or NULL: not active, or no room (then the loss is
+// counted). Fill everything but the head, then guest_commit. Nothing else may be written between.
+static inline union tare_trace_record *guest_event(struct guest_thread *thread);
+static inline void guest_commit(union tare_trace_record *record, uint64_t head);
+
+// Says that this thread is inside a call that may wait (`function`), or no more (0 ticks).
+static inline void guest_waiting(struct guest_thread *thread, uint32_t function, uint64_t ticks);
+
+// Writes a record of the thread's CPU time when 50 µs have passed since the last one.
+static inline void guest_cpu_time(struct guest_thread *thread, uint64_t now);
+
+// Writes one definition (`record` with its head; the track is filled in). For the other clocks and
+// devices too. Safe from any thread.
+void guest_define(const union tare_trace_record *record);
+// Defines a text (at most 64 KiB of it) and returns its id; 0 when there was no room. Not deduplicated.
+uint32_t guest_string(const char *text, size_t bytes);
+// A new number for a shape.
+uint32_t guest_shape_number(void);
+
+// ---- tools without malloc
+
+// `bytes` of zeroed memory that is never given back. NULL when there is none.
+void *guest_memory(size_t bytes);
+
+// A spinlock for a few stores; in the child of a fork all of them are free again.
+typedef struct { _Atomic uint32_t taken; } guest_lock;
+void guest_acquire(guest_lock *lock);
+bool guest_try(guest_lock *lock);
+void guest_release(guest_lock *lock);
+// Registers a lock that the child of a fork must find free.
+void guest_lock_register(guest_lock *lock);
+
+// A map from pointers to 64-bit values that grows by guest_memory; any thread may use it, finding
+// takes no lock. `absent` is returned for what is not there.
+struct guest_map;
+struct guest_map *guest_map_new(void);
+bool guest_map_put(struct guest_map *map, const void *key, uint64_t value); // replaces
+uint64_t guest_map_find(const struct guest_map *map, const void *key, uint64_t absent);
+void guest_map_remove(struct guest_map *map, const void *key);
+
+// The file's header, for the live counters; NULL before guest_begin.
+extern struct tare_trace_header *guest_header;
+static inline void guest_count(uint64_t *counter, uint64_t by)
+{
+	__atomic_fetch_add(counter, by, __ATOMIC_RELAXED);
+}
+
+#include "guest/guest_inline.h"

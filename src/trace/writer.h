@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a trace file outside a recorded program: for tests whose truth is known, and for traces
+// made by the engine model. It allocates; the recorder in the user's program does not use it.
+#pragma once
+#include "base/error.h"
+#include "tare/trace.h"
+
+struct tare_trace_writer;
+
+// Begins DIRECTORY/NAME.trace (the directory is made if need be). Members of `header` that a file
+// must have (magic, version, sizes) are filled in, the others are the caller's. Returns 0 or a
+// negative errno.
+int tare_trace_writer_open(const char *directory, const char *name,
+                           const struct tare_trace_header *header,
+                           struct tare_trace_writer **writer, struct tare_error *error);
+// Adds a record to the windows of its track (by the head), a definition (types below 16) to the
+// windows for definitions. Failures are kept and told by tare_trace_writer_close.
+void tare_trace_writer_add(struct tare_trace_writer *writer, const union tare_trace_record *record);
+// Defines a text and returns its id.
+uint32_t tare_trace_writer_text(struct tare_trace_writer *writer, const char *text);
+// Completes and closes the file. Returns 0, or the first failure.
+int tare_trace_writer_close(struct tare_trace_writer *writer, struct tare_error *error);
