@@ -152,16 +152,18 @@ static void any_allocation_may_fail(void **state)
 	};
 	FILE *sink = fopen("/dev/null", "w");
 	FILE *scratch = tmpfile();
+	// Sanitizers take 40 times as long: there, some allocations stand for all.
+	long step = getenv("TARE_TEST_SHORT") ? 7 : 1;
 	(void)state;
 	assert_true(sink && scratch);
 #if TARE_HAVE_JSON
 	json_set_alloc_funcs(jansson_malloc, __wrap_free);
 #endif
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		long n = -1, forgiven = 0;
+		long n = -step, forgiven = 0;
 		int status;
 		do {
-			allowed = ++n;
+			allowed = n += step;
 			live = 0;
 			failed = excused = false;
 			status = everything(sink, scratch, rows[i].command);
@@ -171,7 +173,7 @@ static void any_allocation_may_fail(void **state)
 				fail_msg("allocation %ld fails: status %d", n, status);
 			forgiven += failed && !excused && status == 0;
 		} while (failed);
-		assert_int_equal(forgiven, rows[i].forgiven);
+		assert_true(step > 1 ? forgiven <= rows[i].forgiven : forgiven == rows[i].forgiven);
 		// Fewer, and the wrapper wraps nothing.
 		assert_true(n > 20);
 	}
