@@ -143,6 +143,7 @@ enum tare_trace_type {
 	TARE_TRACE_FORK = 29,
 	TARE_TRACE_ACTIVE = 30,
 	TARE_TRACE_TRANSFER = 31,
+	TARE_TRACE_VOID = 32, // begun and never completed: nothing in it but the head is to be read
 };
 
 // First record of a window. detail: 1 for definitions, 0 for events.

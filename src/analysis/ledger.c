@@ -1,2 +1,282 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/ledger.h"
+
+#include "analysis/ledger_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *name, *title;
+} categories[TARE_LEDGER_CATEGORIES] = {
+	[TARE_LEDGER_KERNEL] = { "kernel", "kernels" },
+	[TARE_LEDGER_TO_DEVICE] = { "transfer_to_device", "transfers not hidden, to device" },
+	[TARE_LEDGER_FROM_DEVICE] = { "transfer_from_device", "transfers not hidden, to host" },
+	[TARE_LEDGER_BOTH_WAYS] = { "transfer_both_ways", "transfers not hidden, both ways" },
+	[TARE_LEDGER_LOCAL] = { "local_copy", "copies and fills on the device" },
+	[TARE_LEDGER_BEFORE_FIRST] = { "before_first_call", "idle: before the first API call" },
+	[TARE_LEDGER_BUILD] = { "host_build", "idle: building kernels" },
+	[TARE_LEDGER_ALLOCATE] = { "host_allocate", "idle: allocating memory" },
+	[TARE_LEDGER_BLOCKING_COPY] = { "host_blocking_copy", "idle: waiting for a blocking copy" },
+	[TARE_LEDGER_WAIT] = { "host_wait", "idle: host was in a wait" },
+	[TARE_LEDGER_API] = { "host_api", "idle: host was in API calls" },
+	[TARE_LEDGER_COMPUTING] = { "host_computing", "idle: host was computing" },
+	[TARE_LEDGER_OFF_CPU] = { "host_off_cpu", "idle: host was off the CPU" },
+	[TARE_LEDGER_HELD] = { "held", "idle: enqueued, not submitted" },
+	[TARE_LEDGER_DEPENDENCY] = { "dependency", "idle: waiting for another command" },
+	[TARE_LEDGER_DISPATCH] = { "dispatch", "idle: submitted, not started" },
+	[TARE_LEDGER_ENDED] = { "process_ended", "idle: the program had ended" },
+	[TARE_LEDGER_UNTIMED] = { "untimed", "commands whose times are not known" },
+	[TARE_LEDGER_UNKNOWN] = { "unknown", "unknown" },
+};
+
+static const char *const host_states[TARE_HOST_STATES] = {
+	[TARE_HOST_BEFORE_FIRST] = "before_first_call",
+	[TARE_HOST_BUILD] = "build",
+	[TARE_HOST_ALLOCATE] = "allocate",
+	[TARE_HOST_BLOCKING_COPY] = "blocking_copy",
+	[TARE_HOST_WAIT] = "wait",
+	[TARE_HOST_API] = "api",
+	[TARE_HOST_COMPUTING] = "computing",
+	[TARE_HOST_OFF_CPU] = "off_cpu",
+	[TARE_HOST_GONE] = "process_ended",
+	[TARE_HOST_UNKNOWN] = "unknown",
+};
+
+static const char *const device_states[TARE_DEVICE_STATES] = {
+	[TARE_DEVICE_KERNEL] = "kernel",
+	[TARE_DEVICE_KERNEL_AND_TRANSFER] = "kernel_and_transfer",
+	[TARE_DEVICE_TO_DEVICE] = "transfer_to_device",
+	[TARE_DEVICE_FROM_DEVICE] = "transfer_from_device",
+	[TARE_DEVICE_BOTH_WAYS] = "transfer_both_ways",
+	[TARE_DEVICE_LOCAL] = "local_copy",
+	[TARE_DEVICE_IDLE] = "idle",
+};
+
+const char *tare_ledger_category_name(enum tare_ledger_category category)
+{
+	return categories[category].name;
+}
+
+const char *tare_ledger_category_title(enum tare_ledger_category category)
+{
+	return categories[category].title;
+}
+
+const char *tare_host_state_name(enum tare_host_state state)
+{
+	return host_states[state];
+}
+
+const char *tare_device_state_name(enum tare_device_state state)
+{
+	return device_states[state];
+}
+
+// ---- scopes
+
+uint32_t ledger_queue_device(const struct tare_recording *recording, uint32_t queue)
+{
+	if (queue >= recording->queue_count)
+		return TARE_NO_INDEX;
+	uint32_t device = recording->queues[queue].device;
+	return device < recording->device_count ? recording->devices[device].same_as
+	                                        : TARE_NO_INDEX;
+}
+
+static bool has_device(const struct ledger_scope *scope, uint32_t device)
+{
+	if (scope->view->device != TARE_NO_INDEX && device != scope->view->device)
+		return false;
+	return scope->device == TARE_NO_INDEX || device == scope->device;
+}
+
+static bool view_has_thread(const struct ledger_scope *scope, uint32_t thread)
+{
+	const struct tare_recording *recording = scope->recording;
+	return thread < recording->thread_count &&
+	       recording->threads[thread].process < recording->process_count &&
+	       (scope->view->process == TARE_NO_INDEX ||
+	        recording->threads[thread].process == scope->view->process);
+}
+
+bool ledger_has_thread(const struct ledger_scope *scope, uint32_t thread)
+{
+	return view_has_thread(scope, thread) &&
+	       (!scope->processes || scope->processes[scope->recording->threads[thread].process]);
+}
+
+bool ledger_has_command(const struct ledger_scope *scope,
+                        const struct tare_recorded_command *command)
+{
+	return view_has_thread(scope, command->thread) &&
+	       has_device(scope, ledger_queue_device(scope->recording, command->queue));
+}
+
+bool ledger_has_wait(const struct ledger_scope *scope, const struct tare_recorded_call *call)
+{
+	const struct tare_recording *recording = scope->recording;
+	uint32_t device = TARE_NO_INDEX;
+	if ((call->role != TARE_ROLE_WAIT && call->role != TARE_ROLE_POLL) ||
+	    !ledger_has_thread(scope, call->thread))
+		return false;
+	if (call->device < recording->device_count)
+		device = recording->devices[call->device].same_as;
+	else if (call->role == TARE_ROLE_WAIT)
+		device = ledger_queue_device(recording, call->object);
+	return device == TARE_NO_INDEX || has_device(scope, device);
+}
+
+int64_t ledger_residual_ns(const struct tare_recording *recording,
+                           const struct tare_recorded_command *command)
+{
+	if (command->queue >= recording->queue_count ||
+	    recording->queues[command->queue].device >= recording->device_count)
+		return 0;
+	int64_t residual_ns =
+	    recording->devices[recording->queues[command->queue].device].residual_ns;
+	return residual_ns > 0 ? residual_ns : 0;
+}
+
+// ---- the ledgers of a view
+
+struct making {
+	const struct tare_recording *recording;
+	struct tare_view view;
+	struct ledger_hosts *hosts;
+	uint32_t *order; // commands with times, by start
+	size_t count;
+	bool *used;      // devices of the view that have a queue, by same_as
+	bool *processes; // that have a queue of the ledger being made
+	bool strangers;  // a queue's device is not known
+};
+
+// Whether a queue belongs to the view, and its device.
+static bool view_has_queue(const struct making *making, uint32_t queue, uint32_t *device)
+{
+	const struct ledger_scope all = { making->recording, &making->view, TARE_NO_INDEX, NULL };
+	*device = ledger_queue_device(making->recording, queue);
+	return (making->view.process == TARE_NO_INDEX ||
+	        making->recording->queues[queue].process == making->view.process) &&
+	       has_device(&all, *device);
+}
+
+static size_t find_devices(struct making *making)
+{
+	size_t count = 0;
+	for (uint32_t i = 0; i < making->recording->queue_count; i++) {
+		uint32_t device;
+		if (!view_has_queue(making, i, &device))
+			continue;
+		if (device >= making->recording->device_count) {
+			making->strangers = true;
+		} else if (!making->used[device]) {
+			making->used[device] = true;
+			count++;
+		}
+	}
+	for (size_t i = 0; i < making->recording->command_count && !making->strangers; i++)
+		making->strangers =
+		    making->recording->commands[i].queue >= making->recording->queue_count;
+	return count;
+}
+
+static int make_ledger(struct making *making, uint32_t device, struct tare_ledger *ledger,
+                       struct ledger_gap_list *gaps)
+{
+	const struct tare_recording *recording = making->recording;
+	struct ledger_scope scope = { recording, &making->view, device, making->processes };
+	memset(making->processes, 0, recording->process_count * sizeof *making->processes);
+	for (uint32_t i = 0; i < recording->queue_count; i++) {
+		uint32_t of;
+		if (recording->queues[i].process < recording->process_count &&
+		    view_has_queue(making, i, &of) && has_device(&scope, of))
+			making->processes[recording->queues[i].process] = true;
+	}
+	if (device == TARE_NO_INDEX)
+		scope.processes = NULL;
+	ledger->scope = device == TARE_NO_INDEX ? "union" : "device";
+	ledger->name = device == TARE_NO_INDEX ? "all devices" : recording->devices[device].name;
+	ledger->device = device;
+	return ledger_sweep(&scope, making->hosts, making->order, making->count, ledger, gaps);
+}
+
+static int make_devices(struct making *making, struct tare_ledgers *ledgers)
+{
+	struct ledger_gap_list *gaps = calloc(1, sizeof *gaps);
+	int rc = gaps ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < making->recording->device_count && !rc; i++) {
+		if (!making->used[i])
+			continue;
+		gaps->count = 0;
+		rc = make_ledger(making, i, &ledgers->ledgers[ledgers->count], gaps);
+		if (rc)
+			break;
+		ledgers->count++;
+		memcpy(ledgers->gaps + ledgers->gap_count, gaps->at,
+		       gaps->count * sizeof *gaps->at);
+		ledgers->gap_count += gaps->count;
+	}
+	free(gaps);
+	return rc;
+}
+
+static int make_all(struct making *making, struct tare_ledgers *ledgers)
+{
+	const struct tare_recording *recording = making->recording;
+	making->used = calloc(recording->device_count + 1, sizeof *making->used);
+	making->processes = calloc(recording->process_count + 1, sizeof *making->processes);
+	if (!making->used || !making->processes)
+		return -ENOMEM;
+	size_t devices = find_devices(making);
+	ledgers->ledgers = calloc(devices + 1, sizeof *ledgers->ledgers);
+	ledgers->gaps = calloc(devices * LEDGER_GAPS + 1, sizeof *ledgers->gaps);
+	if (!ledgers->ledgers || !ledgers->gaps)
+		return -ENOMEM;
+	int rc = ledger_hosts_new(recording, &making->view, &making->hosts);
+	if (!rc)
+		rc = ledger_order(recording, &making->view, &making->order, &making->count);
+	if (!rc)
+		rc = make_devices(making, ledgers);
+	if (rc)
+		return rc;
+	struct tare_ledger *all = &ledgers->ledgers[ledgers->count];
+	if (devices == 1 && !making->strangers) {
+		*all = ledgers->ledgers[0];
+		all->scope = "union";
+		all->name = "all devices";
+		all->device = TARE_NO_INDEX;
+	} else {
+		rc = make_ledger(making, TARE_NO_INDEX, all, NULL);
+	}
+	ledgers->count++;
+	return rc;
+}
+
+int tare_ledgers_compute(const struct tare_recording *recording, const struct tare_view *view,
+                         struct tare_ledgers *ledgers, struct tare_error *error)
+{
+	struct making making = { .recording = recording, .view = *view };
+	*ledgers = (struct tare_ledgers){ 0 };
+	if (making.view.to_ns < making.view.from_ns)
+		making.view.to_ns = making.view.from_ns;
+	int rc = make_all(&making, ledgers);
+	free(making.used);
+	free(making.processes);
+	free(making.order);
+	ledger_hosts_free(making.hosts);
+	if (rc) {
+		tare_ledgers_free(ledgers);
+		return tare_fail(error, ENOMEM, "no memory for the ledger of %zu commands",
+		                 recording->command_count);
+	}
+	return 0;
+}
+
+void tare_ledgers_free(struct tare_ledgers *ledgers)
+{
+	free(ledgers->ledgers);
+	free(ledgers->gaps);
+	*ledgers = (struct tare_ledgers){ 0 };
+}

@@ -23,6 +23,7 @@ enum tare_ledger_category {
 	TARE_LEDGER_HELD,         // enqueued, not submitted to the device
 	TARE_LEDGER_DEPENDENCY,   // submitted, waits for another command or event
 	TARE_LEDGER_DISPATCH,     // submitted, nothing to wait for, not started
+	TARE_LEDGER_ENDED,        // the process has ended, the run has not
 	TARE_LEDGER_UNTIMED,      // commands were in flight whose times are not known
 	TARE_LEDGER_UNKNOWN,
 	TARE_LEDGER_CATEGORIES

@@ -127,12 +127,16 @@ struct tare_recorded_shape {
 	uint32_t local[3];        // 0: left to the runtime
 };
 
+// Times were harvested, but cannot be: zero, the end before the start, outside all that the host
+// saw, or of a clock that could not be put on the host's.
+#define TARE_UNTIMED_UNUSABLE 255
+
 // A command: an enqueue that succeeded. In the order of enter_ns.
 struct tare_recorded_command {
 	int64_t enter_ns, exit_ns;  // of the call
 	int64_t submitted_ns;       // TARE_NO_TIME where not known; so the next two
 	int64_t start_ns, end_ns;
-	uint64_t amount;            // bytes; for a kernel index into shapes
+	uint64_t amount;            // bytes; for a kernel index into shapes, TARE_NO_INDEX: not told
 	uint32_t thread, queue;
 	uint32_t object;            // kernel, or memory (of the device's side, source of a copy)
 	uint32_t first_wait;        // index into `waits`; TARE_NO_INDEX: none
@@ -142,7 +146,8 @@ struct tare_recorded_command {
 	uint8_t alignment;
 	uint8_t memory;             // enum tare_trace_memory of the host side
 	uint8_t flags;              // enum tare_trace_command_flags
-	uint8_t untimed;            // enum tare_trace_untimed when start_ns is not known; 0: never harvested
+	uint8_t untimed;            // when start_ns is not known: enum tare_trace_untimed, or
+	                            // TARE_UNTIMED_UNUSABLE; 0: never harvested
 };
 
 // A list of commands that a command waits for ends with one that has `last`.
@@ -158,7 +163,8 @@ struct tare_recorded_call {
 	int64_t inside_ns;          // exit - enter, or in the calls of the row
 	uint64_t bytes;
 	uint32_t thread;
-	uint32_t object;            // queue for waits and flushes, program for builds, memory; TARE_NO_INDEX
+	uint32_t object;            // queue for waits, flushes and refused enqueues, program for
+	                            // builds, memory for allocations; TARE_NO_INDEX
 	uint32_t device;            // that it waits for or is about, where known; TARE_NO_INDEX
 	uint16_t function;
 	uint8_t role;               // enum tare_trace_role

@@ -1,32 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of a report: computing tasks, transfers, API calls, builds, memory, queues, coverage,
-// and what bounds the run. All computed from a recording and a view; counts are of the view.
+// and what bounds the run. docs/report.md says what every figure means and where it comes from.
+// A command belongs to the view in which it starts (or, untimed, was enqueued), a call to the one in
+// which it was entered; then it counts whole. Views that follow each other therefore add up.
 #pragma once
 #include "analysis/ledger.h"
 #include "analysis/recording.h"
 
-// Kernels of one name on one device with one shape of work; `shape` TARE_NO_INDEX when the row
-// sums up several shapes.
+// Kernels of one name on one device, all shapes of work together (tare_tables.tasks) or one of them
+// (tare_tables.task_shapes).
+enum { TARE_TASK_SHAPES = 32 };
 struct tare_task {
-	const char *name;
-	uint32_t device;          // same_as
-	uint32_t kernel;          // one of them, for its facts
-	uint32_t shape;
+	const char *name;         // "(native kernel)", "(unknown kernel)" where there is none
+	uint32_t device;          // same_as; TARE_NO_INDEX: not known
+	uint32_t kernel;          // one of them, for its facts; TARE_NO_INDEX: none
+	uint32_t shape;           // TARE_NO_INDEX: several, or not known
+	uint32_t frequent_shape;  // the most frequent one; TARE_NO_INDEX: not known
 	uint32_t shapes;          // different ones
+	size_t first_shape;       // its rows in task_shapes, the longest of them
+	size_t shape_rows;        // at most TARE_TASK_SHAPES; 0 when there is one shape only
 	uint64_t instances;       // enqueued
 	uint64_t timed;           // of these, with device times
 	int64_t total_ns;         // of the timed; device time; instances that overlap count twice
 	double mean_ns, median_ns, min_ns, max_ns; // NaN: none timed
 	double p95_ns;
-	double share;             // of the device's kernel time (union of intervals), 0 to 1; NaN
+	double share;             // of the time in which the device ran kernels: unions, 0 to 1; NaN
 	int64_t launch_total_ns;  // host time inside the enqueue calls
-	// Fill of the device, by model: NaN or 0 where the units or the group size are not known.
-	uint64_t groups;          // of the most frequent shape
+	// Fill of the device by the most frequent shape, by model: NaN or 0 where the units or the group
+	// size are not known.
+	uint64_t groups;
 	double groups_per_unit;
-	double waves;             // groups over units (one group a unit at a time)
+	double waves;             // whole rounds when a unit runs one group at a time
 	double tail;              // part of the last wave that stays empty, 0 to 1
-	double trend_per_run;     // Theil-Sen slope of the duration over the run, relative to the
-	                          // median; NaN when not told from zero
+	double trend_per_run;     // change of the duration from the first instance to the last, over
+	                          // the median (Theil-Sen); NaN when not told from zero
 	struct tare_recorded_kernel_fact facts; // of the device; kernel TARE_NO_INDEX: none
 };
 
@@ -39,7 +46,9 @@ struct tare_transfer_row {
 	uint64_t count, timed;
 	uint64_t bytes;
 	int64_t total_ns;         // of the timed
-	int64_t exposed_ns, hidden_ns; // of the union of these intervals: no kernel ran, or one did
+	int64_t exposed_ns, hidden_ns; // of the union of these intervals: no kernel of the device ran,
+	                          // or one did
+	bool in_place;            // maps of memory that is the host's: nothing moves, no rate
 	double bytes_per_second;  // of the timed, bytes over total; NaN
 	double median_bytes_per_second;
 	double ceiling;           // bytes per second, measured earlier; NaN: none
@@ -52,46 +61,67 @@ struct tare_api_row {
 	const char *function;
 	uint32_t role;
 	uint64_t count, failed;
-	int64_t total_ns;         // inside, calls within calls not counted twice
-	int64_t max_ns;
+	uint64_t nested;          // of the count: made inside another call, whose time has theirs
+	int64_t total_ns;         // inside, without the nested ones
+	int64_t max_ns;           // of polled calls, which are recorded by the row: the mean of a row
 };
 
 struct tare_build {
 	uint32_t program;         // TARE_NO_INDEX
 	const char *function;
-	int64_t at_ns, ns;
-	int64_t error;
+	int64_t at_ns, ns;        // of the call
+	int64_t error;            // 0: none
 };
 
+// Memory objects by the sizes asked for; parts of others are not counted.
 struct tare_memory_use {
 	uint64_t objects, bytes;  // made in the view
-	uint64_t peak_bytes;      // most that was held at once, by the sizes asked for
-	int64_t peak_at_ns;
+	uint64_t peak_bytes;      // most that was held at once within the view
+	int64_t peak_at_ns;       // TARE_NO_TIME: nothing was held
 	uint64_t held_at_end;     // objects not released
 };
 
 struct tare_queue_row {
 	uint32_t queue;
 	uint64_t commands;
+	uint64_t timed;           // the rest is of these
 	int64_t busy_ns;          // union of its commands' execution
-	double mean_depth;        // commands enqueued and not complete, over the time from first to last
-	uint64_t max_depth;
+	double mean_depth;        // commands enqueued and not complete, from the first enqueue to the
+	                          // last end; NaN
+	uint64_t max_depth;       // 0: not known
 	int64_t gaps_ns;          // between its commands
-	int64_t gap_causes_ns[TARE_LEDGER_CATEGORIES]; // of its device's idle time in these gaps
-	int64_t median_latency_ns; // enqueue returned to start; TARE_NO_TIME
+	int64_t gap_causes_ns[TARE_LEDGER_CATEGORIES]; // what of these lies in the idle gaps of its
+	                          // device that the ledger lists (the longest), by their cause
+	int64_t median_latency_ns; // enqueue returned to start, 0 when it started before; without
+	                          // blocking commands; TARE_NO_TIME
 };
 
+// Why a command has no times.
+enum tare_unobserved {
+	TARE_UNOBSERVED_PENDING,   // the recording ended before they were seen
+	TARE_UNOBSERVED_REFUSED,   // the API refused the profiling info
+	TARE_UNOBSERVED_FAILED,    // the command ended with an error
+	TARE_UNOBSERVED_ABANDONED, // the process ended first
+	TARE_UNOBSERVED_NO_ROOM,   // too many were pending
+	TARE_UNOBSERVED_NOT_ASKED, // no profiling on the queue, or --strict
+	TARE_UNOBSERVED_UNUSABLE,  // times came that cannot be
+	TARE_UNOBSERVED_REASONS
+};
+
+// Losses and what a process says of itself count whole, whatever part of the time the view is.
 struct tare_coverage {
 	uint64_t enqueued;        // commands, recorded or known to be lost
 	uint64_t completed;       // with device times
 	uint64_t unobserved;      // enqueued, times never seen or not to be had
+	uint64_t lost_commands;   // of the enqueued: in lost or recycled records
+	uint64_t unobserved_by[TARE_UNOBSERVED_REASONS];
 	uint64_t dropped;         // records lost (no room, recycled)
 	uint64_t failed;          // enqueues that the API refused
 	uint64_t calls, passed_calls;
 	uint64_t damaged_windows, unresolved, contradictions;
 	uint64_t never_flushed;   // of the unobserved: nothing after them on their queue could have started them
 	double self_cost_share;   // of the wall: calibrated cost times commands and calls; NaN
-	int64_t self_cost_ns;
+	int64_t self_cost_ns;     // TARE_NO_TIME: not calibrated
 	int64_t helper_cpu_ns, stalled_ns;
 };
 
@@ -107,16 +137,21 @@ enum tare_bound {
 };
 const char *tare_bound_name(enum tare_bound bound); // "device", "transfer", ...
 
-struct tare_summary {
+struct tare_run_summary {
 	int64_t wall_ns;
-	double cpu_utilisation;   // CPU time of the processes over wall (1.0 = one CPU busy); NaN
-	double device_utilisation; // kernels or transfers running on any device, of the wall
+	double cpu_utilisation;   // CPU time of the processes over wall (1.0 = one CPU busy); NaN: not
+	                          // known, or the view is a part of the run
+	double device_utilisation; // any device ran anything, of the wall; NaN, as the next three
 	double kernel_share, transfer_share, exposed_transfer_share; // of the wall; transfers hidden or not
-	int64_t launch_ns;        // host time inside enqueue calls
+	int64_t launch_ns;        // host time inside enqueue calls, without blocking ones
 	double mean_launch_ns;    // NaN
+	// What the verdict is about: from the first enqueue to the last completion; TARE_NO_TIME: none.
+	int64_t working_from_ns, working_to_ns;
+	int64_t bound_ns[TARE_BOUND_COUNT]; // of it; NOT_CLEAR: what is not known. Sum: working to - from
 	enum tare_bound bound;
-	char verdict[400];        // "This run is transfer-bound: the device waits for data 39.7 % of the time"
-	char evidence[600];       // the figures that say so
+	char verdict[400];        // "This run is transfer-bound: the device waits for data 39.7 % of the
+	                          // time", without a full stop
+	char evidence[600];       // the figures that say so, without a full stop
 };
 
 // A measured ceiling of this machine for transfers, from a cached bandwidth result.
@@ -129,20 +164,24 @@ struct tare_transfer_ceiling {
 };
 
 struct tare_tables {
-	struct tare_summary summary;
+	struct tare_run_summary summary;
 	struct tare_task *tasks;            // by total time, longest first
-	struct tare_transfer_row *transfers;
+	struct tare_task *task_shapes;      // of tasks that have several; see tare_task.first_shape
+	struct tare_transfer_row *transfers; // by total time
 	struct tare_api_row *api;           // by total time
 	struct tare_build *builds;          // in order of time
-	struct tare_queue_row *queues;
-	size_t task_count, transfer_count, api_count, build_count, queue_count;
+	struct tare_queue_row *queues;      // those that have commands, in order of their number
+	size_t task_count, task_shape_count, transfer_count, api_count, build_count, queue_count;
 	struct tare_memory_use memory;
 	struct tare_coverage coverage;
 };
 
-// Computes all tables. Returns 0 or -ENOMEM. Free with tare_tables_free.
+// Computes all tables of a view; `ledgers` are of the same view, `ceilings` may be NULL. Texts belong
+// to the recording. Takes n log n, and 16 bytes a command beside the recording. Computes the ledger
+// of the working part again when that is clearly shorter than the view. Returns 0, or -ENOMEM with
+// *tables empty. Free with tare_tables_free.
 int tare_tables_compute(const struct tare_recording *recording, const struct tare_view *view,
                         const struct tare_ledgers *ledgers,
                         const struct tare_transfer_ceiling *ceilings, size_t ceiling_count,
                         struct tare_tables *tables, struct tare_error *error);
-void tare_tables_free(struct tare_tables *tables);
+void tare_tables_free(struct tare_tables *tables); // leaves *tables empty

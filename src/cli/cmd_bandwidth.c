@@ -3,10 +3,23 @@
 #include "cli/measure_command.h"
 #include "cli/words.h"
 #include "measure/bandwidth.h"
+#include "measure/bandwidth_cache.h"
+
+#include <errno.h>
 
 static int measure(struct tare_run *run, const void *context, struct tare_error *error)
 {
-	return tare_measure_bandwidth(run, context, error);
+	struct tare_error why = { 0 };
+	int status = tare_measure_bandwidth(run, context, error);
+
+	// tare report takes the best rates from there.
+	if (status == 0 && tare_bandwidth_keep(run->result, &why) < 0 &&
+	    tare_result_warn(run->result, "not-kept",
+	                     "tare report will not say what share of them a program reaches",
+	                     "the rates could not be kept for other commands: %s",
+	                     why.message) < 0)
+		status = tare_fail(error, ENOMEM, "out of memory");
+	return status;
 }
 
 int tare_command_bandwidth(const struct tare_settings *settings, struct tare_error *error)

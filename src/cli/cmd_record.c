@@ -1,11 +1,308 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/time.h"
+#include "base/units.h"
 #include "cli/command.h"
+#include "record/document.h"
+#include "record/folder.h"
+#include "record/launch.h"
+#include "record/layer.h"
+#include "record/program.h"
+#include "record/survey.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// A page of header, a window of definitions and one of events, and some more.
+#define LEAST_BYTES (UINT64_C(1) << 20)
+
+// One recording from claiming the folder to the last word.
+struct session {
+	const struct tare_settings *settings;
+	struct tare_record_options options;
+	struct tare_program program;
+	char *layer;
+	char **environment;
+	struct tare_record_folder folder;
+	struct tare_record_document document;
+	struct tare_launch launch;
+	struct tare_launch_end end;
+	struct tare_survey survey;
+	char state[512]; // what became of the layer
+};
+
+static void say(const char *text)
+{
+	fprintf(stderr, "tare: record: %s\n", text);
+}
+
+// ---- before the program
+
+static int parse_time(const char *name, const char *text, int64_t *ns, struct tare_error *error)
+{
+	if (!text || tare_parse_seconds(text, ns, error) == 0)
+		return 0;
+	return tare_error_prefix(error, "--%s", name);
+}
+
+static int parse_options(const struct tare_settings *settings, struct tare_record_options *options,
+                         struct tare_error *error)
+{
+	const char *keep = settings->keep ? settings->keep : "oldest";
+
+	*options = (struct tare_record_options){
+		.strict = settings->strict,
+		.max_bytes = settings->max_bytes,
+		.keep_newest = strcmp(keep, "newest") == 0,
+	};
+	if (!options->keep_newest && strcmp(keep, "oldest") != 0)
+		return tare_fail(error, EINVAL, "--keep: '%.40s' is neither newest nor oldest",
+		                 keep);
+	if (settings->keep && options->max_bytes == 0)
+		return tare_fail(error, EINVAL,
+		                 "--keep says what to keep of a limited file: it needs --max-size");
+	if (settings->max_bytes && settings->max_bytes < LEAST_BYTES)
+		return tare_fail(error, EINVAL, "--max-size: a trace takes at least 1M");
+	if (parse_time("delay", settings->delay, &options->delay_ns, error) < 0)
+		return error->code;
+	return parse_time("duration", settings->duration, &options->duration_ns, error);
+}
+
+// The exit status for a program that cannot be run, as env(1) has it.
+static int status_of(int why)
+{
+	return why == -ENOENT   ? TARE_EXIT_NOT_FOUND
+	       : why == -ENOMEM ? TARE_EXIT_RECORD
+	                        : TARE_EXIT_NOT_EXECUTABLE;
+}
+
+static int write_document(struct session *session, struct tare_error *error)
+{
+	size_t bytes = 0;
+	char *text = tare_record_document_text(&session->document, &bytes);
+	int status = text ? tare_record_folder_draft(&session->folder, text, bytes, error)
+	                  : tare_fail(error, ENOMEM, "out of memory");
+
+	free(text);
+	return status;
+}
+
+// Finds and makes all that the program needs. Returns an exit status.
+static int prepare(struct session *session, struct tare_error *error)
+{
+	const struct tare_settings *settings = session->settings;
+	struct tare_record_claim claim = {
+		.output = settings->output,
+		.program = settings->program[0],
+		.force = settings->force,
+	};
+	int status;
+
+	if (parse_options(settings, &session->options, error) < 0)
+		return TARE_EXIT_RECORD;
+	// First, so that a misspelt name leaves nothing behind.
+	status = tare_program_find(settings->program[0], &session->program, error);
+	if (status < 0)
+		return status_of(status);
+	session->layer = tare_layer_find(error);
+	if (!session->layer || tare_record_folder_claim(&claim, &session->folder, error) < 0)
+		return TARE_EXIT_RECORD;
+	session->document = (struct tare_record_document){
+		.program = settings->program,
+		.options = &session->options,
+		.job = session->folder.job,
+		.layer_path = session->layer,
+	};
+	tare_record_start_now(&session->document);
+	session->environment =
+	    tare_environment_make(environ, session->layer, session->folder.data, &session->options,
+	                          session->document.start_raw_ns);
+	if (!session->environment) {
+		tare_fail(error, ENOMEM, "out of memory");
+		return TARE_EXIT_RECORD;
+	}
+	// Shows that the folder can be written before the program is started.
+	if (!session->folder.joined && write_document(session, error) < 0)
+		return TARE_EXIT_RECORD;
+	return TARE_EXIT_OK;
+}
+
+static int start(struct session *session, struct tare_error *error)
+{
+	struct tare_error why = { 0 };
+	bool own;
+	int status = tare_launch_start(session->settings->program, session->environment,
+	                               &session->launch, &own, error);
+
+	if (status < 0)
+		return own ? TARE_EXIT_RECORD : status_of(status);
+	// From here on the program runs, and its status is what counts.
+	if (!session->folder.joined && tare_record_folder_publish(&session->folder, &why) < 0)
+		say(why.message);
+	tare_record_folder_begun(&session->folder);
+	return TARE_EXIT_OK;
+}
+
+// ---- after it
+
+// 81204 as "81,204".
+static const char *grouped(uint64_t number, char text[32])
+{
+	char digits[24];
+	size_t count = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, number), used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (i > 0 && (count - i) % 3 == 0)
+			text[used++] = ',';
+		text[used++] = digits[i];
+	}
+	text[used] = '\0';
+	return text;
+}
+
+// Bytes to three digits, 7606272 as "7.25 MB".
+static const char *rounded(uint64_t bytes, char text[TARE_UNIT_TEXT])
+{
+	static const struct {
+		double bytes;
+		const char *name;
+	} units[] = { { 1073741824, "GB" }, { 1048576, "MB" }, { 1024, "KB" } };
+	char number[TARE_UNIT_TEXT];
+
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+		if ((double)bytes < units[i].bytes)
+			continue;
+		tare_format_significant((double)bytes / units[i].bytes, 3, number);
+		snprintf(text, TARE_UNIT_TEXT, "%.20s %s", number, units[i].name);
+		return text;
+	}
+	return tare_format_bytes(bytes, text);
+}
+
+// Says in the session what became of the layer, with the evidence.
+static void judge_layer(struct session *session, struct tare_loader *loader)
+{
+	const struct tare_survey *survey = &session->survey;
+	char why[400];
+
+	tare_loader_find(loader);
+	tare_record_folder_obstacle(session->folder.data, why, sizeof why);
+	if (survey->processes + survey->unreadable == 0 && why[0]) {
+		snprintf(session->state, sizeof session->state, "nothing was recorded: %s", why);
+	} else if (survey->processes + survey->unreadable == 0) {
+		tare_layer_explain(&session->program, loader, why, sizeof why);
+		snprintf(session->state, sizeof session->state, "the layer was never loaded: %s",
+		         why);
+	} else {
+		snprintf(session->state, sizeof session->state, "%s",
+		         survey->silent < survey->processes || survey->unreadable
+		             ? "loaded"
+		             : "the layer was loaded, 0 calls: a library was opened and not used");
+	}
+}
+
+static void say_summary(const struct session *session)
+{
+	const struct tare_survey *survey = &session->survey;
+	const struct tare_record_folder *folder = &session->folder;
+	char calls[32], size[TARE_UNIT_TEXT], text[1024];
+
+	if (survey->processes == survey->silent && survey->unreadable == 0) {
+		say(session->state);
+		return;
+	}
+	snprintf(text, sizeof text,
+	         "%" PRIu32 " process%s, %s call%s, %s in %.200s; next: tare report %.200s",
+	         survey->processes, survey->processes == 1 ? "" : "es",
+	         grouped(survey->calls, calls), survey->calls == 1 ? "" : "s",
+	         rounded(survey->bytes, size), folder->path, folder->path);
+	say(text);
+}
+
+static void say_remarks(const struct session *session)
+{
+	const struct tare_survey *survey = &session->survey;
+	const struct tare_record_folder *folder = &session->folder;
+	char text[1024];
+
+	tare_survey_loss(survey, text, sizeof text);
+	if (text[0])
+		say(text);
+	if (survey->unreadable) {
+		snprintf(text, sizeof text,
+		         "%" PRIu32 " file%s in %.200s cannot be read as a trace",
+		         survey->unreadable, survey->unreadable == 1 ? "" : "s", folder->path);
+		say(text);
+	}
+	if (survey->running) {
+		snprintf(text, sizeof text,
+		         "%" PRIu32 " process%s that the program left behind still record%s",
+		         survey->running, survey->running == 1 ? "" : "es",
+		         survey->running == 1 ? "s" : "");
+		say(text);
+	}
+	if (!folder->remote)
+		return;
+	bool local = strcmp(folder->data, folder->absolute) != 0;
+	snprintf(text, sizeof text, "%.200s is on %s: %s", folder->path, folder->remote,
+	         local ? "recorded on a local file system and moved"
+	               : "recorded there, which may have slowed the program; TMPDIR can name a "
+	                 "local file system");
+	say(text);
+}
+
+static void conclude(struct session *session)
+{
+	struct tare_error why = { 0 };
+	struct tare_loader loader;
+	bool quiet = session->settings->verbosity < 0;
+
+	tare_survey_folder(session->folder.data, &session->survey);
+	judge_layer(session, &loader);
+	session->document.ended = true;
+	session->document.end = &session->end;
+	session->document.loader = loader.path[0] ? loader.path : NULL;
+	session->document.layer_state = session->state;
+	// A rank that joined leaves the summary to the one that made the folder.
+	if (!quiet && !session->folder.joined)
+		say_summary(session);
+	if (tare_record_folder_collect(&session->folder, &why) < 0)
+		say(why.message);
+	else if (!quiet && !session->folder.joined)
+		say_remarks(session);
+	if (!session->folder.joined && (write_document(session, &why) < 0 ||
+	                                tare_record_folder_publish(&session->folder, &why) < 0))
+		say(why.message);
+}
+
+static void session_free(struct session *session)
+{
+	tare_program_free(&session->program);
+	tare_environment_free(session->environment);
+	tare_record_folder_free(&session->folder);
+	free(session->layer);
+}
 
 int tare_command_record(const struct tare_settings *settings, struct tare_error *error)
 {
-	(void)settings;
-	tare_fail(error, ENOSYS, "not written yet");
-	return TARE_EXIT_FAILED;
+	struct session session = { .settings = settings, .folder.directory = -1 };
+	int status = prepare(&session, error);
+
+	if (status == TARE_EXIT_OK)
+		status = start(&session, error);
+	if (status != TARE_EXIT_OK) {
+		tare_record_folder_abandon(&session.folder);
+		session_free(&session);
+		return status;
+	}
+	if (tare_launch_wait(&session.launch, &session.end, error) < 0) {
+		session_free(&session);
+		return TARE_EXIT_RECORD;
+	}
+	session.document.end_raw_ns = tare_host_now().ns;
+	conclude(&session);
+	session_free(&session);
+	return session.end.signal ? tare_launch_die_alike(&session.end) : session.end.status;
 }

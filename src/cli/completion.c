@@ -44,6 +44,22 @@ static void write_commands(const char *separator, FILE *file)
 	}
 }
 
+// "latency--device|latency-d|bandwidth--device|...": one name may mean different things.
+static void write_bash_places(const struct tare_option *option, FILE *file)
+{
+	const char *separator = "\t";
+
+	for (size_t c = 0; c < TARE_COMMAND_COUNT; c++) {
+		const char *command = tare_commands[c].name;
+		if (!tare_option_applies(option, &tare_commands[c]))
+			continue;
+		fprintf(file, "%s%s--%s", separator, command, option->name);
+		if (option->letter)
+			fprintf(file, "|%s-%c", command, option->letter);
+		separator = "|";
+	}
+}
+
 static void write_bash(FILE *file)
 {
 	fputs("# bash completion for tare, made from its option table\n"
@@ -54,14 +70,13 @@ static void write_bash(FILE *file)
 	fprintf(file, "\tlocal devices='%s'\n", device_words);
 	fputs("\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\tCOMPREPLY=($(compgen -W '", file);
 	write_commands(" ", file);
-	fputs(" --help --version' -- \"$current\")); return\n\tfi\n\tcase $previous in\n", file);
+	fputs(" --help --version' -- \"$current\")); return\n\tfi\n\tcase $command$previous in\n",
+	      file);
 	for (size_t i = 0; i < tare_option_count; i++) {
 		const struct tare_option *option = &tare_options[i];
 		if (option->value == TARE_VALUE_NONE)
 			continue;
-		fprintf(file, "\t--%s", option->name);
-		if (option->letter)
-			fprintf(file, "|-%c", option->letter);
+		write_bash_places(option, file);
 		fputs(")\n\t\t", file);
 		write_bash_action(option, file);
 		fputs(" ;;\n", file);
@@ -81,6 +96,10 @@ static void write_bash(FILE *file)
 	      "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
 	      "\telif [ \"$command\" = render ]; then\n"
 	      "\t\tCOMPREPLY=($(compgen -f -- \"$current\"))\n"
+	      "\telif [ \"$command\" = report ]; then\n"
+	      "\t\tCOMPREPLY=($(compgen -d -- \"$current\"))\n"
+	      "\telif [ \"$command\" = record ]; then\n"
+	      "\t\tCOMPREPLY=($(compgen -c -f -- \"$current\"))\n"
 	      "\telif [ \"$command\" = help ]; then\n"
 	      "\t\tCOMPREPLY=($(compgen -W '",
 	      file);
@@ -164,6 +183,12 @@ static void write_zsh(FILE *file)
 		}
 		if (c == TARE_COMMAND_RENDER)
 			fputs(" \\\n\t\t\t'1:result:_files -g \"*.json\"'", file);
+		if (c == TARE_COMMAND_REPORT)
+			fputs(" \\\n\t\t\t'1:trace:_files -/'", file);
+		if (c == TARE_COMMAND_RECORD)
+			fputs(" \\\n\t\t\t'(-):program:_command_names -e'"
+			      " \\\n\t\t\t'*::argument:_normal'",
+			      file);
 		if (c == TARE_COMMAND_HELP) {
 			fputs(" \\\n\t\t\t'1:command:(", file);
 			write_commands(" ", file);
@@ -231,7 +256,7 @@ static void write_fish(FILE *file)
 		write_fish_quoted(option->summary, file);
 		fputc('\n', file);
 	}
-	fputs("complete -c tare -n '__fish_seen_subcommand_from render' -F\n"
+	fputs("complete -c tare -n '__fish_seen_subcommand_from render record report' -F\n"
 	      "complete -c tare -n '__fish_seen_subcommand_from help' -a '",
 	      file);
 	write_commands(" ", file);

@@ -6,6 +6,7 @@
 #include "cli/signals.h"
 #include "cli/terminal.h"
 #include "measure/devices.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <stdlib.h>

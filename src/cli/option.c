@@ -158,6 +158,47 @@ const struct tare_option tare_options[] = {
 	  "order in which the figures are measured (default: another one each time)",
 	  "The seed is part of the result. On the simulated device the default is 1.",
 	  MEMBER(seed), 0 },
+	{ "output", 'o', TARE_VALUE_FILE, "DIR", BIT(RECORD),
+	  "folder for the trace (default: PROGRAM.tare, here)",
+	  "A name that does not end in .tare gets it. The folder is made; one that is empty is used.",
+	  MEMBER(output), 0 },
+	{ "force", 'f', TARE_VALUE_NONE, NULL, BIT(RECORD), "replace the trace that is there",
+	  "What tare record and its recorders wrote is removed, once the program has started; other "
+	  "files in the folder stay. A folder without a trace of tare is never touched.",
+	  MEMBER(force), 1 },
+	{ "strict", 0, TARE_VALUE_NONE, NULL, BIT(RECORD), "change nothing in the program",
+	  "Then only queues that the program made with profiling have device times.", MEMBER(strict),
+	  1 },
+	{ "max-size", 0, TARE_VALUE_BYTES, "SIZE", BIT(RECORD),
+	  "most bytes of one process's file, such as 500M (default: no limit)", NULL,
+	  MEMBER(max_bytes), 0 },
+	{ "keep", 0, TARE_VALUE_TEXT, "newest|oldest", BIT(RECORD),
+	  "what to keep when that is reached (default: oldest)",
+	  "oldest stops recording, newest overwrites what is oldest. What is lost is counted.",
+	  MEMBER(keep), 0, TARE_WORDS_KEEP },
+	{ "delay", 0, TARE_VALUE_TEXT, "SECONDS", BIT(RECORD),
+	  "record only from so long after the start (default: at once)", NULL, MEMBER(delay), 0 },
+	{ "duration", 0, TARE_VALUE_TEXT, "SECONDS", BIT(RECORD),
+	  "and only for so long (default: to the end)", NULL, MEMBER(duration), 0 },
+	{ "process", 'p', TARE_VALUE_TEXT, "WHAT", BIT(REPORT),
+	  "only this process: its number in the report, its pid or its program's name", NULL,
+	  MEMBER(process), 0 },
+	{ "device", 'd', TARE_VALUE_TEXT, "WHAT", BIT(REPORT),
+	  "only this device: its number in the report, or a part of its name", NULL, MEMBER(device),
+	  0 },
+	{ "kernel", 'k', TARE_VALUE_TEXT, "PATTERN", BIT(REPORT),
+	  "only kernels whose names match, such as 'step*'",
+	  "A pattern as the shell has them: * ? [...]. Transfers and other commands stay.",
+	  MEMBER(task), 0 },
+	{ "from", 0, TARE_VALUE_TEXT, "TIME", BIT(REPORT),
+	  "only from so many seconds into the run on, or from a part of it, such as 10%", NULL,
+	  MEMBER(from), 0 },
+	{ "to", 0, TARE_VALUE_TEXT, "TIME", BIT(REPORT), "only until then, such as 2.5 or 90%", NULL,
+	  MEMBER(to), 0 },
+	{ "json", 0, TARE_VALUE_OUTPUT, "FILE", BIT(REPORT), "write the report as JSON",
+	  "FILE may be - for standard output; then the text report is left out. A file that is there "
+	  "already is replaced only when the new one is complete.",
+	  MEMBER(json), 0 },
 	{ "json", 0, TARE_VALUE_OUTPUT, "FILE", WRITING, "write the result as JSON, with every sample",
 	  "FILE may be - for standard output; then the text report is left out. A file that is there "
 	  "already is replaced only when the new one is complete. The same goes for --csv and --html.",
@@ -166,9 +207,9 @@ const struct tare_option tare_options[] = {
 	  MEMBER(csv), 0 },
 	{ "html", 0, TARE_VALUE_OUTPUT, "FILE", WRITING, "write one self-contained page with charts",
 	  NULL, MEMBER(html), 0 },
-	{ "quiet", 'q', TARE_VALUE_NONE, NULL, WRITING, "no progress, no hints, only what was asked for",
+	{ "quiet", 'q', TARE_VALUE_NONE, NULL, WRITING | TRACING, "no progress, no hints, only what was asked for",
 	  NULL, MEMBER(verbosity), -1 },
-	{ "verbose", 'v', TARE_VALUE_NONE, NULL, WRITING,
+	{ "verbose", 'v', TARE_VALUE_NONE, NULL, WRITING | BIT(REPORT),
 	  "every fact with its origin, every figure with its method", NULL, MEMBER(verbosity), 1 },
 	{ "help", 'h', TARE_VALUE_NONE, NULL, EVERY, "print this help", NULL, MEMBER(help), 1 },
 };
@@ -272,6 +313,9 @@ static int set_value(struct tare_settings *settings, const struct tare_option *o
 		if (status == 0 && *(uint64_t *)member == 0)
 			status = tare_fail(error, EINVAL, "must be at least 1");
 		break;
+	case TARE_VALUE_BYTES:
+		status = tare_parse_bytes(text, (uint64_t *)member, error);
+		break;
 	case TARE_VALUE_SIZES:
 		status =
 		    tare_parse_byte_range(text, &settings->from_bytes, &settings->to_bytes, error);
@@ -345,9 +389,17 @@ static int refuse(int found, const struct tare_command *command, char **argument
 
 // ---- the command line
 
+// Whether what follows the options is a program and its arguments, options of its own among them.
+static bool runs_program(const struct tare_command *command)
+{
+	return command == &tare_commands[TARE_COMMAND_RECORD];
+}
+
 // getopt's own description of the options that belong to `command`.
 static void describe_options(const struct tare_command *command, struct option *longs, char *shorts)
 {
+	if (runs_program(command))
+		*shorts++ = '+'; // stops at the first operand
 	*shorts++ = ':';
 	for (size_t i = 0; i < tare_option_count; i++) {
 		const struct tare_option *option = &tare_options[i];
@@ -366,10 +418,12 @@ static void describe_options(const struct tare_command *command, struct option *
 	*shorts = '\0';
 }
 
-static const struct tare_option *option_found(int found)
+static const struct tare_option *option_found(int found, const struct tare_command *command)
 {
 	for (size_t i = 0; i < tare_option_count; i++)
-		if (found == 256 + (int)i || (found > 0 && found == tare_options[i].letter))
+		if (found == 256 + (int)i ||
+		    (found > 0 && found == tare_options[i].letter &&
+		     tare_option_applies(&tare_options[i], command)))
 			return &tare_options[i];
 	return NULL;
 }
@@ -379,6 +433,14 @@ static int parse_operands(int argument_count, char **arguments, struct tare_sett
 {
 	const struct tare_command *command = settings->command;
 
+	if (runs_program(command)) {
+		if (optind < argument_count)
+			settings->program = arguments + optind;
+		else if (!settings->help)
+			return tare_usage(error, "the program to run is missing: tare %s -- ./app",
+			                  command->name);
+		return TARE_EXIT_OK;
+	}
 	for (int i = optind; i < argument_count; i++) {
 		if (settings->operand_count == command->operands_max)
 			return tare_usage(error, "unexpected argument '%s'; see tare %s --help",
@@ -394,14 +456,14 @@ static int parse_command(int argument_count, char **arguments, struct tare_setti
                          struct tare_error *error)
 {
 	struct option longs[sizeof tare_options / sizeof *tare_options + 1];
-	char shorts[2 * sizeof tare_options / sizeof *tare_options + 2];
+	char shorts[2 * sizeof tare_options / sizeof *tare_options + 3];
 	int found, status;
 
 	describe_options(settings->command, longs, shorts);
 	opterr = 0;
 	optind = 0; // glibc: start anew
 	while ((found = getopt_long(argument_count, arguments, shorts, longs, NULL)) != -1) {
-		const struct tare_option *option = option_found(found);
+		const struct tare_option *option = option_found(found, settings->command);
 		if (found == '?' || found == ':' || !option)
 			return refuse(found, settings->command, arguments, error);
 		status = set_value(settings, option, optarg, error);
@@ -432,6 +494,7 @@ int tare_settings_parse(int argument_count, char **arguments, struct tare_settin
 {
 	const char *device = getenv("TARE_DEVICE");
 	const char *first = argument_count > 1 ? arguments[1] : NULL;
+	int status;
 
 	*settings = (struct tare_settings){ .device = device && device[0] ? device : NULL };
 	if (!first || strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
@@ -446,5 +509,10 @@ int tare_settings_parse(int argument_count, char **arguments, struct tare_settin
 	settings->command = tare_command_find(first);
 	if (!settings->command)
 		return refuse_command(first, error);
-	return parse_command(argument_count - 1, arguments + 1, settings, error);
+	// The default is one of measuring.
+	if (settings->command == &tare_commands[TARE_COMMAND_REPORT])
+		settings->device = NULL;
+	status = parse_command(argument_count - 1, arguments + 1, settings, error);
+	// A program may well end with 2 itself.
+	return status != TARE_EXIT_OK && runs_program(settings->command) ? TARE_EXIT_RECORD : status;
 }

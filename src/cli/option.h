@@ -14,6 +14,10 @@ enum tare_exit {
 	TARE_EXIT_OK = 0,
 	TARE_EXIT_FAILED = 1,
 	TARE_EXIT_USAGE = 2,
+	// Of record, whose status is otherwise the program's: as env(1) has them.
+	TARE_EXIT_RECORD = 125, // tare itself failed, or the command line is wrong
+	TARE_EXIT_NOT_EXECUTABLE = 126,
+	TARE_EXIT_NOT_FOUND = 127,
 	TARE_EXIT_INTERRUPTED = 130,
 };
 
@@ -59,6 +63,7 @@ enum tare_value {
 	TARE_VALUE_FILE,  // a path to read
 	TARE_VALUE_LIST,  // a struct tare_texts; the option may be repeated
 	TARE_VALUE_COUNT, // a uint64_t
+	TARE_VALUE_BYTES, // a uint64_t, written as a size: 64M
 };
 
 // What words a TEXT may be made of (cli/words.h).
@@ -69,6 +74,7 @@ enum tare_words {
 	TARE_WORDS_BREAKS, // of overlap; a list
 	TARE_WORDS_LOOPS,  // of overlap
 	TARE_WORDS_PEAKS,  // "none", or a file
+	TARE_WORDS_KEEP,   // of record
 };
 
 // The values of an option that may be repeated.

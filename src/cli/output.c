@@ -176,9 +176,11 @@ int tare_outputs_open(const struct tare_settings *settings, struct tare_outputs 
 	return status;
 }
 
-static int write_format(enum tare_format format, const struct tare_result *result, FILE *file,
+static int write_result(enum tare_format format, const void *document, FILE *file,
                         struct tare_error *error)
 {
+	const struct tare_result *result = document;
+
 	switch (format) {
 	case TARE_FORMAT_JSON:
 		return tare_result_write_json(result, file, error);
@@ -219,6 +221,14 @@ static int put_in_place(struct tare_output *output, struct tare_error *error)
 int tare_outputs_write(struct tare_outputs *outputs, const struct tare_result *result,
                        struct tare_error *error)
 {
+	return tare_outputs_write_with(outputs, write_result, result, error);
+}
+
+int tare_outputs_write_with(struct tare_outputs *outputs,
+                            int (*write)(enum tare_format format, const void *document, FILE *file,
+                                         struct tare_error *error),
+                            const void *document, struct tare_error *error)
+{
 	int worst = TARE_EXIT_OK;
 
 	// One that fails does not keep the others from being written.
@@ -230,7 +240,7 @@ int tare_outputs_write(struct tare_outputs *outputs, const struct tare_result *r
 		if (!output->file)
 			continue;
 		errno = 0;
-		if (write_format(i, result, output->file, &here) < 0) {
+		if (write(i, document, output->file, &here) < 0) {
 			if (here.code == -EIO || !here.message[0]) {
 				// The stream's own error says more than "input/output error".
 				errno = errno ? errno : EIO;

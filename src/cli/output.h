@@ -3,11 +3,12 @@
 // cannot be written is found before the time is spent, and take their place only when complete.
 #pragma once
 #include "cli/option.h"
-#include "result/result.h"
 
 #include <stdio.h>
 
 enum tare_format { TARE_FORMAT_JSON, TARE_FORMAT_CSV, TARE_FORMAT_HTML, TARE_FORMAT_COUNT };
+
+struct tare_result;
 
 struct tare_output {
 	const char *path; // as the user wrote it; NULL: not asked for
@@ -28,6 +29,12 @@ int tare_outputs_open(const struct tare_settings *settings, struct tare_outputs 
 // TARE_EXIT_FAILED; a file that failed leaves what was there before.
 int tare_outputs_write(struct tare_outputs *outputs, const struct tare_result *result,
                        struct tare_error *error);
+// The same for any other document that `write` can write in the formats that are asked for; it
+// returns 0, -EIO for an error of the stream, or another negative errno with a sentence.
+int tare_outputs_write_with(struct tare_outputs *outputs,
+                            int (*write)(enum tare_format format, const void *document, FILE *file,
+                                         struct tare_error *error),
+                            const void *document, struct tare_error *error);
 // Closes and removes what was not put in place. Call it in any case.
 void tare_outputs_close(struct tare_outputs *outputs);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What standard output and standard error are.
 #pragma once
-#include "report/report.h"
+#include "report/text_options.h"
 
 // Columns of the terminal behind `descriptor`, or of $COLUMNS, or 80; between 40 and 500.
 unsigned tare_terminal_columns(int descriptor);

@@ -61,6 +61,10 @@ void tare_words_write(enum tare_words words, const char *separator, FILE *file)
 	case TARE_WORDS_PEAKS:
 		put(&writer, "none");
 		break;
+	case TARE_WORDS_KEEP:
+		put(&writer, "newest");
+		put(&writer, "oldest");
+		break;
 	}
 }
 

@@ -1,2 +1,114 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "guest/environment.h"
+#include "guest/internal.h"
+
+#include <string.h>
+
+_Atomic bool guest_active;
+_Atomic bool guest_alive;
+_Atomic uint32_t guest_process;
+_Atomic uint32_t guest_life;
+struct tare_trace_header *guest_header;
+enum tare_trace_api guest_api;
+void (*guest_harvest)(void);
+
+static guest_lock begin_lock;
+
+static void fill_header(struct tare_trace_header *header, uint32_t flags)
+{
+	memcpy(header->magic, TARE_TRACE_MAGIC, sizeof header->magic);
+	header->version_major = TARE_TRACE_VERSION_MAJOR;
+	header->version_minor = TARE_TRACE_VERSION_MINOR;
+	header->byte_order = TARE_TRACE_BYTE_ORDER;
+	header->header_bytes = TARE_TRACE_HEADER_BYTES;
+	header->window_bytes = TARE_TRACE_WINDOW_BYTES;
+	header->record_bytes = TARE_TRACE_RECORD_BYTES;
+	header->flags = flags;
+	if (guest_options.strict)
+		header->flags |= TARE_TRACE_STRICT;
+	if (guest_options.keep_newest)
+		header->flags |= TARE_TRACE_KEEP_NEWEST;
+	if (guest_options.count_only)
+		header->flags |= TARE_TRACE_COUNT_ONLY;
+	header->api = guest_api;
+	header->self_cost_ps = guest_options.self_cost_ps;
+	header->self_call_cost_ps = guest_options.self_call_cost_ps;
+	header->state = TARE_TRACE_RECORDING;
+}
+
+// Events are wanted from the start unless they are to come later; that is the helper's to do.
+static void begin_active(struct guest_thread *thread)
+{
+	union tare_trace_record *record;
+	bool later = guest_options.delay_ns > 0;
+	atomic_store(&guest_active, !later);
+	record = later && thread ? guest_event_always(thread) : NULL;
+	if (!record)
+		return;
+	memset(&record->words[1], 0, sizeof *record - sizeof record->head);
+	record->active.ticks = guest_ticks();
+	guest_commit(record, tare_trace_head(TARE_TRACE_ACTIVE, 0, 0, thread->track));
+}
+
+// With begin_lock held, in the quiet.
+static bool begin_file(uint32_t flags)
+{
+	struct tare_trace_header header = { 0 };
+	struct guest_thread *thread;
+	char stem[128];
+	fill_header(&header, flags);
+	guest_clock_begin(&header);
+	guest_identify(&header, stem, sizeof stem);
+	header.alive_ticks = header.start_ticks;
+	if (guest_file_create(&header, stem)) {
+		atomic_store(&guest_life, GUEST_OVER);
+		return false;
+	}
+	guest_thread_begin();
+	guest_define_begin();
+	guest_window_begin(2);
+	atomic_store(&guest_alive, true);
+	atomic_store(&guest_life, GUEST_RECORDING);
+	thread = guest_thread();
+	// Before the helper, which would take the only one of a very small file.
+	if (thread)
+		guest_thread_window(thread);
+	begin_active(thread);
+	guest_clock_pairs();
+	if (!guest_helper_start())
+		atomic_store(&guest_active, true);
+	return true;
+}
+
+bool guest_begin(enum tare_trace_api api, void (*harvest)(void))
+{
+	struct guest_quiet quiet;
+	guest_quiet_enter(&quiet);
+	guest_acquire(&begin_lock);
+	if (atomic_load(&guest_life) == GUEST_UNBORN) {
+		guest_api = api;
+		guest_harvest = harvest;
+		guest_options_read();
+		if (guest_options.directory[0]) {
+			guest_fork_register();
+			guest_end_register();
+			guest_lock_register(&begin_lock);
+			atomic_fetch_add(&guest_process, 1);
+			begin_file(0);
+		} else {
+			atomic_store(&guest_life, GUEST_OVER);
+		}
+	}
+	guest_release(&begin_lock);
+	guest_quiet_leave(&quiet);
+	return atomic_load(&guest_life) == GUEST_RECORDING ||
+	       atomic_load(&guest_life) == GUEST_FORKED;
+}
+
+bool guest_begin_child(void)
+{
+	guest_acquire(&begin_lock);
+	if (atomic_load(&guest_life) == GUEST_FORKED)
+		begin_file(TARE_TRACE_FORKED);
+	guest_release(&begin_lock);
+	return atomic_load(&guest_life) == GUEST_RECORDING;
+}

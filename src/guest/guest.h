@@ -29,13 +29,18 @@ struct guest_options {
 };
 
 // Begins recording in this process, once (later calls do nothing). `harvest` is called by the
-// helper thread every few milliseconds while commands are pending, and by guest_end; it must not
-// wait. Returns true when the process is being recorded.
+// helper thread every few milliseconds while guest_header->pending is not 0, and once more at the
+// process's end, when guest_alive is false already; it must not wait. Returns true when the
+// process is being recorded. After a fork the child begins a file of its own by itself.
 bool guest_begin(enum tare_trace_api api, void (*harvest)(void));
 extern struct guest_options guest_options;
 
-// True while events are recorded (--delay, --duration, still room). Definitions always are.
+// True while events are wanted (--delay, --duration). Definitions always are. It stays true when
+// there is no room any more, so that what is lost is counted.
 extern _Atomic bool guest_active;
+// Counts the files that this process image has begun, forks included: what was defined in another
+// generation (functions, strings, shapes) is not known in this one's file.
+extern _Atomic uint32_t guest_process;
 // False from the end of the process on: then nothing of the vendor's may be called any more.
 extern _Atomic bool guest_alive;
 
@@ -60,7 +65,9 @@ struct guest_thread {
 	union tare_trace_record *polled;     // last record, when it is a POLLED
 	uint64_t lost_records, lost_commands;
 	void *api;                           // the API recorder's own per-thread data
-	// Private to src/guest/thread.c.
+	// Private to src/guest.
+	uint64_t loss_from, loss_to;         // host ticks
+	union tare_trace_record *forking;    // the record of a fork that is under way
 	struct guest_thread *following;
 	_Atomic uint32_t taken;
 };
@@ -70,8 +77,12 @@ struct guest_thread {
 static inline struct guest_thread *guest_thread(void);
 
 // Room for one event record of this thread, or NULL: not active, or no room (then the loss is
-// counted). Fill everything but the head, then guest_commit. Nothing else may be written between.
+// counted). Fill everything but the head, then guest_commit. Nothing else may be written between,
+// but by a signal handler: its records stand behind, and one that is never committed because the
+// handler did not return is left as TARE_TRACE_VOID.
 static inline union tare_trace_record *guest_event(struct guest_thread *thread);
+// The same for a COMMAND, whose loss is counted as one.
+static inline union tare_trace_record *guest_command(struct guest_thread *thread);
 static inline void guest_commit(union tare_trace_record *record, uint64_t head);
 
 // Says that this thread is inside a call that may wait (`function`), or no more (0 ticks).
@@ -98,7 +109,8 @@ typedef struct { _Atomic uint32_t taken; } guest_lock;
 void guest_acquire(guest_lock *lock);
 bool guest_try(guest_lock *lock);
 void guest_release(guest_lock *lock);
-// Registers a lock that the child of a fork must find free.
+// Registers a lock that the child of a fork must find free. What it guards may have been caught in
+// the middle of a change by another thread: the child begins it anew (see guest_process).
 void guest_lock_register(guest_lock *lock);
 
 // A map from pointers to 64-bit values that grows by guest_memory; any thread may use it, finding

@@ -2,9 +2,9 @@
 #include "measure/peaks.h"
 
 #include "base/cleanup.h"
+#include "measure/kept.h"
 #include "result/json.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 static const struct {
 	const char *name;
@@ -211,124 +210,13 @@ static bool same_driver(const struct tare_device_entry *a, const struct tare_dev
 	return strcmp(fact_text(a, TARE_FACT_DRIVER), fact_text(b, TARE_FACT_DRIVER)) == 0;
 }
 
-// FNV-1a, 64 bits (Fowler, Noll, Vo): names files apart, protects nothing.
-static uint64_t hash(uint64_t state, const char *text)
-{
-	for (; *text; text++)
-		state = (state ^ (unsigned char)*text) * UINT64_C(1099511628211);
-	return state;
-}
-
-// "peak-nvidia-h200-0123456789abcdef.json"
-static void name_file(const struct tare_device_entry *device, char *text, size_t size)
-{
-	char key[512], slug[40] = "";
-	const char *name = fact_text(device, TARE_FACT_NAME);
-	size_t used = 0;
-
-	for (; *name && used + 1 < sizeof slug; name++) {
-		if (isalnum((unsigned char)*name))
-			slug[used++] = (char)tolower((unsigned char)*name);
-		else if (used && slug[used - 1] != '-')
-			slug[used++] = '-';
-	}
-	while (used && slug[used - 1] == '-')
-		used--;
-	slug[used] = '\0';
-	identify(device, key, sizeof key);
-	snprintf(text, size, "peak-%s-%016llx.json", used ? slug : "device",
-	         (unsigned long long)hash(hash(hash(UINT64_C(14695981039346656037), key), "\n"),
-	                                  fact_text(device, TARE_FACT_DRIVER)));
-}
-
-// The cache's folder, to free(). NULL with *error where the environment names none.
-static char *find_folder(struct tare_error *error)
-{
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	char *folder = NULL;
-
-	// The specification has relative paths ignored.
-	if (cache && cache[0] == '/') {
-		if (asprintf(&folder, "%s/tare", cache) < 0)
-			folder = NULL;
-	} else if (home && home[0] == '/') {
-		if (asprintf(&folder, "%s/.cache/tare", home) < 0)
-			folder = NULL;
-	} else {
-		tare_fail(error, ENOENT,
-		          "neither XDG_CACHE_HOME nor HOME names a folder for the cache");
-		return NULL;
-	}
-	if (!folder)
-		tare_fail(error, ENOMEM, "out of memory");
-	return folder;
-}
-
 static char *find_path(const struct tare_device_entry *device, struct tare_error *error)
 {
-	TARE_FREE char *folder = find_folder(error);
-	char name[96], *path = NULL;
+	char identity[512];
 
-	if (!folder)
-		return NULL;
-	name_file(device, name, sizeof name);
-	if (asprintf(&path, "%s/%s", folder, name) < 0) {
-		tare_fail(error, ENOMEM, "out of memory");
-		return NULL;
-	}
-	return path;
-}
-
-// Makes every folder on the way to the file.
-static int make_folders(char *path, struct tare_error *error)
-{
-	for (char *at = path + 1; (at = strchr(at, '/')); at++) {
-		*at = '\0';
-		int made = mkdir(path, 0755), why = errno;
-		if (made < 0 && why != EEXIST) {
-			tare_fail(error, why, "cannot make the cache's folder %.200s: %s", path,
-			          strerror(why));
-			*at = '/';
-			return -why;
-		}
-		*at = '/';
-	}
-	return 0;
-}
-
-static int write_at(const char *path, const struct tare_result *result, struct tare_error *error)
-{
-	TARE_FREE char *temporary = NULL;
-	int file, status, why;
-	FILE *stream;
-
-	if (asprintf(&temporary, "%s.XXXXXX", path) < 0) {
-		temporary = NULL;
-		return tare_fail(error, ENOMEM, "out of memory");
-	}
-	file = mkstemp(temporary);
-	if (file < 0) {
-		why = errno;
-		return tare_fail(error, why, "cannot write %.200s: %s", temporary, strerror(why));
-	}
-	stream = fdopen(file, "w");
-	if (!stream) {
-		close(file);
-		unlink(temporary);
-		return tare_fail(error, ENOMEM, "out of memory");
-	}
-	status = tare_result_write_json(result, stream, error);
-	if (fclose(stream) != 0 && status == 0) {
-		why = errno;
-		status = tare_fail(error, why, "cannot write %.200s: %s", temporary, strerror(why));
-	}
-	if (status == 0 && rename(temporary, path) < 0) {
-		why = errno;
-		status = tare_fail(error, why, "cannot write %.200s: %s", path, strerror(why));
-	}
-	if (status < 0)
-		unlink(temporary);
-	return status;
+	identify(device, identity, sizeof identity);
+	return tare_kept_path("peak", fact_text(device, TARE_FACT_NAME), identity,
+	                      fact_text(device, TARE_FACT_DRIVER), error);
 }
 
 int tare_peaks_keep(const struct tare_result *result, struct tare_error *error)
@@ -343,9 +231,7 @@ int tare_peaks_keep(const struct tare_result *result, struct tare_error *error)
 		return 0;
 	struct tare_error why = { 0 };
 	path = find_path(&part->devices[0], &why);
-	status = path ? make_folders(path, &why) : why.code;
-	if (status == 0)
-		status = write_at(path, part, &why);
+	status = path ? tare_kept_write(path, part, &why) : why.code;
 	if (status < 0 && error)
 		*error = why;
 	return status;

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writers of a result document. All of them only read the document.
 #pragma once
+#include "report/text_options.h"
 #include "result/result.h"
 
-#include <stdbool.h>
 #include <stdio.h>
-
-struct tare_text_options {
-	unsigned columns;   // width of the terminal; 80 when not a terminal
-	bool colour;        // ANSI colours, only ever as a help
-	bool ascii;         // the locale does not take UTF-8: "us" for "µs", "->" for an arrow
-	int verbosity;      // -1 quiet: nothing but what was asked for; 0; 1 verbose: every fact and cell
-};
 
 // What a person reads: a head line of device and clock, aligned tables, conclusions, warnings, what
 // to do next. A document with parts has a heading for each and the same below it.

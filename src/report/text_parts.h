@@ -2,6 +2,7 @@
 // The parts of the text report, one a command. Internal to src/report. All return 0 or -ENOMEM.
 #pragma once
 #include "base/units.h"
+#include "report/report.h"
 #include "report/text_write.h"
 
 int tare_text_devices(const struct tare_text *text, const struct tare_result *result);

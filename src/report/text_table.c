@@ -16,7 +16,7 @@ struct tare_text_table {
 	struct libscols_table *table;
 	struct libscols_line *line;
 	size_t indent, columns, next;
-	bool failed;
+	bool failed, titled;
 };
 
 struct tare_text_table *tare_text_table_new(const struct tare_text *text, size_t indent)
@@ -65,6 +65,7 @@ void tare_text_column(struct tare_text_table *table, const char *title, unsigned
 	else if (table->text->options->colour)
 		scols_cell_set_color(scols_column_get_header(column), "\033[1m");
 	table->columns++;
+	table->titled |= title[0] != '\0';
 	free(clean);
 }
 
@@ -128,6 +129,7 @@ int tare_text_table_print(struct tare_text_table *table)
 
 	if (!table)
 		return -ENOMEM;
+	scols_table_enable_noheadings(table->table, !table->titled);
 	if (!table->failed && scols_print_table_to_string(table->table, &printed) == 0) {
 		write_trimmed(table, printed);
 		status = 0;

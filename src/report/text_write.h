@@ -2,7 +2,10 @@
 // Lines and tables for the text report: nothing wider than the terminal, no control characters
 // from names, ASCII where the locale wants it. Internal to src/report.
 #pragma once
-#include "report/report.h"
+#include "report/text_options.h"
+
+#include <stddef.h>
+#include <stdio.h>
 
 struct tare_text {
 	const struct tare_text_options *options;
@@ -38,7 +41,7 @@ struct tare_text_table;
 // functions below accept NULL, so that one check at tare_text_table_print is enough.
 struct tare_text_table *tare_text_table_new(const struct tare_text *text, size_t indent);
 void tare_text_table_free(struct tare_text_table *table);
-// Adds a column; all columns before the first row.
+// Adds a column; all columns before the first row. Where no column has a title there is no head.
 void tare_text_column(struct tare_text_table *table, const char *title, unsigned flags);
 // Begins a row, and fills the next cell of it.
 void tare_text_row(struct tare_text_table *table, enum tare_text_style style);

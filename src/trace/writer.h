@@ -8,15 +8,18 @@
 struct tare_trace_writer;
 
 // Begins DIRECTORY/NAME.trace (the directory is made if need be). Members of `header` that a file
-// must have (magic, version, sizes) are filled in, the others are the caller's. Returns 0 or a
+// must have (magic, version, sizes, counts of windows) are filled in, the others are the caller's;
+// those left 0 become: window_bytes the usual, host_clock RAW, state ENDED, rank without rank_count
+// none, start_ticks start_raw_ns (RAW), end_ticks and alive_ticks the last record's. Returns 0 or a
 // negative errno.
 int tare_trace_writer_open(const char *directory, const char *name,
                            const struct tare_trace_header *header,
                            struct tare_trace_writer **writer, struct tare_error *error);
 // Adds a record to the windows of its track (by the head), a definition (types below 16) to the
-// windows for definitions. Failures are kept and told by tare_trace_writer_close.
+// windows for definitions. Nothing is checked: tests write what is false. Failures are kept and
+// told by tare_trace_writer_close.
 void tare_trace_writer_add(struct tare_trace_writer *writer, const union tare_trace_record *record);
-// Defines a text and returns its id.
+// Defines a text (64 KiB of it at most) and returns its id.
 uint32_t tare_trace_writer_text(struct tare_trace_writer *writer, const char *text);
-// Completes and closes the file. Returns 0, or the first failure.
+// Completes and closes the file, and frees the writer. Returns 0, or the first failure.
 int tare_trace_writer_close(struct tare_trace_writer *writer, struct tare_error *error);

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Validates result documents against the schema: validate.py FILE.json ..."""
+"""Validates results and reports against their schemas: validate.py FILE.json ..."""
 import json
 import pathlib
 import sys
 
-SCHEMA = pathlib.Path(__file__).parents[2] / "src" / "result" / "schema" / "result.schema.json"
+SOURCE = pathlib.Path(__file__).parents[2] / "src"
+SCHEMA = SOURCE / "result" / "schema" / "result.schema.json"
+REPORT_SCHEMA = SOURCE / "report" / "report.schema.json"
 
 
 def _refuse_constant(name):
@@ -22,7 +24,8 @@ def faults(document):
     """One line for each thing in the document that the schema forbids."""
     import jsonschema
 
-    schema = load(SCHEMA)
+    named = document.get("format") if isinstance(document, dict) else None
+    schema = load(REPORT_SCHEMA if str(named).startswith("tare.report/") else SCHEMA)
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
     return [f"{error.json_path}: {error.message}"[:300] for error in validator.iter_errors(document)]

@@ -1,3 +1,116 @@
 // SPDX-License-Identifier: Apache-2.0
-#define CL_TARGET_OPENCL_VERSION 300
+// The entry points by which an OpenCL loader takes us between the program and the drivers: the
+// older clInitLayer and the newer clInitLayerWithProperties.
+#include "guest/opencl/layer.h"
+
 #include <CL/cl_layer.h>
+#include <errno.h>
+#include <string.h>
+
+#define LAYER_NAME "tare"
+#define ENTRIES (sizeof(cl_icd_dispatch) / sizeof(void *))
+
+#define EXPORTED __attribute__((visibility("default")))
+
+// Of newer headers than some that we are built with.
+EXPORTED cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entries,
+                                                      const cl_icd_dispatch *target,
+                                                      cl_uint *entries_ret,
+                                                      const cl_icd_dispatch **table_ret,
+                                                      const void *properties);
+EXPORTED cl_int CL_API_CALL clDeinitLayer(void);
+EXPORTED extern __typeof__(clGetLayerInfo) clGetLayerInfo;
+EXPORTED extern __typeof__(clInitLayer) clInitLayer;
+
+cl_icd_dispatch layer_next;
+
+static cl_int answer(const void *data, size_t bytes, size_t room, void *value, size_t *bytes_ret)
+{
+	if (value != NULL && room < bytes)
+		return CL_INVALID_VALUE;
+	if (value != NULL)
+		memcpy(value, data, bytes);
+	if (bytes_ret != NULL)
+		*bytes_ret = bytes;
+	return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t room, void *value,
+                                               size_t *bytes_ret)
+{
+	static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+	if (name == CL_LAYER_API_VERSION)
+		return answer(&version, sizeof version, room, value, bytes_ret);
+	if (name == CL_LAYER_NAME)
+		return answer(LAYER_NAME, sizeof LAYER_NAME, room, value, bytes_ret);
+	return CL_INVALID_VALUE;
+}
+
+// Recording begins, or nothing is wrapped.
+static bool begin(void)
+{
+	if (!guest_begin(TARE_TRACE_OPENCL, layer_harvest) || !layer_objects_begin())
+		return false;
+	layer_register_locks();
+	layer_callbacks_begin();
+	layer_extensions_begin();
+	layer_devices_begin();
+	layer_pin((const void *)layer_next.clGetPlatformIDs);
+	layer_calibrate();
+	return true;
+}
+
+// The loader's table may be shorter or longer than the one that we know: its length is kept, what
+// we do not know is left as it is, and what it lacks is never called.
+static cl_int begin_layer(cl_uint entries, const cl_icd_dispatch *target, cl_uint *entries_ret,
+                          const cl_icd_dispatch **table_ret)
+{
+	static bool wrapped;
+	if (target == NULL || entries_ret == NULL || table_ret == NULL)
+		return CL_INVALID_VALUE;
+	*entries_ret = entries;
+	*table_ret = target;
+	// A second loader in the process has functions of its own; only the first one is recorded.
+	if (wrapped)
+		return CL_SUCCESS;
+	wrapped = true;
+	size_t known = entries < ENTRIES ? entries : ENTRIES;
+	memcpy(&layer_next, target, known * sizeof(void *));
+	cl_icd_dispatch table = layer_next;
+	if (!begin())
+		return CL_SUCCESS;
+	void *whole = guest_memory(entries * sizeof(void *));
+	if (whole == NULL)
+		return CL_SUCCESS;
+	layer_wrap(&table);
+	memcpy(whole, target, entries * sizeof(void *));
+	memcpy(whole, &table, known * sizeof(void *));
+	*table_ret = whole;
+	return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *target,
+                                            cl_uint *entries_ret,
+                                            const cl_icd_dispatch **table_ret)
+{
+	int saved = errno;
+	cl_int result = begin_layer(entries, target, entries_ret, table_ret);
+	errno = saved;
+	return result;
+}
+
+cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entries, const cl_icd_dispatch *target,
+                                             cl_uint *entries_ret,
+                                             const cl_icd_dispatch **table_ret,
+                                             const void *properties)
+{
+	(void)properties;
+	return clInitLayer(entries, target, entries_ret, table_ret);
+}
+
+cl_int CL_API_CALL clDeinitLayer(void)
+{
+	layer_harvest();
+	layer_harvest_stop();
+	return CL_SUCCESS;
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the figures rest on: what was seen, what was not, and what recording cost.
+#include "analysis/tables_internal.h"
+
+#include "base/cleanup.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gathering {
+	const struct tables_context *context;
+	struct tare_coverage *coverage;
+	uint64_t *commands, *calls;     // of the view, by process
+	int64_t *queue_ns, *process_ns; // when commands were last made to start
+};
+
+static int unobserved_reason(const struct tare_recorded_command *command)
+{
+	if (command->start_ns != TARE_NO_TIME)
+		return TARE_UNOBSERVED_UNUSABLE;
+	switch (command->untimed) {
+	case 0:
+		return command->flags & TARE_COMMAND_NO_TIMES ? TARE_UNOBSERVED_NOT_ASKED
+		                                              : TARE_UNOBSERVED_PENDING;
+	case TARE_UNTIMED_REFUSED:
+		return TARE_UNOBSERVED_REFUSED;
+	case TARE_UNTIMED_FAILED:
+		return TARE_UNOBSERVED_FAILED;
+	case TARE_UNTIMED_ABANDONED:
+		return TARE_UNOBSERVED_ABANDONED;
+	case TARE_UNTIMED_NO_ROOM:
+		return TARE_UNOBSERVED_NO_ROOM;
+	default:
+		return TARE_UNOBSERVED_UNUSABLE;
+	}
+}
+
+// ---- commands that nothing can have started
+
+static void note(int64_t *latest_ns, int64_t at_ns)
+{
+	if (at_ns > *latest_ns)
+		*latest_ns = at_ns;
+}
+
+// Calls that make the commands before them start: OpenCL 3.0, 5.15 (Flush and Finish), and 5.1 for
+// the release of a queue. One that does not say of which queue may be for any of its process.
+static bool is_starter(const struct tare_recording *recording,
+                       const struct tare_recorded_call *call)
+{
+	if (call->flags & TARE_CALL_FAILED)
+		return false;
+	return call->role == TARE_ROLE_FLUSH || call->role == TARE_ROLE_WAIT ||
+	       (call->function < recording->function_count &&
+	        strcmp(recording->functions[call->function].name, "clReleaseCommandQueue") == 0);
+}
+
+static void find_starters(struct gathering *g)
+{
+	const struct tare_recording *recording = g->context->recording;
+	for (size_t i = 0; i < recording->queue_count; i++)
+		g->queue_ns[i] = INT64_MIN;
+	for (size_t i = 0; i < recording->process_count; i++)
+		g->process_ns[i] = INT64_MIN;
+	for (size_t i = 0; i < recording->call_count; i++) {
+		const struct tare_recorded_call *call = &recording->calls[i];
+		uint32_t process = tables_process(recording, call->thread);
+		if (!is_starter(recording, call))
+			continue;
+		if (call->role != TARE_ROLE_CREATE && call->object < recording->queue_count)
+			note(&g->queue_ns[call->object], call->enter_ns);
+		else if (process < recording->process_count)
+			note(&g->process_ns[process], call->enter_ns);
+	}
+	for (size_t i = 0; i < recording->thread_count; i++) {
+		const struct tare_recorded_thread *thread = &recording->threads[i];
+		if (thread->unfinished_function != TARE_NO_INDEX &&
+		    thread->process < recording->process_count)
+			note(&g->process_ns[thread->process], thread->unfinished_since_ns);
+	}
+	// A command that ran shows that those before it were started, however that came.
+	for (size_t i = 0; i < recording->command_count; i++) {
+		const struct tare_recorded_command *command = &recording->commands[i];
+		if (command->queue < recording->queue_count &&
+		    (command->flags & TARE_COMMAND_BLOCKING || command->start_ns != TARE_NO_TIME))
+			note(&g->queue_ns[command->queue], command->enter_ns);
+	}
+}
+
+static bool is_never_flushed(const struct gathering *g,
+                             const struct tare_recorded_command *command)
+{
+	const struct tare_recording *recording = g->context->recording;
+	uint32_t process = tables_process(recording, command->thread);
+	const struct tare_recorded_process *of;
+	if (command->queue >= recording->queue_count || process >= recording->process_count)
+		return false;
+	// The call that started it may be among those that were lost.
+	of = &recording->processes[process];
+	if (of->lost_records > 0 || of->recycled_records > 0 || of->damaged_windows > 0)
+		return false;
+	return (command->untimed == 0 || command->untimed == TARE_UNTIMED_ABANDONED) &&
+	       g->queue_ns[command->queue] < command->enter_ns &&
+	       g->process_ns[process] < command->enter_ns;
+}
+
+// ---- counts
+
+static void count_commands(struct gathering *g)
+{
+	const struct tare_recording *recording = g->context->recording;
+	struct tare_coverage *coverage = g->coverage;
+	for (size_t i = 0; i < recording->command_count; i++) {
+		const struct tare_recorded_command *command = &recording->commands[i];
+		uint32_t process = tables_process(recording, command->thread);
+		struct tables_span span;
+		if (!tables_has_command(g->context, command))
+			continue;
+		coverage->enqueued++;
+		coverage->calls++;
+		if (process < recording->process_count)
+			g->commands[process]++;
+		if (tables_timed(command, &span)) {
+			coverage->completed++;
+			continue;
+		}
+		coverage->unobserved++;
+		coverage->unobserved_by[unobserved_reason(command)]++;
+		coverage->never_flushed += is_never_flushed(g, command);
+	}
+}
+
+static void count_calls(struct gathering *g)
+{
+	const struct tare_recording *recording = g->context->recording;
+	for (size_t i = 0; i < recording->call_count; i++) {
+		const struct tare_recorded_call *call = &recording->calls[i];
+		uint32_t process = tables_process(recording, call->thread);
+		if (!tables_has_call(g->context, call))
+			continue;
+		g->coverage->calls += call->count;
+		if (process < recording->process_count)
+			g->calls[process] += call->count;
+		if (call->role == TARE_ROLE_COMMAND && call->flags & TARE_CALL_FAILED)
+			g->coverage->failed++;
+	}
+}
+
+static void add_process(struct tare_coverage *coverage, const struct tare_recorded_process *process)
+{
+	uint64_t lost = process->lost_commands + process->recycled_commands;
+	coverage->lost_commands += lost;
+	coverage->enqueued += lost;
+	coverage->dropped += process->lost_records + process->recycled_records;
+	coverage->passed_calls += process->passed_calls;
+	coverage->damaged_windows += process->damaged_windows;
+	coverage->helper_cpu_ns = tables_add(
+	    coverage->helper_cpu_ns,
+	    process->helper_cpu_ns > INT64_MAX ? INT64_MAX : (int64_t)process->helper_cpu_ns);
+	coverage->stalled_ns = tables_add(coverage->stalled_ns, tables_length(0, process->stalled_ns));
+}
+
+// Calibrated cost times what was recorded; known only when every process that recorded something
+// was calibrated.
+static void find_self_cost(struct gathering *g)
+{
+	const struct tare_recording *recording = g->context->recording;
+	struct tare_coverage *coverage = g->coverage;
+	int64_t wall_ns = tables_length(g->context->view->from_ns, g->context->view->to_ns);
+	double cost_ns = 0;
+	bool known = recording->process_count > 0;
+	for (size_t i = 0; i < recording->process_count; i++) {
+		const struct tare_recorded_process *process = &recording->processes[i];
+		if ((g->commands[i] > 0 && process->self_cost_ps <= 0) ||
+		    (g->calls[i] > 0 && process->self_call_cost_ps <= 0))
+			known = false;
+		cost_ns += (double)g->commands[i] * (double)process->self_cost_ps / 1e3 +
+		           (double)g->calls[i] * (double)process->self_call_cost_ps / 1e3;
+	}
+	known = known && cost_ns < 9e18;
+	coverage->self_cost_ns = known ? llround(cost_ns) : TARE_NO_TIME;
+	coverage->self_cost_share = known && wall_ns > 0 ? cost_ns / (double)wall_ns : NAN;
+}
+
+int tables_coverage(const struct tables_context *context, struct tare_coverage *coverage)
+{
+	const struct tare_recording *recording = context->recording;
+	TARE_FREE uint64_t *counts = calloc(2 * recording->process_count + 1, sizeof *counts);
+	TARE_FREE int64_t *times =
+	    calloc(recording->process_count + recording->queue_count + 1, sizeof *times);
+	struct gathering g = { .context = context, .coverage = coverage };
+	if (!counts || !times)
+		return -ENOMEM;
+	g.commands = counts;
+	g.calls = counts + recording->process_count;
+	g.process_ns = times;
+	g.queue_ns = times + recording->process_count;
+	find_starters(&g);
+	count_commands(&g);
+	count_calls(&g);
+	for (size_t i = 0; i < recording->process_count; i++)
+		if (context->process_in[i])
+			add_process(coverage, &recording->processes[i]);
+	for (size_t i = 0; i < recording->device_count; i++) {
+		const struct tare_recorded_device *device = &recording->devices[i];
+		if (context->device_in[i] && (device->process >= recording->process_count ||
+		                              context->process_in[device->process]))
+			coverage->contradictions += device->contradictions;
+	}
+	coverage->unresolved = recording->unresolved;
+	find_self_cost(&g);
+	return 0;
+}

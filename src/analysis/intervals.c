@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/intervals.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum tare_effect transfer_effect(const struct tare_recorded_command *command,
+                                        enum tare_effect untold)
+{
+	switch (command->direction) {
+	case TARE_DIRECTION_TO_DEVICE:
+		return TARE_EFFECT_TO_DEVICE;
+	case TARE_DIRECTION_FROM_DEVICE:
+		return TARE_EFFECT_FROM_DEVICE;
+	case TARE_DIRECTION_LOCAL:
+	case TARE_DIRECTION_HOST:
+		return TARE_EFFECT_LOCAL;
+	default:
+		return untold;
+	}
+}
+
+enum tare_effect tare_command_effect(const struct tare_recorded_command *command)
+{
+	switch (command->kind) {
+	case TARE_KIND_KERNEL:
+	case TARE_KIND_TASK:
+	case TARE_KIND_GRAPH:
+		return TARE_EFFECT_KERNEL;
+	case TARE_KIND_WRITE:
+		return transfer_effect(command, TARE_EFFECT_TO_DEVICE);
+	case TARE_KIND_READ:
+		return transfer_effect(command, TARE_EFFECT_FROM_DEVICE);
+	case TARE_KIND_MAP:
+	case TARE_KIND_UNMAP:
+	case TARE_KIND_MIGRATE:
+		return transfer_effect(command, TARE_EFFECT_NONE);
+	case TARE_KIND_COPY:
+	case TARE_KIND_FILL:
+	case TARE_KIND_OTHER:
+		return transfer_effect(command, TARE_EFFECT_LOCAL);
+	default:
+		return TARE_EFFECT_NONE;
+	}
+}
+
+int64_t tare_later_ns(int64_t at_ns, int64_t by_ns)
+{
+	int64_t sum;
+	return __builtin_add_overflow(at_ns, by_ns, &sum) ? INT64_MAX : sum;
+}
+
+int64_t tare_earlier_ns(int64_t at_ns, int64_t by_ns)
+{
+	int64_t difference;
+	return __builtin_sub_overflow(at_ns, by_ns, &difference) ? INT64_MIN + 1 : difference;
+}
+
+// Takes spans out that nothing can reach any more.
+static void settle(struct tare_cover *cover, int64_t at_ns)
+{
+	int64_t reached_ns = tare_earlier_ns(at_ns, cover->reach_ns);
+	size_t done = 0;
+	while (done < cover->count && cover->spans[done].to_ns < reached_ns) {
+		cover->settled_ns += cover->spans[done].to_ns - cover->spans[done].from_ns;
+		done++;
+	}
+	if (done == 0)
+		return;
+	cover->count -= done;
+	memmove(cover->spans, cover->spans + done, cover->count * sizeof *cover->spans);
+}
+
+static int make_room(struct tare_cover *cover, int64_t at_ns)
+{
+	if (cover->count < cover->capacity)
+		return 0;
+	settle(cover, at_ns);
+	// Half of it free, or moving spans down would take more than linear time.
+	if (cover->capacity && cover->count <= cover->capacity / 2)
+		return 0;
+	size_t capacity = cover->capacity ? 2 * cover->capacity : 64;
+	struct tare_span *spans = reallocarray(cover->spans, capacity, sizeof *spans);
+	if (!spans)
+		return -ENOMEM;
+	cover->spans = spans;
+	cover->capacity = capacity;
+	return 0;
+}
+
+int tare_cover_around(struct tare_cover *cover, int64_t at_ns, int64_t by_ns)
+{
+	struct tare_span span = { tare_earlier_ns(at_ns, by_ns), tare_later_ns(at_ns, by_ns) };
+	if (span.from_ns < cover->from_ns)
+		span.from_ns = cover->from_ns;
+	if (span.to_ns > cover->to_ns)
+		span.to_ns = cover->to_ns;
+	if (span.from_ns >= span.to_ns)
+		return 0;
+	while (cover->count && cover->spans[cover->count - 1].to_ns >= span.from_ns) {
+		const struct tare_span *last = &cover->spans[--cover->count];
+		if (last->from_ns < span.from_ns)
+			span.from_ns = last->from_ns;
+		if (last->to_ns > span.to_ns)
+			span.to_ns = last->to_ns;
+	}
+	if (make_room(cover, at_ns))
+		return -ENOMEM;
+	cover->spans[cover->count++] = span;
+	return 0;
+}
+
+int64_t tare_cover_ns(const struct tare_cover *cover)
+{
+	int64_t sum_ns = cover->settled_ns;
+	for (size_t i = 0; i < cover->count; i++)
+		sum_ns += cover->spans[i].to_ns - cover->spans[i].from_ns;
+	return sum_ns;
+}
+
+void tare_cover_free(struct tare_cover *cover)
+{
+	free(cover->spans);
+	cover->spans = NULL;
+	cover->count = cover->capacity = 0;
+}

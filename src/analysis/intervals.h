@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a command does to its device, and unions of intervals of time.
+#pragma once
+#include "analysis/recording.h"
+
+// What a device does while a command runs.
+enum tare_effect {
+	TARE_EFFECT_NONE,        // nothing: markers, barriers, maps that move nothing
+	TARE_EFFECT_KERNEL,
+	TARE_EFFECT_TO_DEVICE,
+	TARE_EFFECT_FROM_DEVICE,
+	TARE_EFFECT_LOCAL,       // within the device, or not told what
+	TARE_EFFECTS
+};
+enum tare_effect tare_command_effect(const struct tare_recorded_command *command);
+
+// Whether start and end are known and in order.
+static inline bool tare_command_timed(const struct tare_recorded_command *command)
+{
+	return command->start_ns != TARE_NO_TIME && command->end_ns != TARE_NO_TIME &&
+	       command->end_ns >= command->start_ns;
+}
+
+// Sums and differences that stop at the ends of the range.
+int64_t tare_later_ns(int64_t at_ns, int64_t by_ns);
+int64_t tare_earlier_ns(int64_t at_ns, int64_t by_ns);
+
+struct tare_span {
+	int64_t from_ns, to_ns;
+};
+
+// The union of spans given in almost the right order, measured within a window. Memory grows with
+// the spans that are open to change, not with all of them.
+struct tare_cover {
+	int64_t from_ns, to_ns;  // the window, set by the caller
+	int64_t reach_ns;        // no span begins more than this before the middle of an earlier one
+	int64_t settled_ns;
+	struct tare_span *spans; // disjoint, in order, may still be merged
+	size_t count, capacity;
+};
+// Adds [at - by, at + by), cut to the window. `at_ns` must not decrease from call to call, and
+// `by_ns` not exceed reach_ns. Returns 0 or -ENOMEM.
+int tare_cover_around(struct tare_cover *cover, int64_t at_ns, int64_t by_ns);
+// The measure of the union.
+int64_t tare_cover_ns(const struct tare_cover *cover);
+void tare_cover_free(struct tare_cover *cover);

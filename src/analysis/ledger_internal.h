@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by the files of the ledger; nobody else's business. docs/ledger.md has the rules.
+#pragma once
+#include "analysis/host_state.h"
+#include "analysis/intervals.h"
+#include "analysis/ledger.h"
+
+// What one ledger is about.
+struct ledger_scope {
+	const struct tare_recording *recording;
+	const struct tare_view *view;
+	uint32_t device;       // same_as; TARE_NO_INDEX: all of the view
+	const bool *processes; // those that have a queue on it; NULL: all
+};
+
+// The device of a queue as same_as; TARE_NO_INDEX.
+uint32_t ledger_queue_device(const struct tare_recording *recording, uint32_t queue);
+// Whether a thread is of the view and of a process that has a queue on the device.
+bool ledger_has_thread(const struct ledger_scope *scope, uint32_t thread);
+// Whether a command goes to a device of the scope.
+bool ledger_has_command(const struct ledger_scope *scope,
+                        const struct tare_recorded_command *command);
+// Whether a call waits for a device of the scope, or asks whether it is done. One that does not
+// say for which device counts for every device.
+bool ledger_has_wait(const struct ledger_scope *scope, const struct tare_recorded_call *call);
+// Error of a command's stamps on the host clock, at least 0.
+int64_t ledger_residual_ns(const struct tare_recording *recording,
+                           const struct tare_recorded_command *command);
+
+// ---- ledger_order.c
+
+// Indices of the view's commands that have times, by start; the key goes on so far that neither the
+// order of the arrays nor the numbers of threads decide. *order is the caller's to free.
+// Returns 0 or -ENOMEM.
+int ledger_order(const struct tare_recording *recording, const struct tare_view *view,
+                 uint32_t **order, size_t *count);
+
+// ---- ledger_attention.c
+
+// Which thread a device depends on: one that is inside an enqueue to it or a wait for it, else the
+// one that will be next, else the one that was last.
+struct ledger_attention;
+// Returns NULL when memory ran out.
+struct ledger_attention *ledger_attention_new(const struct ledger_scope *scope,
+                                              const struct ledger_hosts *hosts);
+void ledger_attention_free(struct ledger_attention *attention);
+// The thread at a time (TARE_NO_INDEX: there is none) and until when it stays so. Times must not
+// decrease from call to call.
+uint32_t ledger_attention_at(struct ledger_attention *attention, int64_t at_ns, int64_t *until_ns);
+// The one that was last: whose enqueue or wait ended last, without any the one whose call did.
+uint32_t ledger_attention_last(const struct ledger_attention *attention);
+bool ledger_attention_failed(const struct ledger_attention *attention); // memory ran out
+
+// ---- ledger_untimed.c
+
+// When commands without times may have been running: disjoint, in order; the caller's to free.
+// Returns 0 or -ENOMEM.
+int ledger_untimed(const struct ledger_scope *scope, struct tare_span **spans, size_t *count);
+
+// ---- ledger_sweep.c
+
+enum { LEDGER_GAPS = 64 };
+
+struct ledger_gap_list {
+	struct tare_gap at[LEDGER_GAPS]; // longest first, then earliest
+	size_t count;
+};
+
+// Fills the figures of a ledger whose name and scope are set. `gaps` may be NULL.
+// Returns 0 or -ENOMEM.
+int ledger_sweep(const struct ledger_scope *scope, const struct ledger_hosts *hosts,
+                 const uint32_t *order, size_t count, struct tare_ledger *ledger,
+                 struct ledger_gap_list *gaps);

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of objects beyond their definition, and what was changed in the program.
+#include "analysis/recording_internal.h"
+
+static const char *fact_text(struct loading *l, const struct tare_trace_fact_record *fact)
+{
+	return loading_text(l, tare_trace_text(l->trace, l->file, fact->text));
+}
+
+static void apply_to_device(struct loading *l, uint32_t index,
+                            const struct tare_trace_fact_record *fact)
+{
+	struct tare_recorded_device *d = &l->recording->devices[index];
+
+	switch (tare_trace_detail(fact->head)) {
+	case TARE_FACT_VENDOR: d->vendor = fact_text(l, fact); break;
+	case TARE_FACT_DRIVER_VERSION: d->driver_version = fact_text(l, fact); break;
+	case TARE_FACT_UUID: d->uuid = fact_text(l, fact); break;
+	case TARE_FACT_PCI: d->pci = fact_text(l, fact); break;
+	case TARE_FACT_DEVICE_TYPE: d->type = fact->value; break;
+	case TARE_FACT_COMPUTE_UNITS: d->compute_units = fact->value; break;
+	case TARE_FACT_CLOCK_HZ: d->clock_hz = fact->value; break;
+	case TARE_FACT_GROUP_LIMIT: d->group_limit = fact->value; break;
+	case TARE_FACT_LOCAL_BYTES: d->local_bytes = fact->value; break;
+	case TARE_FACT_UNIFIED_MEMORY: d->unified_memory = fact->value; break;
+	case TARE_FACT_TIMER_RESOLUTION_NS:
+		l->resolutions_ns[index - l->first_device] = fact->value;
+		break;
+	default: break;
+	}
+}
+
+// The facts of a kernel on a device, made when they are the first.
+static struct tare_recorded_kernel_fact *kernel_fact(struct loading *l, uint32_t kernel,
+                                                     uint32_t device)
+{
+	uint64_t key = (uint64_t)kernel << 32 | device;
+	uint32_t index = tare_id_map_find(&l->fact_of, key);
+	struct tare_recorded_kernel_fact *added;
+
+	if (index != TARE_ID_ABSENT)
+		return &l->recording->kernel_facts[index];
+	added = LOADING_ADD(l, kernel_facts, kernel_fact_count, kernel_fact_room);
+	if (!added)
+		return NULL;
+	*added = (struct tare_recorded_kernel_fact){ .kernel = kernel, .device = device,
+		.spill_bytes = UINT64_MAX };
+	index = (uint32_t)(l->recording->kernel_fact_count - 1);
+	if (!tare_id_map_put(&l->fact_of, key, index))
+		loading_fail(l, ENOMEM, "kernels");
+	return added;
+}
+
+static void apply_to_kernel(struct loading *l, uint32_t index,
+                            const struct tare_trace_fact_record *fact)
+{
+	struct tare_recorded_kernel_fact *k;
+	uint32_t device = loading_resolve(l, TARE_OBJECT_DEVICE, fact->device, fact->ticks);
+
+	k = kernel_fact(l, index, device);
+	if (!k)
+		return;
+	switch (tare_trace_detail(fact->head)) {
+	case TARE_FACT_GROUP_LIMIT: k->group_limit = fact->value; break;
+	case TARE_FACT_LOCAL_BYTES: k->local_bytes = fact->value; break;
+	case TARE_FACT_PRIVATE_BYTES: k->private_bytes = fact->value; break;
+	case TARE_FACT_PREFERRED_MULTIPLE: k->preferred_multiple = fact->value; break;
+	case TARE_FACT_SPILL_BYTES: k->spill_bytes = fact->value; break;
+	case TARE_FACT_COMPILED_GROUP: k->compiled_group = fact->value; break;
+	case TARE_FACT_SUB_GROUP: k->sub_group = fact->value; break;
+	default: break;
+	}
+}
+
+static void apply_to_program(struct loading *l, uint32_t index,
+                             const struct tare_trace_fact_record *fact)
+{
+	struct tare_recorded_program *p = &l->recording->programs[index];
+
+	switch (tare_trace_detail(fact->head)) {
+	case TARE_FACT_SOURCE_HASH: p->source_hash = fact->value; break;
+	case TARE_FACT_SOURCE_BYTES: p->source_bytes = fact->value; break;
+	case TARE_FACT_BUILD_OPTIONS: p->build_options = fact_text(l, fact); break;
+	case TARE_FACT_BUILD_FAILED: p->build_error = (int64_t)fact->value; break;
+	default: break;
+	}
+}
+
+// The kind of object that a fact is about; 0: more than one, or none that is kept.
+static uint8_t fact_kind(uint16_t key)
+{
+	switch (key) {
+	case TARE_FACT_GROUP_LIMIT:
+	case TARE_FACT_LOCAL_BYTES: return 0;
+	case TARE_FACT_PRIVATE_BYTES:
+	case TARE_FACT_PREFERRED_MULTIPLE:
+	case TARE_FACT_SPILL_BYTES:
+	case TARE_FACT_COMPILED_GROUP:
+	case TARE_FACT_SUB_GROUP: return TARE_OBJECT_KERNEL;
+	case TARE_FACT_SOURCE_HASH:
+	case TARE_FACT_SOURCE_BYTES:
+	case TARE_FACT_BUILD_OPTIONS:
+	case TARE_FACT_BUILD_FAILED: return TARE_OBJECT_PROGRAM;
+	case TARE_FACT_PROFILING: return TARE_OBJECT_QUEUE;
+	case TARE_FACT_VENDOR:
+	case TARE_FACT_DRIVER_VERSION:
+	case TARE_FACT_DEVICE_TYPE:
+	case TARE_FACT_COMPUTE_UNITS:
+	case TARE_FACT_CLOCK_HZ:
+	case TARE_FACT_TIMER_RESOLUTION_NS:
+	case TARE_FACT_UUID:
+	case TARE_FACT_PCI:
+	case TARE_FACT_UNIFIED_MEMORY: return TARE_OBJECT_DEVICE;
+	default: return TARE_OBJECT_MEMORY; // of what is not kept
+	}
+}
+
+static void apply_fact(struct loading *l, const struct tare_trace_fact_record *fact)
+{
+	uint16_t key = tare_trace_detail(fact->head);
+	uint8_t kind = fact_kind(key);
+	const struct load_object *object;
+
+	// Platforms have vendors and versions too, which are not kept.
+	if (kind == TARE_OBJECT_MEMORY ||
+	    loading_find(l, TARE_OBJECT_PLATFORM, fact->object, fact->ticks))
+		return;
+	if (!kind) {
+		object = loading_find(l, TARE_OBJECT_KERNEL, fact->object, fact->ticks);
+		kind = object ? TARE_OBJECT_KERNEL : TARE_OBJECT_DEVICE;
+	}
+	object = loading_find(l, kind, fact->object, fact->ticks);
+	if (!object) {
+		l->recording->unresolved++;
+		return;
+	}
+	if (kind == TARE_OBJECT_KERNEL && object->index != TARE_NO_INDEX)
+		apply_to_kernel(l, object->index, fact);
+	else if (kind == TARE_OBJECT_DEVICE)
+		apply_to_device(l, object->index, fact);
+	else if (kind == TARE_OBJECT_PROGRAM)
+		apply_to_program(l, object->index, fact);
+	else if (kind == TARE_OBJECT_QUEUE)
+		l->recording->queues[object->index].profiling = fact->value;
+}
+
+// A queue that was made with profiling by the recorder has it.
+static void apply_profiling(struct loading *l, const struct tare_trace_change_record *change)
+{
+	uint32_t queue = loading_resolve(l, TARE_OBJECT_QUEUE, change->object, change->ticks);
+
+	if (queue == TARE_NO_INDEX)
+		return;
+	l->recording->queues[queue].profiling = true;
+	l->recording->queues[queue].profiling_added = true;
+}
+
+void loading_apply_facts(struct loading *l)
+{
+	for (size_t i = 0; i < l->fact_count && !l->status; i++)
+		apply_fact(l, &l->facts[i]);
+	for (size_t i = 0; i < l->change_count; i++)
+		if (tare_trace_detail(l->changes[i].head) == TARE_CHANGE_PROFILING)
+			apply_profiling(l, &l->changes[i]);
+	for (size_t i = 0; i < l->pair_count && !l->status; i++)
+		loading_clock_pair(l, &l->pairs[i]);
+}
+
+// One row a kind of change: on how many objects, and on how many commands it bears.
+void loading_apply_changes(struct loading *l)
+{
+	uint64_t counts[TARE_CHANGE_FLAG + 1] = { 0 };
+
+	for (size_t i = 0; i < l->change_count; i++)
+		if (tare_trace_detail(l->changes[i].head) <= TARE_CHANGE_FLAG)
+			counts[tare_trace_detail(l->changes[i].head)]++;
+	for (uint32_t change = 1; change <= TARE_CHANGE_FLAG; change++) {
+		struct tare_recorded_change *added;
+		if (!counts[change])
+			continue;
+		added = LOADING_ADD(l, changes, change_count, changed_room);
+		if (!added)
+			return;
+		*added = (struct tare_recorded_change){ l->process, change, counts[change], 0 };
+		if (change == TARE_CHANGE_EVENT)
+			added->commands = l->own_events;
+		else if (change == TARE_CHANGE_EVENT_RETAINED)
+			added->commands = l->retained_events;
+	}
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a trace becomes a recording. Internal to the recording*.c files.
+//
+// Each process file is read once: definitions first, then events. Elements are appended to the
+// recording as they come; commands are joined to what is told of them later by (track, number).
+// When a file has been read, its devices' clocks are settled and its commands' stamps mapped; when
+// all have been read, commands and calls are put in order.
+#pragma once
+#include "analysis/device_clock.h"
+#include "analysis/id_map.h"
+#include "analysis/recording.h"
+#include "analysis/room.h"
+#include "tare/trace.h"
+
+#include <errno.h>
+
+// In `untimed` while the stamps in submitted_ns, start_ns and end_ns are still the device's ticks.
+#define LOADING_RAW 254
+
+// Texts of the recording: blocks that are freed together.
+struct text_block {
+	struct text_block *next;
+	size_t used, room;
+	char text[];
+};
+
+// An object of the process that is being read.
+struct load_object {
+	uint64_t handle, ticks, parent, device;
+	uint32_t index;   // into the recording's array of its kind; for a kernel its name until linked
+	uint32_t order;   // of definition
+	uint8_t kind;     // enum tare_trace_object_kind
+};
+
+// A thread while its events come.
+struct load_track {
+	uint32_t thread;
+	uint32_t command;         // the last one; TARE_NO_INDEX: none
+	uint32_t command_number;
+	uint64_t command_enter;   // ticks
+	uint32_t call;            // the last one; TARE_NO_INDEX: none
+	uint64_t call_enter;      // ticks
+	// What the events of a waiting call belong to; told before or after the call itself.
+	uint64_t waits_of;        // `enter` of the call, ticks
+	uint32_t waits_queue, waits_device;
+	bool waits_told;
+	// The events that the last command waits for, as commands; moved when it is done.
+	struct tare_recorded_wait *waits;
+	size_t wait_count, wait_room;
+};
+
+struct loading {
+	struct tare_recording *recording;
+	struct tare_trace *trace;
+	struct tare_error *error;
+	int status;               // the first failure; nothing is done after it
+	struct text_block *texts;
+	// Room of the recording's arrays.
+	size_t process_room, thread_room, device_room, queue_room, kernel_room, kernel_fact_room,
+	    program_room, memory_room, shape_room, command_room, wait_room, call_room,
+	    callback_room, function_room, changed_room, loss_room, sample_room;
+	uint32_t *sample_threads; // of each CPU sample
+	size_t sample_thread_room;
+	struct tare_id_map shapes, functions; // by content
+
+	// Of the process that is being read.
+	size_t file;
+	uint32_t process;
+	int64_t shift_ns;         // added to its host times
+	size_t first_command, first_device, first_memory;
+	struct load_object *objects;
+	size_t object_count, object_room;
+	struct tare_trace_fact_record *facts;
+	size_t fact_count, fact_room;
+	struct tare_trace_change_record *changes;
+	size_t change_count, change_room;
+	struct tare_trace_clock_pair *pairs; // of devices, where they lie among definitions
+	size_t pair_count, pair_room;
+	bool linked;              // definitions have been resolved
+	uint32_t contexts;
+	const char **platforms;   // names
+	uint32_t platform_count;
+	size_t platform_room;
+	uint64_t *resolutions_ns; // of the process's devices
+	size_t resolution_room;
+	struct tare_device_clock **clocks; // of the process's devices; NULL: no evidence yet
+	size_t clock_count;
+	struct tare_id_map object_at; // first object of a (handle, kind)
+	struct tare_id_map queue_of;  // by number
+	struct tare_id_map shape_of;  // by id
+	struct tare_id_map function_of; // by number
+	struct tare_id_map kernel_of; // by program and name
+	struct tare_id_map fact_of;   // kernel facts by kernel and device
+	struct tare_id_map track_of;
+	struct tare_id_map pending;   // commands without times, by track and number
+	struct tare_id_map event_of;  // the latest command of an event handle
+	struct load_track *tracks;
+	size_t track_count, track_room;
+	int64_t *observed_ns;         // of this process's commands
+	size_t observed_room;
+	uint64_t own_events, retained_events;
+};
+
+// ---- recording.c
+
+// Keeps the first failure. Returns the negative errno.
+int loading_fail(struct loading *l, int code, const char *what);
+// A copy of `text` that lives as long as the recording; "" when memory ran out.
+const char *loading_text(struct loading *l, const char *text);
+// Host ticks of the file on the recording's clock; hostile ones are cut to what can be added.
+int64_t loading_ns(const struct loading *l, uint64_t ticks);
+// A host time of the reader, shifted and cut.
+int64_t loading_shift(const struct loading *l, int64_t ns);
+// Cut to what can be added and subtracted without care: 0 to 2^61.
+int64_t loading_cut(int64_t ns);
+
+// One more element of the recording's array, zeroed; NULL when there is no memory or there are more
+// than an index can count, and the failure is kept.
+#define LOADING_ADD(l, array, count, room)                                                    \
+	({                                                                                    \
+		typeof((l)->recording->array) added_ = NULL;                                  \
+		if (loading_may_add(l, (l)->recording->count))                                \
+			added_ = TARE_ROOM_FOR((l)->recording->array, (l)->room,              \
+			                       (l)->recording->count);                        \
+		if (added_) {                                                                 \
+			*added_ = (typeof(*added_)){ 0 };                                     \
+			(l)->recording->count++;                                              \
+		} else {                                                                      \
+			loading_fail(l, ENOMEM, "records");                                   \
+		}                                                                             \
+		added_;                                                                       \
+	})
+static inline bool loading_may_add(const struct loading *l, size_t count)
+{
+	// A wait has 31 bits for an index, and the last one means none.
+	return !l->status && count < 0x7ffffffe;
+}
+
+// ---- recording_define.c: definitions
+
+int loading_define(struct loading *l, const union tare_trace_record *record);
+// The function of a number; of one that is not told "?", with `role`.
+uint32_t loading_function(struct loading *l, uint16_t number, uint32_t role);
+// The shape of an id; TARE_NO_INDEX, counted as unresolved.
+uint32_t loading_shape(struct loading *l, uint64_t id);
+// The thread of a track, made when it is new; NULL: no memory.
+struct load_track *loading_track(struct loading *l, uint32_t track);
+
+// ---- recording_link.c: handles
+
+// Sorts the objects and resolves what definitions say of one another. Once, before the first event.
+int loading_link(struct loading *l);
+// The object that `handle` means at `ticks`, or NULL.
+const struct load_object *loading_find(const struct loading *l, uint8_t kind, uint64_t handle,
+                                       uint64_t ticks);
+// Its index; TARE_NO_INDEX, counted as unresolved, when there is none. 0 as a handle is none.
+uint32_t loading_resolve(struct loading *l, uint8_t kind, uint64_t handle, uint64_t ticks);
+
+// ---- recording_facts.c: what is known of objects
+
+void loading_apply_facts(struct loading *l);
+void loading_apply_changes(struct loading *l);
+
+// ---- recording_event.c: events
+
+int loading_event(struct loading *l, const union tare_trace_record *record);
+// Ends the lists of what commands wait for.
+int loading_finish_waits(struct loading *l);
+
+// ---- recording_times.c: device times
+
+// The clock of a device of this process, made when it is first asked for; NULL: no memory.
+struct tare_device_clock *loading_clock(struct loading *l, uint32_t device);
+int loading_clock_pair(struct loading *l, const struct tare_trace_clock_pair *pair);
+int loading_times(struct loading *l, const struct tare_trace_times *times);
+int loading_untimed(struct loading *l, const struct tare_trace_untimed_record *untimed);
+// Settles the clocks of this process's devices and maps its commands' stamps.
+int loading_map_times(struct loading *l);
+
+// ---- recording_order.c
+
+// Puts commands, calls and CPU samples in order.
+int loading_order(struct loading *l);
+
+// ---- recording_same.c
+
+// Joins devices of several processes.
+int loading_same_devices(struct loading *l);
+// What is to be added to the times of a process so that they compare with those of `reference`; 0
+// when they do already. *sentence says that times were aligned by the clock of day, else NULL.
+int64_t loading_alignment_ns(const struct tare_trace_header *header,
+                             const struct tare_trace_header *reference, const char **sentence);
+
+// ---- recording_record.c
+
+// What record.json says of the run. All of it may be missing.
+struct load_record {
+	char host_name[64];       // "": not told; as long as in a trace
+	int64_t start_raw_ns, start_realtime_ns, end_raw_ns; // TARE_NO_TIME: not told
+};
+// A text that is no record.json leaves everything not known, and a problem.
+void loading_record_json(struct loading *l, const char *text, size_t bytes,
+                         struct load_record *record);
+// The text of DIRECTORY/record.json when the reader has none, to be freed; NULL: none, or no file
+// that could be one.
+char *loading_read_record(const char *directory, size_t *bytes);

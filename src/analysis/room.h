@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the arrays of a recording grow. Internal to src/analysis.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+// Room for element `count` of `size` bytes in `array`, which has room for *room. Returns the array,
+// which may have moved, or NULL, with it untouched, when there is no memory. Room that was never
+// written is not resident, and the system moves large arrays without copying them.
+static inline void *tare_make_room(void *array, size_t *room, size_t count, size_t size)
+{
+	size_t more = *room ? *room * 2 : 16;
+	void *grown;
+
+	if (count < *room)
+		return array;
+	if (more > SIZE_MAX / 2 / size)
+		return NULL;
+	grown = realloc(array, more * size);
+	if (grown)
+		*room = more;
+	return grown;
+}
+
+// Element `count` of `array`, with room made for it; NULL when there is no memory.
+#define TARE_ROOM_FOR(array, room, count)                                                     \
+	({                                                                                    \
+		typeof(array) grown_ =                                                        \
+		        tare_make_room((array), &(room), (count), sizeof *(array));           \
+		if (grown_)                                                                   \
+			(array) = grown_;                                                     \
+		grown_ ? &(array)[count] : NULL;                                              \
+	})

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// The run in a few figures, and the part of it that the verdict is about.
+#include "analysis/tables_internal.h"
+
+#include <math.h>
+
+// A working part that leaves out less than this of the view is the view.
+#define CLEARLY_SHORTER 0.99
+
+static const struct tare_ledger *union_of(const struct tare_ledgers *ledgers)
+{
+	const struct tare_ledger *last =
+	    ledgers->count > 0 ? &ledgers->ledgers[ledgers->count - 1] : NULL;
+	return last && last->device == TARE_NO_INDEX ? last : NULL;
+}
+
+static double share(int64_t part_ns, int64_t wall_ns)
+{
+	return wall_ns > 0 ? (double)part_ns / (double)wall_ns : NAN;
+}
+
+static void find_shares(const struct tare_ledger *all, struct tare_run_summary *summary)
+{
+	const int64_t *parts_ns = all->parts_ns;
+	int64_t exposed_ns = parts_ns[TARE_LEDGER_TO_DEVICE] + parts_ns[TARE_LEDGER_FROM_DEVICE] +
+	                     parts_ns[TARE_LEDGER_BOTH_WAYS];
+	int64_t hidden_ns = 0;
+	for (int host = 0; host < TARE_HOST_STATES; host++)
+		hidden_ns += all->matrix_ns[host][TARE_DEVICE_KERNEL_AND_TRANSFER];
+	summary->kernel_share = share(parts_ns[TARE_LEDGER_KERNEL], all->wall_ns);
+	summary->exposed_transfer_share = share(exposed_ns, all->wall_ns);
+	summary->transfer_share = share(exposed_ns + hidden_ns, all->wall_ns);
+	summary->device_utilisation =
+	    share(parts_ns[TARE_LEDGER_KERNEL] + exposed_ns + parts_ns[TARE_LEDGER_LOCAL],
+	          all->wall_ns);
+}
+
+// CPU time of the program: what the system says of all processes, else what they said of
+// themselves; without the recorder's own threads.
+static double cpu_utilisation(const struct tables_context *context)
+{
+	const struct tare_recording *recording = context->recording;
+	bool all = context->view->process == TARE_NO_INDEX &&
+	           recording->user_cpu_ns != TARE_NO_TIME &&
+	           recording->system_cpu_ns != TARE_NO_TIME;
+	int64_t wall_ns = tables_length(context->view->from_ns, context->view->to_ns);
+	double cpu_ns = all ? (double)recording->user_cpu_ns + (double)recording->system_cpu_ns : 0;
+	if (context->from_ns != INT64_MIN || context->to_ns != INT64_MAX || wall_ns == 0)
+		return NAN;
+	for (size_t i = 0; i < recording->process_count; i++) {
+		const struct tare_recorded_process *process = &recording->processes[i];
+		if (!context->process_in[i])
+			continue;
+		if (!all && process->cpu_ns == 0)
+			return NAN;
+		cpu_ns += (all ? 0 : (double)process->cpu_ns) - (double)process->helper_cpu_ns;
+	}
+	return cpu_ns > 0 ? cpu_ns / (double)wall_ns : NAN;
+}
+
+// Sums over the commands of the view, whatever the kernels are called: the ledger does not know
+// of names either.
+struct sums {
+	uint64_t runs[2], calls[2]; // of all, of kernels; calls that do not block
+	int64_t run_ns[2], call_ns[2];
+};
+
+static void sum_command(const struct tare_recorded_command *command, struct sums *sums,
+                        struct tables_pace *pace, struct tare_run_summary *summary)
+{
+	int64_t call_ns = tables_length(command->enter_ns, command->exit_ns);
+	int64_t last_ns = command->exit_ns;
+	struct tables_span span;
+	bool timed = tables_timed(command, &span);
+	pace->commands++;
+	pace->timed += timed;
+	if (timed)
+		last_ns = command->end_ns;
+	for (int kernels = 0; kernels <= tables_is_kernel(command); kernels++) {
+		if (timed && tare_command_effect(command) != TARE_EFFECT_NONE) {
+			sums->runs[kernels]++;
+			sums->run_ns[kernels] =
+			    tables_add(sums->run_ns[kernels], span.to - span.from);
+		}
+		if (!(command->flags & (TARE_COMMAND_BLOCKING | TARE_COMMAND_NESTED))) {
+			sums->calls[kernels]++;
+			sums->call_ns[kernels] = tables_add(sums->call_ns[kernels], call_ns);
+		}
+	}
+	if (summary->working_from_ns == TARE_NO_TIME || command->enter_ns < summary->working_from_ns)
+		summary->working_from_ns = command->enter_ns;
+	if (summary->working_to_ns == TARE_NO_TIME || last_ns > summary->working_to_ns)
+		summary->working_to_ns = last_ns;
+}
+
+static void sum_commands(const struct tables_context *context, struct tables_pace *pace,
+                         struct tare_run_summary *summary)
+{
+	const struct tare_recording *recording = context->recording;
+	const struct tare_view *view = context->view;
+	struct sums sums = { 0 };
+	summary->working_from_ns = summary->working_to_ns = TARE_NO_TIME;
+	for (size_t i = 0; i < recording->command_count; i++)
+		if (tables_has_command_of_any_name(context, &recording->commands[i]))
+			sum_command(&recording->commands[i], &sums, pace, summary);
+	summary->launch_ns = sums.call_ns[0];
+	summary->mean_launch_ns =
+	    sums.calls[0] > 0 ? (double)sums.call_ns[0] / (double)sums.calls[0] : NAN;
+	pace->kernels = sums.runs[1] > 0;
+	pace->issued = sums.runs[pace->kernels];
+	pace->mean_run_ns = pace->issued > 0 ? (double)sums.run_ns[pace->kernels] / (double)pace->issued
+	                                     : NAN;
+	pace->mean_call_ns = sums.calls[pace->kernels] > 0
+	                         ? (double)sums.call_ns[pace->kernels] /
+	                               (double)sums.calls[pace->kernels]
+	                         : NAN;
+	if (summary->working_from_ns == TARE_NO_TIME)
+		return;
+	if (summary->working_from_ns < view->from_ns)
+		summary->working_from_ns = view->from_ns;
+	if (summary->working_to_ns > view->to_ns)
+		summary->working_to_ns = view->to_ns;
+	if (summary->working_to_ns < summary->working_from_ns)
+		summary->working_to_ns = summary->working_from_ns;
+	pace->outside_before_ns = tables_length(view->from_ns, summary->working_from_ns);
+	pace->outside_after_ns = tables_length(summary->working_to_ns, view->to_ns);
+}
+
+// Judges by the view's ledger, or by one of the working part when that is clearly shorter.
+static int judge(const struct tables_context *context, const struct tare_ledger *all,
+                 struct tables_pace *pace, struct tare_run_summary *summary)
+{
+	struct tare_view working = *context->view;
+	int64_t working_ns = tables_length(summary->working_from_ns, summary->working_to_ns);
+	struct tare_ledgers ledgers = { 0 };
+	int code = 0;
+	if (working_ns == 0) {
+		tables_judge(NULL, pace, summary);
+		return 0;
+	}
+	if (all && (double)working_ns >= CLEARLY_SHORTER * (double)all->wall_ns) {
+		summary->working_from_ns = working.from_ns;
+		summary->working_to_ns = working.to_ns;
+		pace->outside_before_ns = pace->outside_after_ns = 0;
+		tables_judge(all, pace, summary);
+		return 0;
+	}
+	working.from_ns = summary->working_from_ns;
+	working.to_ns = summary->working_to_ns;
+	code = tare_ledgers_compute(context->recording, &working, &ledgers, NULL);
+	if (code == 0)
+		tables_judge(union_of(&ledgers), pace, summary);
+	tare_ledgers_free(&ledgers);
+	return code;
+}
+
+int tables_summary(const struct tables_context *context, struct tare_run_summary *summary)
+{
+	const struct tare_ledger *all = union_of(context->ledgers);
+	struct tables_pace pace = { 0 };
+	summary->wall_ns = tables_length(context->view->from_ns, context->view->to_ns);
+	summary->device_utilisation = summary->kernel_share = NAN;
+	summary->transfer_share = summary->exposed_transfer_share = NAN;
+	if (all)
+		find_shares(all, summary);
+	summary->cpu_utilisation = cpu_utilisation(context);
+	sum_commands(context, &pace, summary);
+	return judge(context, all, &pace, summary);
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tables share: which command belongs to the view, spans of time and their unions, rows
+// found by a key. Private to the tables of src/analysis.
+#pragma once
+#include "analysis/id_map.h"
+#include "analysis/intervals.h"
+#include "analysis/room.h"
+#include "analysis/tables.h"
+
+#include <errno.h>
+
+// ---- spans
+
+struct tables_span {
+	int64_t from, to;
+};
+
+// In place, by `from`. No order of the spans makes it slow; sorted ones take one pass.
+void tables_sort(struct tables_span *spans, size_t n);
+// Order statistics of the lengths; rearrange the spans. n > 0. The quantile is interpolated
+// (type 7 of Hyndman and Fan, "Sample Quantiles in Statistical Packages", Am. Stat. 50, 1996).
+double tables_median_length(struct tables_span *spans, size_t n);
+double tables_quantile_length(struct tables_span *spans, size_t n, double p);
+// Merges what touches or overlaps, of sorted spans; returns how many are left.
+size_t tables_merge(struct tables_span *spans, size_t n);
+// Total length of sorted spans, what they share once.
+int64_t tables_union(const struct tables_span *spans, size_t n);
+// Sum that stays at INT64_MAX rather than overflow: times of a damaged trace may be anything.
+int64_t tables_add(int64_t a, int64_t b);
+
+// ---- rows found by a key
+
+// The number of a key, from 0 on in the order in which they are first asked for.
+// Returns 0 or -ENOMEM.
+static inline int tables_number(struct tare_id_map *map, uint64_t key, uint32_t *number)
+{
+	*number = tare_id_map_find(map, key);
+	if (*number != TARE_ID_ABSENT)
+		return 0;
+	*number = (uint32_t)map->count;
+	return tare_id_map_put(map, key, *number) ? 0 : -ENOMEM;
+}
+
+// ---- the view
+
+struct tables_context {
+	const struct tare_recording *recording;
+	const struct tare_view *view;
+	const struct tare_ledgers *ledgers;
+	int64_t from_ns, to_ns;  // INT64_MIN, INT64_MAX where the view goes to the end of the run
+	bool *process_in;        // by process
+	bool *device_in;         // by device; the last is the unknown one
+	bool *kernel_in;         // by kernel; the last is the unknown one
+	uint32_t *device_of;     // same_as of each queue's device, in range or device_count
+	uint32_t *name_of;       // of each kernel: equal for equal names
+	uint32_t *shape_of;      // of each shape: equal for equal shapes
+};
+int tables_context_open(const struct tare_recording *recording, const struct tare_view *view,
+                        const struct tare_ledgers *ledgers, struct tables_context *context);
+void tables_context_close(struct tables_context *context);
+
+// Device of a command as same_as; recording->device_count when not known.
+static inline uint32_t tables_device(const struct tables_context *context,
+                                     const struct tare_recorded_command *command)
+{
+	return command->queue < context->recording->queue_count
+	           ? context->device_of[command->queue]
+	           : (uint32_t)context->recording->device_count;
+}
+// Process of a thread; TARE_NO_INDEX.
+uint32_t tables_process(const struct tare_recording *recording, uint32_t thread);
+
+// Times as they can be subtracted without overflow.
+static inline int64_t tables_bounded(int64_t time_ns)
+{
+	const int64_t most = INT64_C(1) << 61;
+	return time_ns > most ? most : time_ns < -most ? -most : time_ns;
+}
+static inline int64_t tables_length(int64_t from_ns, int64_t to_ns)
+{
+	int64_t length = tables_bounded(to_ns) - tables_bounded(from_ns);
+	return length > 0 ? length : 0;
+}
+// Whether a command has device times, which are then its *span.
+bool tables_timed(const struct tare_recorded_command *command, struct tables_span *span);
+static inline bool tables_is_kernel(const struct tare_recorded_command *command)
+{
+	return tare_command_effect(command) == TARE_EFFECT_KERNEL;
+}
+bool tables_is_transfer(const struct tare_recorded_command *command);
+
+bool tables_in_time(const struct tables_context *context, int64_t time_ns);
+// Whether a command belongs to the view, and but for the names of its kernels.
+bool tables_has_command(const struct tables_context *context,
+                        const struct tare_recorded_command *command);
+bool tables_has_command_of_any_name(const struct tables_context *context,
+                                    const struct tare_recorded_command *command);
+bool tables_has_call(const struct tables_context *context, const struct tare_recorded_call *call);
+
+// ---- when kernels ran
+
+// Of each device the times in which a kernel ran, merged: `from` of each, and in `to` how long
+// kernels had run before it. Each device ends with an entry that has the total.
+struct tables_busy {
+	struct tables_span *spans;
+	size_t *first; // of each device
+	size_t *total; // the entry that has it
+};
+// Of all kernels there are, or with `of_view` of those of the view (under any name).
+int tables_busy_open(const struct tables_context *context, bool of_view, struct tables_busy *busy);
+// Keeps the totals only, in little memory.
+int tables_busy_shrink(const struct tables_context *context, struct tables_busy *busy);
+void tables_busy_close(struct tables_busy *busy);
+// How long kernels of the device had run before a time, and altogether.
+int64_t tables_busy_before(const struct tables_busy *busy, uint32_t device, int64_t time_ns);
+int64_t tables_busy_total(const struct tables_busy *busy, uint32_t device);
+
+// ---- the tables; each returns 0 or -ENOMEM, and leaves what it has made to tare_tables_free
+
+int tables_tasks(const struct tables_context *context, struct tare_tables *tables);
+// Relative change of the lengths of spans (sorted by `from`) from the first to the last, NaN when
+// it is not told from zero.
+int tables_trend(const struct tables_span *spans, size_t n, double *relative);
+void tables_fill_model(const struct tables_context *context, struct tare_task *task);
+int tables_transfers(const struct tables_context *context,
+                     const struct tare_transfer_ceiling *ceilings, size_t ceiling_count,
+                     struct tare_tables *tables);
+int tables_api_calls(const struct tables_context *context, struct tare_tables *tables);
+int tables_builds(const struct tables_context *context, struct tare_tables *tables);
+int tables_memory(const struct tables_context *context, struct tare_memory_use *use);
+int tables_queues(const struct tables_context *context, struct tare_tables *tables);
+int tables_coverage(const struct tables_context *context, struct tare_coverage *coverage);
+int tables_summary(const struct tables_context *context, struct tare_run_summary *summary);
+
+// What bounds a run: figures beside the ledger (of all devices, of the working part).
+struct tables_pace {
+	uint64_t commands;             // of the view
+	uint64_t timed;
+	bool kernels;                  // the rest is of kernels; else, as there are none, of all
+	uint64_t issued;
+	double mean_run_ns;            // NaN: none timed
+	double mean_call_ns;           // of the enqueue calls that do not block; NaN
+	int64_t outside_before_ns, outside_after_ns; // of the view, beside the working part
+};
+// Fills bound_ns, bound, verdict and evidence.
+void tables_judge(const struct tare_ledger *working, const struct tables_pace *pace,
+                  struct tare_run_summary *summary);

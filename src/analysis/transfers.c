@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transfers, by what is done, which way, with which memory of the host, blocking or not.
+#include "analysis/tables_internal.h"
+
+#include "base/cleanup.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIZES = sizeof((struct tare_transfer_row *)0)->sizes / sizeof(uint64_t),
+       LINE_BYTES_LOG2 = 6 };
+
+struct gathering {
+	const struct tables_context *context;
+	struct tare_id_map rows;        // by key
+	struct tare_transfer_row *row;
+	size_t room;
+	uint32_t *device;               // of each row, in range
+	size_t *first;                  // of each row's spans
+	struct tables_span *spans;      // of one row after the other
+	uint64_t *timed_bytes;
+};
+
+static uint64_t key_of(const struct tables_context *context,
+                       const struct tare_recorded_command *command)
+{
+	return (uint64_t)command->kind | (uint64_t)command->direction << 8 |
+	       (uint64_t)command->memory << 16 |
+	       (uint64_t)(command->flags & TARE_COMMAND_BLOCKING) << 24 |
+	       (uint64_t)tables_device(context, command) << 32;
+}
+
+static bool is_in_place(const struct tables_context *context,
+                        const struct tare_recorded_command *command)
+{
+	uint32_t device = tables_device(context, command);
+	return (command->kind == TARE_KIND_MAP || command->kind == TARE_KIND_UNMAP) &&
+	       device < context->recording->device_count &&
+	       context->recording->devices[device].unified_memory;
+}
+
+static void add_size(struct tare_transfer_row *row, const struct tare_recorded_command *command)
+{
+	uint64_t limit = 64;
+	size_t size = 0;
+	while (size < SIZES - 1 && command->amount >= limit) {
+		limit *= 4;
+		size++;
+	}
+	row->sizes[size]++;
+	row->bytes += command->amount;
+	row->unaligned += command->alignment < LINE_BYTES_LOG2;
+	if (row->count == 0 || command->amount < row->smallest)
+		row->smallest = command->amount;
+	if (command->amount > row->largest)
+		row->largest = command->amount;
+	row->count++;
+}
+
+static struct tare_transfer_row begin_row(const struct tables_context *context,
+                                          const struct tare_recorded_command *command)
+{
+	uint32_t device = tables_device(context, command);
+	return (struct tare_transfer_row){
+		.kind = command->kind,
+		.direction = command->direction,
+		.memory = command->memory,
+		.blocking = command->flags & TARE_COMMAND_BLOCKING,
+		.device = device < context->recording->device_count ? device : TARE_NO_INDEX,
+		.in_place = is_in_place(context, command),
+		.bytes_per_second = NAN,
+		.median_bytes_per_second = NAN,
+		.ceiling = NAN,
+	};
+}
+
+static bool is_listed(const struct gathering *g, const struct tare_recorded_command *command)
+{
+	return tables_is_transfer(command) && tables_has_command(g->context, command);
+}
+
+// Makes the rows and counts what needs no times.
+static int count_rows(struct gathering *g)
+{
+	const struct tare_recording *recording = g->context->recording;
+	for (size_t i = 0; i < recording->command_count; i++) {
+		const struct tare_recorded_command *command = &recording->commands[i];
+		struct tables_span span;
+		uint32_t number;
+		if (!is_listed(g, command))
+			continue;
+		if (tables_number(&g->rows, key_of(g->context, command), &number) != 0)
+			return -ENOMEM;
+		if (g->rows.count > g->room) {
+			size_t room = g->room ? 2 * g->room : 16;
+			struct tare_transfer_row *row = reallocarray(g->row, room, sizeof *row);
+			if (!row)
+				return -ENOMEM;
+			g->row = row;
+			memset(row + g->room, 0, (room - g->room) * sizeof *row);
+			g->room = room;
+		}
+		if (g->row[number].count == 0)
+			g->row[number] = begin_row(g->context, command);
+		add_size(&g->row[number], command);
+		g->row[number].timed += tables_timed(command, &span);
+	}
+	return 0;
+}
+
+static int place_rows(struct gathering *g)
+{
+	size_t rows = g->rows.count;
+	size_t room = 0;
+	g->first = calloc(rows + 1, sizeof *g->first);
+	g->device = calloc(rows + 1, sizeof *g->device);
+	g->timed_bytes = calloc(rows + 1, sizeof *g->timed_bytes);
+	if (!g->first || !g->device || !g->timed_bytes)
+		return -ENOMEM;
+	for (size_t i = 0; i < rows; i++) {
+		g->first[i] = room;
+		room += (size_t)g->row[i].timed;
+		g->device[i] = g->row[i].device == TARE_NO_INDEX
+		                   ? (uint32_t)g->context->recording->device_count
+		                   : g->row[i].device;
+	}
+	g->spans = malloc((room + 1) * sizeof *g->spans);
+	return g->spans ? 0 : -ENOMEM;
+}
+
+// Bytes per second as a whole number, which a span's length can be; at most 2^61.
+static struct tables_span rate_of(uint64_t bytes, int64_t ns)
+{
+	const uint64_t most = UINT64_C(1) << 61;
+	unsigned __int128 rate = (unsigned __int128)bytes * 1000000000u / (uint64_t)ns;
+	return (struct tables_span){ 0, (int64_t)(rate > most ? most : (uint64_t)rate) };
+}
+
+// Fills the spans with the times of the rows' commands, or with their rates. `count` of each row.
+static int fill_spans(struct gathering *g, bool rates, size_t *count)
+{
+	const struct tare_recording *recording = g->context->recording;
+	memset(count, 0, g->rows.count * sizeof *count);
+	for (size_t i = 0; i < recording->command_count; i++) {
+		const struct tare_recorded_command *command = &recording->commands[i];
+		struct tables_span span;
+		uint32_t row;
+		int64_t ns;
+		if (!is_listed(g, command) || !tables_timed(command, &span))
+			continue;
+		if (tables_number(&g->rows, key_of(g->context, command), &row) != 0)
+			return -ENOMEM;
+		ns = span.to - span.from;
+		if (rates && (ns == 0 || command->amount == 0))
+			continue;
+		if (!rates)
+			g->timed_bytes[row] += command->amount;
+		g->spans[g->first[row] + count[row]++] =
+		    rates ? rate_of(command->amount, ns) : span;
+	}
+	return 0;
+}
+
+static void time_row(struct gathering *g, const struct tables_busy *busy, size_t row, size_t n)
+{
+	struct tare_transfer_row *at = &g->row[row];
+	struct tables_span *spans = g->spans + g->first[row];
+	for (size_t i = 0; i < n; i++)
+		at->total_ns = tables_add(at->total_ns, spans[i].to - spans[i].from);
+	tables_sort(spans, n);
+	n = tables_merge(spans, n);
+	for (size_t i = 0; i < n; i++) {
+		int64_t hidden_ns = tables_busy_before(busy, g->device[row], spans[i].to) -
+		                    tables_busy_before(busy, g->device[row], spans[i].from);
+		int64_t exposed_ns = spans[i].to - spans[i].from - hidden_ns;
+		at->hidden_ns = tables_add(at->hidden_ns, hidden_ns);
+		at->exposed_ns = tables_add(at->exposed_ns, exposed_ns);
+	}
+	if (at->total_ns > 0 && g->timed_bytes[row] > 0 && !at->in_place)
+		at->bytes_per_second = 1e9 * (double)g->timed_bytes[row] / (double)at->total_ns;
+}
+
+static int time_rows(struct gathering *g)
+{
+	struct tables_busy busy;
+	TARE_FREE size_t *count = calloc(g->rows.count + 1, sizeof *count);
+	int code = count ? tables_busy_open(g->context, false, &busy) : -ENOMEM;
+	if (!count)
+		return code;
+	if (code == 0)
+		code = fill_spans(g, false, count);
+	for (size_t i = 0; code == 0 && i < g->rows.count; i++)
+		time_row(g, &busy, i, count[i]);
+	tables_busy_close(&busy);
+	if (code == 0)
+		code = fill_spans(g, true, count);
+	for (size_t i = 0; code == 0 && i < g->rows.count; i++)
+		if (count[i] > 0 && !g->row[i].in_place)
+			g->row[i].median_bytes_per_second =
+			    tables_median_length(g->spans + g->first[i], count[i]);
+	return code;
+}
+
+// 1: pinned, 0: pageable, -1: not known, or nothing that was measured.
+static int is_pinned(uint8_t memory)
+{
+	switch (memory) {
+	case TARE_TRACE_MEMORY_PAGEABLE:
+		return 0;
+	case TARE_TRACE_MEMORY_BUFFER_HOST:
+	case TARE_TRACE_MEMORY_PINNED:
+	case TARE_TRACE_MEMORY_MAPPED:
+		return 1;
+	default:
+		return -1;
+	}
+}
+
+static bool is_ceiling_of(const struct tare_transfer_ceiling *ceiling,
+                          const struct tare_transfer_row *row, const char *device_name)
+{
+	int pinned = is_pinned(row->memory);
+	if (row->direction != ceiling->direction || !device_name || !ceiling->device_name ||
+	    strcmp(device_name, ceiling->device_name) != 0)
+		return false;
+	// No memory of the host takes part in a copy within the device.
+	return row->direction == TARE_DIRECTION_LOCAL || pinned == ceiling->pinned;
+}
+
+static void find_ceiling(const struct tables_context *context, struct tare_transfer_row *row,
+                         const struct tare_transfer_ceiling *ceilings, size_t ceiling_count)
+{
+	if (row->in_place || row->kind == TARE_KIND_FILL ||
+	    row->device >= context->recording->device_count)
+		return;
+	for (size_t i = 0; i < ceiling_count; i++)
+		if (is_ceiling_of(&ceilings[i], row, context->recording->devices[row->device].name) &&
+		    ceilings[i].bytes_per_second > 0 &&
+		    !(row->ceiling >= ceilings[i].bytes_per_second))
+			row->ceiling = ceilings[i].bytes_per_second;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct tare_transfer_row *x = a;
+	const struct tare_transfer_row *y = b;
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->direction != y->direction)
+		return x->direction < y->direction ? -1 : 1;
+	if (x->memory != y->memory)
+		return x->memory < y->memory ? -1 : 1;
+	if (x->blocking != y->blocking)
+		return x->blocking < y->blocking ? -1 : 1;
+	return (x->device > y->device) - (x->device < y->device);
+}
+
+int tables_transfers(const struct tables_context *context,
+                     const struct tare_transfer_ceiling *ceilings, size_t ceiling_count,
+                     struct tare_tables *tables)
+{
+	struct gathering g = { .context = context };
+	int code = count_rows(&g);
+	if (code == 0)
+		code = place_rows(&g);
+	if (code == 0)
+		code = time_rows(&g);
+	if (code == 0) {
+		for (size_t i = 0; i < g.rows.count; i++)
+			find_ceiling(context, &g.row[i], ceilings, ceiling_count);
+		if (g.rows.count > 0)
+			qsort(g.row, g.rows.count, sizeof *g.row, compare_rows);
+	}
+	tables->transfers = g.row;
+	tables->transfer_count = code == 0 ? g.rows.count : 0;
+	tare_id_map_free(&g.rows);
+	free(g.first);
+	free(g.device);
+	free(g.spans);
+	free(g.timed_bytes);
+	return code;
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// What bounds a run, by a rule that docs/report.md states, and the sentences that say so.
+#include "analysis/tables_internal.h"
+
+#include "base/units.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+// The largest part must lead the next one by this much of the working time.
+#define MARGIN 0.05
+// A kernel is short when it runs for less than so many times what issuing one costs: a launch
+// rarely comes without a call that sets an argument.
+#define SHORT 2
+// What lies outside of the working part is worth a word from this part of it on.
+#define WORTH_SAYING 0.01
+
+const char *tare_bound_name(enum tare_bound bound)
+{
+	static const char *const names[TARE_BOUND_COUNT] = {
+		[TARE_BOUND_NOTHING] = "nothing",
+		[TARE_BOUND_DEVICE] = "device",
+		[TARE_BOUND_TRANSFER] = "transfer",
+		[TARE_BOUND_LAUNCH] = "launch",
+		[TARE_BOUND_HOST] = "host",
+		[TARE_BOUND_SYNCHRONISATION] = "synchronisation",
+		[TARE_BOUND_NOT_CLEAR] = "not_clear",
+	};
+	return (unsigned)bound < TARE_BOUND_COUNT ? names[bound] : "unknown";
+}
+
+// Whose fault a part of the time is; launching depends on whether kernels are short.
+static enum tare_bound bound_of(int category, bool is_short)
+{
+	switch (category) {
+	case TARE_LEDGER_KERNEL:
+	case TARE_LEDGER_LOCAL:
+		return TARE_BOUND_DEVICE;
+	case TARE_LEDGER_TO_DEVICE:
+	case TARE_LEDGER_FROM_DEVICE:
+	case TARE_LEDGER_BOTH_WAYS:
+	case TARE_LEDGER_BLOCKING_COPY:
+		return TARE_BOUND_TRANSFER;
+	case TARE_LEDGER_API:
+		return is_short ? TARE_BOUND_LAUNCH : TARE_BOUND_HOST;
+	case TARE_LEDGER_HELD:
+	case TARE_LEDGER_DISPATCH:
+		return is_short ? TARE_BOUND_LAUNCH : TARE_BOUND_SYNCHRONISATION;
+	case TARE_LEDGER_WAIT:
+	case TARE_LEDGER_DEPENDENCY:
+		return TARE_BOUND_SYNCHRONISATION;
+	case TARE_LEDGER_BEFORE_FIRST:
+	case TARE_LEDGER_BUILD:
+	case TARE_LEDGER_ALLOCATE:
+	case TARE_LEDGER_COMPUTING:
+	case TARE_LEDGER_OFF_CPU:
+	case TARE_LEDGER_ENDED:
+		return TARE_BOUND_HOST;
+	default:
+		return TARE_BOUND_NOT_CLEAR;
+	}
+}
+
+// What issuing one command costs: the call, and the device's wait for what was issued already.
+static double issue_ns(const struct tare_ledger *working, const struct tables_pace *pace)
+{
+	int64_t handing_over_ns =
+	    working->parts_ns[TARE_LEDGER_HELD] + working->parts_ns[TARE_LEDGER_DISPATCH];
+	double call_ns = isnan(pace->mean_call_ns) ? 0 : pace->mean_call_ns;
+	return call_ns + (double)handing_over_ns / (double)pace->issued;
+}
+
+static enum tare_bound largest_but(const int64_t *bound_ns, enum tare_bound but)
+{
+	enum tare_bound largest = but == TARE_BOUND_DEVICE ? TARE_BOUND_TRANSFER : TARE_BOUND_DEVICE;
+	for (enum tare_bound i = TARE_BOUND_DEVICE; i < TARE_BOUND_NOT_CLEAR; i++)
+		if (i != but && bound_ns[i] > bound_ns[largest])
+			largest = i;
+	return largest;
+}
+
+// ---- words
+
+__attribute__((format(printf, 3, 4))) static void say(char *text, size_t bytes,
+                                                      const char *format, ...)
+{
+	size_t length = strlen(text);
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(text + length, bytes - length, format, arguments);
+	va_end(arguments);
+}
+
+static double percent(int64_t part_ns, const struct tare_ledger *working)
+{
+	return 100 * (double)part_ns / (double)working->wall_ns;
+}
+
+static const char *part_words(enum tare_bound bound)
+{
+	static const char *const words[TARE_BOUND_COUNT] = {
+		[TARE_BOUND_NOTHING] = "",
+		[TARE_BOUND_DEVICE] = "kernels",
+		[TARE_BOUND_TRANSFER] = "transfers not hidden",
+		[TARE_BOUND_LAUNCH] = "issuing commands",
+		[TARE_BOUND_HOST] = "the host",
+		[TARE_BOUND_SYNCHRONISATION] = "synchronisation",
+		[TARE_BOUND_NOT_CLEAR] = "not known",
+	};
+	return words[bound];
+}
+
+static void say_verdict(const struct tare_ledger *working, const struct tables_pace *pace,
+                        enum tare_bound second, enum tare_bound largest,
+                        struct tare_run_summary *summary)
+{
+	static const char *const because[TARE_BOUND_COUNT] = {
+		[TARE_BOUND_DEVICE] = "the device works on kernels",
+		[TARE_BOUND_TRANSFER] = "the device waits for data",
+		[TARE_BOUND_LAUNCH] = "the device waits for short commands to be issued",
+		[TARE_BOUND_HOST] = "the device waits for what the program does on the host",
+		[TARE_BOUND_SYNCHRONISATION] = "the device idles while host and device wait for "
+		                               "each other",
+	};
+	bool whole = pace->outside_before_ns + pace->outside_after_ns == 0;
+	const char *time = whole ? "the time" : "its working part";
+	char *text = summary->verdict;
+	size_t bytes = sizeof summary->verdict;
+	if (summary->bound == TARE_BOUND_NOT_CLEAR)
+		say(text, bytes, "It is not clear what bounds this run: %s %.1f %%, %s %.1f %% of %s",
+		    part_words(largest), percent(summary->bound_ns[largest], working),
+		    part_words(second), percent(summary->bound_ns[second], working), time);
+	else
+		say(text, bytes, "This run is %s-bound: %s %.1f %% of %s",
+		    tare_bound_name(summary->bound), because[summary->bound],
+		    percent(summary->bound_ns[summary->bound], working), time);
+}
+
+static void say_parts(const struct tare_ledger *working, struct tare_run_summary *summary)
+{
+	char *text = summary->evidence;
+	const char *comma = "";
+	for (int i = TARE_BOUND_DEVICE; i < TARE_BOUND_COUNT; i++) {
+		if (summary->bound_ns[i] == 0)
+			continue;
+		say(text, sizeof summary->evidence, "%s%s %.1f %%", comma, part_words(i),
+		    percent(summary->bound_ns[i], working));
+		comma = ", ";
+	}
+}
+
+static void say_pace(const struct tare_ledger *working, const struct tables_pace *pace,
+                     struct tare_run_summary *summary)
+{
+	char run[TARE_UNIT_TEXT], issue[TARE_UNIT_TEXT];
+	if (pace->issued == 0 || summary->bound != TARE_BOUND_LAUNCH)
+		return;
+	say(summary->evidence, sizeof summary->evidence,
+	    "; a %s runs for %s on average, issuing one takes %s",
+	    pace->kernels ? "kernel" : "command", tare_format_ns(pace->mean_run_ns, run),
+	    tare_format_ns(issue_ns(working, pace), issue));
+}
+
+static void say_outside(const struct tare_ledger *working, const struct tables_pace *pace,
+                        struct tare_run_summary *summary)
+{
+	char part[TARE_UNIT_TEXT], before[TARE_UNIT_TEXT], after[TARE_UNIT_TEXT];
+	int64_t outside_ns = pace->outside_before_ns + pace->outside_after_ns;
+	if ((double)outside_ns < WORTH_SAYING * (double)working->wall_ns || outside_ns == 0)
+		return;
+	say(summary->evidence, sizeof summary->evidence,
+	    "; of the %s from the first enqueue to the last completion: %s before and %s after "
+	    "are not judged",
+	    tare_format_ns((double)working->wall_ns, part),
+	    tare_format_ns((double)pace->outside_before_ns, before),
+	    tare_format_ns((double)pace->outside_after_ns, after));
+}
+
+static void say_doubt(const struct tare_ledger *working, int64_t lead_ns, int64_t unknown_ns,
+                      struct tare_run_summary *summary)
+{
+	if (summary->bound != TARE_BOUND_NOT_CLEAR)
+		return;
+	if ((double)lead_ns <= MARGIN * (double)working->wall_ns)
+		say(summary->evidence, sizeof summary->evidence,
+		    "; the two largest are within %.0f %% of each other", 100 * MARGIN);
+	else
+		say(summary->evidence, sizeof summary->evidence,
+		    "; %.1f %% that %s could turn the order",
+		    percent(unknown_ns > working->ambiguous_ns ? unknown_ns : working->ambiguous_ns,
+		            working),
+		    unknown_ns > working->ambiguous_ns ? "are not known"
+		                                       : "lie within the clocks' error");
+}
+
+static bool say_nothing(const struct tare_ledger *working, const struct tables_pace *pace,
+                        struct tare_run_summary *summary)
+{
+	if (pace->commands == 0) {
+		summary->bound = TARE_BOUND_NOTHING;
+		say(summary->verdict, sizeof summary->verdict,
+		    "No command was enqueued: nothing bounds this run but the program itself");
+		return true;
+	}
+	summary->bound = TARE_BOUND_NOT_CLEAR;
+	if (pace->timed == 0 || !working || working->wall_ns <= 0) {
+		say(summary->verdict, sizeof summary->verdict,
+		    "What bounds this run cannot be told: of %llu command%s, %s device times",
+		    (unsigned long long)pace->commands, pace->commands == 1 ? "" : "s",
+		    pace->timed == 0 ? "none has" : "too few have");
+		return true;
+	}
+	return false;
+}
+
+void tables_judge(const struct tare_ledger *working, const struct tables_pace *pace,
+                  struct tare_run_summary *summary)
+{
+	enum tare_bound largest, second;
+	int64_t lead_ns, unknown_ns;
+	double doubt_ns;
+	bool is_short;
+	memset(summary->bound_ns, 0, sizeof summary->bound_ns);
+	summary->verdict[0] = summary->evidence[0] = '\0';
+	if (say_nothing(working, pace, summary))
+		return;
+	is_short = pace->issued > 0 && pace->mean_run_ns < SHORT * issue_ns(working, pace);
+	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++)
+		summary->bound_ns[bound_of(i, is_short)] += working->parts_ns[i];
+	largest = largest_but(summary->bound_ns, TARE_BOUND_NOTHING);
+	second = largest_but(summary->bound_ns, largest);
+	lead_ns = summary->bound_ns[largest] - summary->bound_ns[second];
+	unknown_ns = summary->bound_ns[TARE_BOUND_NOT_CLEAR];
+	// What is not known may all belong to the second; what is ambiguous may be shifted to it.
+	doubt_ns = fmax(MARGIN * (double)working->wall_ns,
+	                (double)unknown_ns + (double)working->ambiguous_ns);
+	if ((double)lead_ns > doubt_ns)
+		summary->bound = largest;
+	say_verdict(working, pace, second, largest, summary);
+	say_parts(working, summary);
+	say_pace(working, pace, summary);
+	say_outside(working, pace, summary);
+	say_doubt(working, lead_ns, unknown_ns, summary);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guest/internal.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+bool guest_clock_tsc;
+
+static uint64_t hz = 1000000000;
+
+enum { READINGS = 5, MEASURE_NS = 300000, CPU_TIME_NS = 50000 };
+
+uint64_t guest_ns(int clock)
+{
+	struct timespec now = { 0 };
+	clock_gettime((clockid_t)clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t guest_hz(void)
+{
+	return hz;
+}
+
+uint64_t guest_ticks_of_ns(int64_t ns)
+{
+	return ns <= 0 ? 0 : (uint64_t)((unsigned __int128)(uint64_t)ns * hz / 1000000000);
+}
+
+#if defined(__x86_64__)
+// The kernel gives the counter up when it finds the processors' to differ.
+static bool kernel_trusts_counter(void)
+{
+	static const char *const others[] = { "hpet", "acpi_pm", "jiffies", "refined-jiffies" };
+	char name[64] = "";
+	long fd = syscall(SYS_openat, AT_FDCWD,
+	                  "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+	                  O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		syscall(SYS_read, (int)fd, name, sizeof name - 1);
+		syscall(SYS_close, (int)fd);
+	}
+	name[strcspn(name, "\n")] = 0;
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (!strcmp(name, others[i]))
+			return false;
+	return true;
+}
+
+// Intel's manual, volume 3, 18.17.1: CPUID 80000007h, EDX bit 8. prctl(2) may forbid reading it.
+static bool counter_is_invariant(void)
+{
+	unsigned a, b, c, d;
+	int allowed = PR_TSC_ENABLE;
+	prctl(PR_GET_TSC, &allowed);
+	return allowed == PR_TSC_ENABLE && __get_cpuid(0x80000007, &a, &b, &c, &d) &&
+	       (d & 1u << 8) && kernel_trusts_counter();
+}
+#else
+static bool counter_is_invariant(void)
+{
+	return false;
+}
+#endif
+
+// Ticks that are read neither before nor after their place in the program.
+static uint64_t ticks_in_order(void)
+{
+	uint64_t ticks;
+#if defined(__x86_64__)
+	__builtin_ia32_lfence();
+	ticks = guest_ticks();
+	__builtin_ia32_lfence();
+#else
+	ticks = guest_ticks();
+#endif
+	return ticks;
+}
+
+struct pair { uint64_t before, value, after; };
+
+static struct pair tightest_pair(int clock)
+{
+	struct pair best = { 0 };
+	for (int i = 0; i < READINGS; i++) {
+		struct pair pair;
+		pair.before = ticks_in_order();
+		pair.value = guest_ns(clock);
+		pair.after = ticks_in_order();
+		if (!i || pair.after - pair.before < best.after - best.before)
+			best = pair;
+	}
+	return best;
+}
+
+static uint64_t middle(const struct pair *pair)
+{
+	return pair->before + (pair->after - pair->before) / 2;
+}
+
+// The same moment on another clock, by two readings that are near in time.
+static int64_t moved(const struct pair *other, const struct pair *raw)
+{
+	double ticks = (double)(int64_t)(middle(raw) - middle(other));
+	return (int64_t)other->value + (int64_t)(ticks * 1e9 / (double)hz);
+}
+
+void guest_clock_begin(struct tare_trace_header *header)
+{
+	struct pair first, raw, monotonic, realtime;
+	guest_clock_tsc = counter_is_invariant();
+	hz = 1000000000;
+	raw = first = tightest_pair(CLOCK_MONOTONIC_RAW);
+	if (guest_clock_tsc) {
+		do
+			raw = tightest_pair(CLOCK_MONOTONIC_RAW);
+		while (raw.value - first.value < MEASURE_NS);
+		hz = (uint64_t)((double)(middle(&raw) - middle(&first)) * 1e9 /
+		                (double)(raw.value - first.value));
+	}
+	monotonic = tightest_pair(CLOCK_MONOTONIC);
+	realtime = tightest_pair(CLOCK_REALTIME);
+	header->host_clock = guest_clock_tsc ? TARE_TRACE_CLOCK_TSC : TARE_TRACE_CLOCK_RAW;
+	header->host_hz = hz;
+	header->start_ticks = guest_clock_tsc ? middle(&raw) : raw.value;
+	header->start_raw_ns = (int64_t)raw.value;
+	header->start_monotonic_ns = moved(&monotonic, &raw);
+	header->start_realtime_ns = moved(&realtime, &raw);
+	guest_cpu_ticks = guest_ticks_of_ns(CPU_TIME_NS);
+}
+
+void guest_clock_pairs(void)
+{
+	static const struct { uint16_t clock; int native; } clocks[] = {
+		{ TARE_CLOCK_RAW, CLOCK_MONOTONIC_RAW },
+		{ TARE_CLOCK_MONOTONIC, CLOCK_MONOTONIC },
+		{ TARE_CLOCK_REALTIME, CLOCK_REALTIME },
+	};
+	for (size_t i = guest_clock_tsc ? 0 : 1; i < sizeof clocks / sizeof *clocks; i++) {
+		struct pair pair = tightest_pair(clocks[i].native);
+		union tare_trace_record record = { .clock_pair = {
+			.head = tare_trace_head(TARE_TRACE_CLOCK_PAIR, 0, clocks[i].clock, 0),
+			.before = pair.before, .value = pair.value, .after = pair.after,
+		} };
+		guest_define(&record);
+	}
+}

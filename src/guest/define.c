@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Definitions: few, from any thread, in windows of their own that are never used again.
+#include "guest/internal.h"
+
+#include <string.h>
+
+enum { MOST_TEXT = 64 * 1024 };
+
+static guest_lock lock;
+static union tare_trace_record *next, *end;
+static _Atomic uint32_t last_string, last_shape;
+
+void guest_define_begin(void)
+{
+	static bool registered;
+	if (!registered)
+		guest_lock_register(&lock);
+	registered = true;
+}
+
+void guest_define_forget(void)
+{
+	next = end = NULL;
+	atomic_store(&last_string, 0);
+	atomic_store(&last_shape, 0);
+}
+
+// With the lock held. The record's head is stored last.
+static bool write_definition(const struct guest_thread *thread,
+                             const union tare_trace_record *record)
+{
+	if (next == end) {
+		struct tare_trace_window *window = NULL;
+		if (__atomic_load_n(&guest_header->state, __ATOMIC_RELAXED) != TARE_TRACE_STOPPED)
+			window = guest_window_claim(thread, true);
+		if (!window) {
+			guest_count(&guest_header->lost_records, 1);
+			return false;
+		}
+		next = guest_window_first(window);
+		end = guest_window_end(window);
+	}
+	memcpy(&next->words[1], &record->words[1], sizeof *record - sizeof record->head);
+	guest_commit(next, (record->head & UINT32_MAX) | (uint64_t)thread->track << 32);
+	next++;
+	return true;
+}
+
+void guest_define(const union tare_trace_record *record)
+{
+	struct guest_thread *thread = guest_thread();
+	struct guest_quiet quiet;
+	if (!thread)
+		return;
+	guest_quiet_enter(&quiet);
+	guest_acquire(&lock);
+	write_definition(thread, record);
+	guest_release(&lock);
+	guest_quiet_leave(&quiet);
+}
+
+uint32_t guest_string(const char *text, size_t bytes)
+{
+	struct guest_thread *thread = guest_thread();
+	union tare_trace_record record = { .string = { .head = TARE_TRACE_STRING } };
+	struct tare_trace_string *part = &record.string;
+	struct guest_quiet quiet;
+	bool written;
+	if (!thread || !text)
+		return 0;
+	if (bytes > MOST_TEXT)
+		bytes = MOST_TEXT;
+	part->id = atomic_fetch_add(&last_string, 1) + 1;
+	part->total = (uint32_t)bytes;
+	guest_quiet_enter(&quiet);
+	guest_acquire(&lock);
+	do {
+		size_t left = bytes - part->offset;
+		part->bytes = (uint32_t)(left < sizeof part->text ? left : sizeof part->text);
+		memset(part->text, 0, sizeof part->text);
+		memcpy(part->text, text + part->offset, part->bytes);
+		written = write_definition(thread, &record);
+		part->offset += part->bytes;
+	} while (written && part->offset < bytes);
+	guest_release(&lock);
+	guest_quiet_leave(&quiet);
+	return written ? part->id : 0;
+}
+
+uint32_t guest_shape_number(void)
+{
+	return atomic_fetch_add(&last_shape, 1) + 1;
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recorder's fast paths, included by guest.h alone. What another thread or a signal handler of
+// the program may touch is read and written by atomics without any bus lock.
+#pragma once
+#include "guest/guest.h"
+
+#include <time.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+// One pointer is all that the recorder takes of the static thread-local memory: with the other
+// models the first use in a thread would call malloc.
+extern _Thread_local struct guest_thread *guest_this
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern bool guest_clock_tsc;
+extern uint64_t guest_cpu_ticks; // 50 µs
+
+struct guest_thread *guest_thread_slow(void);
+union tare_trace_record *guest_event_slow(struct guest_thread *thread, bool command);
+void guest_waiting_slow(struct guest_thread *thread, uint32_t function, uint64_t ticks);
+void guest_cpu_time_slow(struct guest_thread *thread, uint64_t now);
+
+static inline uint64_t guest_ticks(void)
+{
+	struct timespec now;
+#if defined(__x86_64__)
+	if (__builtin_expect(guest_clock_tsc, 1))
+		return __rdtsc();
+#endif
+	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static inline struct guest_thread *guest_thread(void)
+{
+	struct guest_thread *thread = guest_this;
+	if (__builtin_expect(thread && thread->process ==
+	                     atomic_load_explicit(&guest_process, memory_order_relaxed), 1))
+		return thread;
+	return guest_thread_slow();
+}
+
+// Moves `next` from `from` to `to` unless a signal handler was there in between. Only this thread
+// does it, so one instruction is enough and needs no bus lock.
+static inline bool guest_move_next(struct guest_thread *thread, union tare_trace_record *from,
+                                   union tare_trace_record *to)
+{
+#if defined(__x86_64__)
+	bool moved;
+	__asm__ volatile("cmpxchgq %3, %1"
+	                 : "=@ccz"(moved), "+m"(thread->next), "+a"(from)
+	                 : "r"(to)
+	                 : "memory");
+	return moved;
+#else
+	return __atomic_compare_exchange_n(&thread->next, &from, to, false, __ATOMIC_RELAXED,
+	                                   __ATOMIC_RELAXED);
+#endif
+}
+
+// The next place in this thread's window, or NULL at its end.
+static inline union tare_trace_record *guest_claim(struct guest_thread *thread)
+{
+	union tare_trace_record *record;
+	do {
+		record = __atomic_load_n(&thread->next, __ATOMIC_RELAXED);
+		if (__builtin_expect(record >= __atomic_load_n(&thread->end, __ATOMIC_RELAXED), 0))
+			return NULL;
+	} while (__builtin_expect(!guest_move_next(thread, record, record + 1), 0));
+	thread->polled = NULL;
+	// We are in a signal handler that came while the record before was being filled. Should it
+	// never be completed, readers must still find this one.
+	if (__builtin_expect(!__atomic_load_n(&record[-1].head, __ATOMIC_RELAXED), 0))
+		__atomic_store_n(&record[-1].head,
+		                 tare_trace_head(TARE_TRACE_VOID, 0, 0, thread->track),
+		                 __ATOMIC_RELEASE);
+	return record;
+}
+
+static inline union tare_trace_record *guest_event(struct guest_thread *thread)
+{
+	union tare_trace_record *record = NULL;
+	if (__builtin_expect(atomic_load_explicit(&guest_active, memory_order_relaxed), 1))
+		record = guest_claim(thread);
+	return __builtin_expect(record != NULL, 1) ? record : guest_event_slow(thread, false);
+}
+
+static inline union tare_trace_record *guest_command(struct guest_thread *thread)
+{
+	union tare_trace_record *record = NULL;
+	if (__builtin_expect(atomic_load_explicit(&guest_active, memory_order_relaxed), 1))
+		record = guest_claim(thread);
+	return __builtin_expect(record != NULL, 1) ? record : guest_event_slow(thread, true);
+}
+
+static inline void guest_commit(union tare_trace_record *record, uint64_t head)
+{
+	__atomic_store_n(&record->head, head, __ATOMIC_RELEASE);
+}
+
+static inline void guest_waiting(struct guest_thread *thread, uint32_t function, uint64_t ticks)
+{
+	struct tare_trace_window *window = thread->window;
+	if (__builtin_expect(!window, 0)) {
+		guest_waiting_slow(thread, function, ticks);
+		return;
+	}
+	if (ticks)
+		__atomic_store_n(&window->in_call_ticks, ticks, __ATOMIC_RELAXED);
+	__atomic_store_n(&window->in_call, ticks ? (uint64_t)function + 1 : 0, __ATOMIC_RELEASE);
+}
+
+static inline void guest_cpu_time(struct guest_thread *thread, uint64_t now)
+{
+	if (__builtin_expect(now - thread->cpu_read_ticks >= guest_cpu_ticks, 0))
+		guest_cpu_time_slow(thread, now);
+}

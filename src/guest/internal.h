@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of src/guest share. Nothing here is for the recorders of the APIs.
+#pragma once
+#include "guest/guest.h"
+
+#include <signal.h>
+#include <sys/types.h>
+
+// ---- quiet: no signal handler of the program runs and no cancellation acts until it is left
+
+struct guest_quiet {
+	sigset_t signals;
+	int cancel, error;
+};
+void guest_quiet_enter(struct guest_quiet *quiet);
+void guest_quiet_leave(const struct guest_quiet *quiet); // restores errno too
+
+// ---- the file (file.c). System calls are made raw: libc's own are cancellation points.
+
+enum { GUEST_CHUNK_WINDOWS = 64, GUEST_CHUNKS = 16384, GUEST_FD = 100 };
+
+struct guest_file {
+	int fd;
+	uint64_t device, inode;          // of the file, to know the descriptor by
+	uint64_t most_windows;           // by --max-size
+	_Atomic uint64_t made;           // windows that were begun to be made
+	_Atomic uint32_t full;           // enum tare_trace_stop: no window can be made any more
+	_Atomic int error;               // errno of that
+	_Atomic(char *) chunks[GUEST_CHUNKS];
+	char path[sizeof ((struct guest_options *)0)->directory + 160];
+};
+extern struct guest_file guest_file;
+
+// Makes the file with its header page and maps that. Returns 0 or a negative errno.
+int guest_file_create(struct tare_trace_header *header, const char *stem);
+// Reserves and maps one more window. NULL: the file is full now, and guest_file.full says why.
+struct tare_trace_window *guest_file_window(void);
+// Has the pages of a window ready to be written to, without changing what is in them.
+void guest_file_populate(struct tare_trace_window *window);
+// The child of a fork lets go of its parent's file.
+void guest_file_forget(void);
+
+// ---- windows (window.c)
+
+// A window, ready to be written after its head; claimed by a thread (or for definitions). NULL: no
+// room. Only in the quiet.
+struct tare_trace_window *guest_window_claim(const struct guest_thread *thread, bool definitions);
+// A thread has filled it.
+void guest_window_full(struct tare_trace_window *window);
+// Makes windows ahead; by the helper. Returns when there are enough or no more can be had.
+void guest_window_prepare(void);
+// Makes `count` unpopulated ones ready, at the beginning.
+void guest_window_begin(uint32_t count);
+void guest_window_forget(void);
+static inline union tare_trace_record *guest_window_first(struct tare_trace_window *window)
+{
+	return (union tare_trace_record *)window + 1;
+}
+static inline union tare_trace_record *guest_window_end(struct tare_trace_window *window)
+{
+	return (union tare_trace_record *)window + TARE_TRACE_WINDOW_BYTES / TARE_TRACE_RECORD_BYTES;
+}
+
+// ---- threads (thread.c), definitions (define.c)
+
+void guest_thread_begin(void); // makes the key that tells the end of a thread
+void guest_thread_forget(void);
+// Gives the calling thread a state. NULL: no memory.
+struct guest_thread *guest_thread_attach(enum tare_trace_track_kind kind);
+// Gives a thread that has none a window, if there is one.
+void guest_thread_window(struct guest_thread *thread);
+// An event whether events are wanted or not.
+union tare_trace_record *guest_event_always(struct guest_thread *thread);
+void guest_cpu_time_write(struct guest_thread *thread, uint64_t now);
+void guest_define_forget(void);
+void guest_define_begin(void);
+
+// ---- life (begin.c, end.c, fork.c, helper.c)
+
+enum guest_life {
+	GUEST_UNBORN = 0,
+	GUEST_FORKED = 1, // the child of a fork that has not begun its file
+	GUEST_RECORDING = 2,
+	GUEST_OVER = 3,   // or it never could begin
+};
+extern _Atomic uint32_t guest_life;
+extern enum tare_trace_api guest_api;
+extern void (*guest_harvest)(void);
+// In the child of a fork. Returns whether this process is recorded.
+bool guest_begin_child(void);
+void guest_options_read(void);
+// Fills what is known of the machine and the process, and the name of its file.
+void guest_identify(struct tare_trace_header *header, char *stem, size_t bytes);
+void guest_end_register(void);
+void guest_fork_register(void);
+void guest_locks_forget(void);
+
+// The helper thread. False: none could be started.
+bool guest_helper_start(void);
+void guest_helper_wake(void);
+// Waits, but not for long, until the helper is outside of `harvest`.
+void guest_helper_leave_harvest(void);
+void guest_helper_forget(void);
+// What the helper samples now and then, and guest_end at last.
+void guest_sample(struct guest_thread *thread, bool record);
+
+// ---- time (clock.c)
+
+void guest_clock_begin(struct tare_trace_header *header);
+// Writes pairs of host ticks and the host's other clocks.
+void guest_clock_pairs(void);
+uint64_t guest_ns(int clock); // a clockid_t
+uint64_t guest_hz(void);

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the recorder itself costs, measured when it is loaded: the wrappers' two halves around
+// functions that do nothing, on records that are thrown away. What profiling and events cost in the
+// driver is not in it, nor what a cold cache costs.
+#include "guest/opencl/wrap.h"
+
+enum { ROUNDS = 41, COMMANDS = 64, RECORDS = 4 * COMMANDS, RING = 128 };
+
+// All that the wrappers need, and nobody else sees.
+struct bench {
+	struct guest_thread thread;
+	struct layer_thread mine;
+	struct layer_queue queue;
+	struct tare_trace_window window;
+	struct layer_pending ring[RING];
+	union tare_trace_record records[RECORDS];
+};
+
+static cl_int CL_API_CALL no_time(cl_event event, cl_profiling_info name, size_t bytes, void *value,
+                                  size_t *bytes_ret)
+{
+	(void)event, (void)name, (void)bytes, (void)bytes_ret;
+	*(cl_ulong *)value = 1;
+	return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL no_release(cl_event event)
+{
+	(void)event;
+	return CL_SUCCESS;
+}
+
+static __attribute__((noinline)) cl_int no_command(cl_event *event)
+{
+	__asm__ volatile("" : : "r"(event) : "memory");
+	if (event != NULL)
+		*event = (cl_event)(uintptr_t)64;
+	return CL_SUCCESS;
+}
+
+static void rewind_bench(struct bench *bench)
+{
+	bench->thread.next = bench->records + 1;
+	bench->thread.cpu_read_ticks = guest_ticks();
+}
+
+static void one_command(struct bench *bench)
+{
+	static const size_t global[] = {1};
+	struct guest_thread *thread = &bench->thread;
+	struct layer_command command;
+	layer_command_begin(thread, &command, LAYER_clEnqueueNDRangeKernel,
+	                    (cl_command_queue)(uintptr_t)bench, NULL, true, false);
+	cl_int result = no_command(command.event);
+	layer_kernel_end(thread, &command, result,
+	                 &(struct layer_range){.dimensions = 1, .globals = global}, 0, NULL);
+}
+
+static uint64_t time_commands(struct bench *bench)
+{
+	rewind_bench(bench);
+	uint64_t from = guest_ticks();
+	for (int i = 0; i < COMMANDS; i++)
+		one_command(bench);
+	layer_harvest_queue(&bench->thread, &bench->queue, UINT32_MAX,
+	                    atomic_load(&bench->queue.head), from);
+	return guest_ticks() - from;
+}
+
+static uint64_t time_calls(struct bench *bench)
+{
+	rewind_bench(bench);
+	uint64_t from = guest_ticks();
+	for (int i = 0; i < COMMANDS; i++) {
+		uint64_t enter = layer_call_begin(&bench->thread, LAYER_clFlush, false);
+		cl_int result = no_command(NULL);
+		layer_call_end(&bench->thread, LAYER_clFlush, enter, false,
+		               &(struct layer_said){.status = result});
+	}
+	return guest_ticks() - from;
+}
+
+// Picoseconds of one of COMMANDS, by the median of the rounds; 0: not known.
+static int64_t median_ps(struct bench *bench, uint64_t (*time)(struct bench *))
+{
+	uint64_t sorted[ROUNDS];
+	for (int round = 0; round < ROUNDS; round++) {
+		uint64_t ticks = time(bench);
+		int at = round;
+		for (; at > 0 && sorted[at - 1] > ticks; at--)
+			sorted[at] = sorted[at - 1];
+		sorted[at] = ticks;
+	}
+	uint64_t ticks_of_ms = guest_ticks_of_ns(1000000);
+	if (ticks_of_ms == 0)
+		return 0;
+	return (int64_t)((double)sorted[ROUNDS / 2] / COMMANDS * 1e9 / (double)ticks_of_ms);
+}
+
+static void prepare(struct bench *bench)
+{
+	uint32_t process = atomic_load(&guest_process);
+	bench->thread.process = process;
+	bench->thread.api = &bench->mine;
+	bench->thread.window = &bench->window;
+	bench->thread.end = bench->records + RECORDS;
+	bench->thread.depth = 1;
+	bench->records[0].head = 1;
+	bench->queue.object.handle = bench;
+	bench->queue.ring = bench->ring;
+	bench->queue.mask = RING - 1;
+	bench->queue.timed = bench->queue.supply = !guest_options.count_only && !guest_options.strict;
+	atomic_store(&bench->queue.process, process);
+	atomic_store(&bench->queue.told_supply, true);
+	bench->mine.queue = &bench->queue;
+}
+
+void layer_calibrate(void)
+{
+	struct bench *bench = guest_memory(sizeof *bench);
+	if (bench == NULL || guest_header == NULL || !atomic_load(&guest_active))
+		return;
+	prepare(bench);
+	// No call of the program has come through us yet.
+	cl_icd_dispatch next = layer_next;
+	layer_next.clGetEventProfilingInfo = no_time;
+	layer_next.clReleaseEvent = no_release;
+	int64_t command_ps = median_ps(bench, time_commands);
+	int64_t call_ps = median_ps(bench, time_calls);
+	layer_next = next;
+	__atomic_store_n(&guest_header->self_cost_ps, command_ps, __ATOMIC_RELAXED);
+	__atomic_store_n(&guest_header->self_call_cost_ps, call_ps, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events in the program's hands: what it asks of them is answered as without us, and what the
+// answers tell is used.
+#include "guest/opencl/layer.h"
+
+#include <string.h>
+
+enum { AT_A_LOOK = 16, AT_A_WAIT = 256 };
+
+cl_int layer_do_clGetEventInfo(cl_api_clGetEventInfo next, cl_event event, cl_event_info name,
+                               size_t bytes, void *value, size_t *bytes_ret)
+{
+	cl_int result = next(event, name, bytes, value, bytes_ret);
+	if (result != CL_SUCCESS || value == NULL ||
+	    (name != CL_EVENT_COMMAND_EXECUTION_STATUS && name != CL_EVENT_REFERENCE_COUNT))
+		return result;
+	cl_int number;
+	memcpy(&number, value, sizeof number);
+	if (name == CL_EVENT_COMMAND_EXECUTION_STATUS && number > CL_COMPLETE)
+		return result;
+	struct guest_thread *thread = guest_thread();
+	struct layer_queue *queue = thread != NULL ? layer_queue_of_event(thread, event) : NULL;
+	if (queue == NULL)
+		return result;
+	if (name == CL_EVENT_COMMAND_EXECUTION_STATUS) {
+		layer_harvest_queue(thread, queue, AT_A_LOOK, 0, 0);
+	} else {
+		number -= (cl_int)layer_held(queue, event);
+		memcpy(value, &number, sizeof number);
+	}
+	return result;
+}
+
+// Whether the program may not know that the event's queue has profiling.
+static bool is_hidden(cl_event event)
+{
+	cl_command_queue handle = NULL;
+	if (event == NULL ||
+	    layer_next.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, NULL) !=
+	        CL_SUCCESS)
+		return false;
+	const struct layer_queue *queue =
+	    (const struct layer_queue *)layer_object_find(TARE_OBJECT_QUEUE, handle);
+	return queue != NULL && queue->altered;
+}
+
+cl_int layer_do_clGetEventProfilingInfo(cl_api_clGetEventProfilingInfo next, cl_event event,
+                                        cl_profiling_info name, size_t bytes, void *value,
+                                        size_t *bytes_ret)
+{
+	if (is_hidden(event))
+		return CL_PROFILING_INFO_NOT_AVAILABLE;
+	return next(event, name, bytes, value, bytes_ret);
+}
+
+void layer_after_clWaitForEvents(struct guest_thread *thread, cl_int result, cl_uint count,
+                                 const cl_event *events)
+{
+	enum { MOST = 8 };
+	const struct layer_queue *seen[MOST];
+	cl_uint seen_count = 0;
+	if (result != CL_SUCCESS && result != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
+		return;
+	for (cl_uint i = 0; i < count && i < 4 * MOST && seen_count < MOST; i++) {
+		struct layer_queue *queue = layer_queue_of_event(thread, events[i]);
+		bool again = queue == NULL;
+		for (cl_uint j = 0; j < seen_count && !again; j++)
+			again = seen[j] == queue;
+		if (again)
+			continue;
+		seen[seen_count++] = queue;
+		layer_harvest_queue(thread, queue, AT_A_WAIT, 0, 0);
+	}
+}
+
+// ---- events that are no command's
+
+void layer_after_clCreateUserEvent(struct guest_thread *thread, cl_event result, cl_context context,
+                                   cl_int *error)
+{
+	(void)thread, (void)error;
+	if (result != NULL)
+		layer_define(TARE_OBJECT_EVENT, result, context, NULL, 0, 0, 0, 0);
+}
+
+void layer_after_clCreateEventFromGLsyncKHR(struct guest_thread *thread, cl_event result,
+                                            cl_context context, cl_GLsync sync, cl_int *error)
+{
+	(void)thread, (void)sync, (void)error;
+	if (result != NULL)
+		layer_define(TARE_OBJECT_EVENT, result, context, NULL, 0, 0, 0, 0);
+}
+
+void layer_after_clCreateEventFromEGLSyncKHR(struct guest_thread *thread, cl_event result,
+                                             cl_context context, CLeglSyncKHR sync,
+                                             CLeglDisplayKHR display, cl_int *error)
+{
+	(void)thread, (void)sync, (void)display, (void)error;
+	if (result != NULL)
+		layer_define(TARE_OBJECT_EVENT, result, context, NULL, 0, 0, 0, 0);
+}
+
+// References of the context's that commands hold are given back first.
+cl_int layer_do_clGetContextInfo(cl_api_clGetContextInfo next, cl_context context,
+                                 cl_context_info name, size_t bytes, void *value, size_t *bytes_ret)
+{
+	struct guest_thread *thread = name == CL_CONTEXT_REFERENCE_COUNT ? guest_thread() : NULL;
+	for (struct layer_queue *queue = layer_queues(); thread != NULL && queue != NULL;
+	     queue = queue->following) {
+		if (atomic_load(&queue->free) == LAYER_QUEUE_USED && queue->context == context)
+			layer_harvest_queue(thread, queue, UINT32_MAX, 0, 0);
+	}
+	return next(context, name, bytes, value, bytes_ret);
+}

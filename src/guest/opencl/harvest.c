@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device times: every timed command leaves its event in its queue's ring, from which the times are
+// taken when the program has waited anyway, or by the helper thread. Pushing takes a spinlock for a
+// few stores; harvesting is done by who gets the try-lock, nobody waits for it.
+#include "guest/opencl/layer.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { FIRST_RING = 256, LARGEST_RING = 1 << 20 };
+
+static _Atomic bool stopped;
+
+void layer_harvest_stop(void)
+{
+	atomic_store(&stopped, true);
+}
+
+static bool may_call(void)
+{
+	return atomic_load_explicit(&guest_alive, memory_order_relaxed) &&
+	       !atomic_load_explicit(&stopped, memory_order_relaxed);
+}
+
+static void write_untimed(struct guest_thread *thread, const struct layer_pending *pending,
+                          enum tare_trace_untimed why, int64_t value, uint64_t observed)
+{
+	union tare_trace_record *record = thread != NULL ? guest_event(thread) : NULL;
+	if (record == NULL)
+		return;
+	record->untimed = (struct tare_trace_untimed_record){
+	    .command_track = pending->track, .command_number = pending->number, .value = value,
+	    .observed = observed};
+	guest_commit(record, tare_trace_head(TARE_TRACE_UNTIMED, 0, (uint16_t)why, thread->track));
+}
+
+static void write_times(struct guest_thread *thread, const struct layer_pending *pending,
+                        uint64_t end, uint64_t observed)
+{
+	static const cl_profiling_info names[] = {CL_PROFILING_COMMAND_QUEUED,
+	                                          CL_PROFILING_COMMAND_SUBMIT,
+	                                          CL_PROFILING_COMMAND_START};
+	cl_ulong stamps[3] = {0};
+	unsigned present = TARE_TRACE_STAMP_END;
+	for (int i = 0; i < 3; i++) {
+		if (layer_next.clGetEventProfilingInfo(pending->event, names[i], sizeof stamps[i],
+		                                       &stamps[i], NULL) == CL_SUCCESS)
+			present |= 1u << i;
+	}
+	union tare_trace_record *record = thread != NULL ? guest_event(thread) : NULL;
+	if (record == NULL)
+		return;
+	struct tare_trace_times *times = &record->times;
+	times->command_track = pending->track;
+	times->command_number = pending->number;
+	times->queued = stamps[0];
+	times->submitted = stamps[1];
+	times->start = stamps[2];
+	times->end = end;
+	times->observed = observed;
+	times->execution = 0;
+	guest_commit(record, tare_trace_head(TARE_TRACE_TIMES, (uint8_t)present, 0, thread->track));
+}
+
+static cl_int read_end(cl_event event, cl_ulong *end)
+{
+	cl_int code = layer_next.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof *end,
+	                                                 end, NULL);
+	return code == CL_SUCCESS && *end == 0 ? CL_PROFILING_INFO_NOT_AVAILABLE : code;
+}
+
+// Takes the times of one command. False: it is not complete. `known` 0: when it was complete is to
+// be found here.
+static bool harvest_one(struct guest_thread *thread, const struct layer_pending *pending,
+                        uint64_t known)
+{
+	cl_ulong end = 0;
+	cl_int code = read_end(pending->event, &end);
+	if (LAYER_UNLIKELY(code != CL_SUCCESS)) {
+		cl_int status = CL_QUEUED;
+		cl_int asked = layer_next.clGetEventInfo(pending->event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+		                                         sizeof status, &status, NULL);
+		if (asked == CL_SUCCESS && status > CL_COMPLETE)
+			return false;
+		code = asked != CL_SUCCESS ? asked : read_end(pending->event, &end);
+		uint64_t now = guest_ticks();
+		if (asked == CL_SUCCESS && status < CL_COMPLETE)
+			write_untimed(thread, pending, TARE_UNTIMED_FAILED, status, now);
+		else if (code != CL_SUCCESS)
+			write_untimed(thread, pending, TARE_UNTIMED_REFUSED, code, now);
+	}
+	if (LAYER_LIKELY(code == CL_SUCCESS))
+		write_times(thread, pending, end, known != 0 ? known : guest_ticks());
+	layer_next.clReleaseEvent(pending->event);
+	return true;
+}
+
+// Completed ones leave the oldest `limit`, in whatever order; the others move up.
+static void harvest_any_order(struct guest_thread *thread, struct layer_queue *queue,
+                              uint32_t limit, uint32_t known_head, uint64_t known_ticks)
+{
+	uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
+	uint32_t head = atomic_load_explicit(&queue->head, memory_order_acquire);
+	uint32_t end = head - tail > limit ? tail + limit : head;
+	uint32_t kept = end;
+	for (uint32_t at = end; at != tail;) {
+		at--;
+		struct layer_pending pending = queue->ring[at & queue->mask];
+		bool known = known_ticks != 0 && (int32_t)(known_head - at) > 0;
+		if (!harvest_one(thread, &pending, known ? known_ticks : 0))
+			queue->ring[--kept & queue->mask] = pending;
+	}
+	atomic_store_explicit(&queue->tail, kept, memory_order_release);
+}
+
+static void harvest_in_order(struct guest_thread *thread, struct layer_queue *queue,
+                             uint32_t known_head, uint64_t known_ticks)
+{
+	// What is pushed meanwhile is taken too: who pushed it may have found us at it and gone on.
+	uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
+	for (; tail != atomic_load_explicit(&queue->head, memory_order_acquire); tail++) {
+		if (tail % 4096 == 0 && !may_call())
+			break;
+		bool known = known_ticks != 0 && (int32_t)(known_head - tail) > 0;
+		if (!harvest_one(thread, &queue->ring[tail & queue->mask], known ? known_ticks : 0))
+			break;
+	}
+	atomic_store_explicit(&queue->tail, tail, memory_order_release);
+}
+
+static uint32_t pending_count(struct layer_queue *queue)
+{
+	return atomic_load_explicit(&queue->head, memory_order_relaxed) -
+	       atomic_load_explicit(&queue->tail, memory_order_relaxed);
+}
+
+// What is pending in this queue, in the header.
+static void count_pending(struct layer_queue *queue)
+{
+	layer_lock(&queue->push);
+	uint32_t pending = pending_count(queue);
+	if (guest_header != NULL && pending != queue->counted)
+		guest_count(&guest_header->pending, (uint64_t)pending - queue->counted);
+	queue->counted = pending;
+	guest_release(&queue->push);
+}
+
+static void harvest_locked(struct guest_thread *thread, struct layer_queue *queue, uint32_t limit,
+                           uint32_t known_head, uint64_t known_ticks)
+{
+	if (queue->mask != 0) {
+		if (queue->out_of_order)
+			harvest_any_order(thread, queue, limit, known_head, known_ticks);
+		else
+			harvest_in_order(thread, queue, known_head, known_ticks);
+	}
+	count_pending(queue);
+}
+
+bool layer_harvest_queue(struct guest_thread *thread, struct layer_queue *queue, uint32_t limit,
+                         uint32_t known_head, uint64_t known_ticks)
+{
+	struct layer_thread *mine = thread->api;
+	// A callback may run on the driver's thread, under the driver's locks.
+	if (pending_count(queue) == 0 || !may_call() || (mine != NULL && mine->callbacks != 0) ||
+	    atomic_load_explicit(&queue->process, memory_order_relaxed) != thread->process)
+		return true;
+	if (!guest_try(&queue->harvesting))
+		return false;
+	int saved = errno;
+	harvest_locked(thread, queue, limit, known_head, known_ticks);
+	guest_release(&queue->harvesting);
+	if (queue->device != NULL)
+		layer_clock_pair(thread, queue->device, known_ticks != 0 ? known_ticks : guest_ticks());
+	errno = saved;
+	return true;
+}
+
+// Doubles the ring. Who calls holds `harvesting`.
+static void grow(struct layer_queue *queue)
+{
+	uint32_t capacity = queue->mask != 0 ? (queue->mask + 1) * 2 : FIRST_RING;
+	struct layer_pending *ring =
+	    capacity <= LARGEST_RING ? guest_memory(capacity * sizeof *ring) : NULL;
+	if (ring == NULL)
+		return;
+	layer_lock(&queue->push);
+	uint32_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
+	for (uint32_t at = atomic_load_explicit(&queue->tail, memory_order_relaxed); at != head; at++)
+		ring[at & (capacity - 1)] = queue->ring[at & queue->mask];
+	queue->ring = ring;
+	queue->mask = capacity - 1;
+	guest_release(&queue->push);
+}
+
+// Returns how full the ring is now; more than its size when there was no room.
+static uint32_t push(struct layer_queue *queue, cl_event event, uint32_t track, uint32_t number)
+{
+	layer_lock(&queue->push);
+	uint32_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
+	uint32_t used = head - atomic_load_explicit(&queue->tail, memory_order_acquire);
+	if (queue->mask == 0 || used > queue->mask) {
+		guest_release(&queue->push);
+		return UINT32_MAX;
+	}
+	queue->ring[head & queue->mask] = (struct layer_pending){event, track, number};
+	atomic_store_explicit(&queue->head, head + 1, memory_order_release);
+	if (queue->counted == 0) {
+		queue->counted = 1;
+		guest_count(&guest_header->pending, 1);
+	}
+	guest_release(&queue->push);
+	return used + 1;
+}
+
+// The ring is half full: what is complete is taken, and when that is little, it grows.
+static void make_room(struct guest_thread *thread, struct layer_queue *queue)
+{
+	struct layer_thread *mine = thread->api;
+	if (!guest_try(&queue->harvesting))
+		return;
+	int saved = errno;
+	if (may_call() && (mine == NULL || mine->callbacks == 0))
+		harvest_locked(thread, queue, 256, 0, 0);
+	if (pending_count(queue) >= queue->mask / 2)
+		grow(queue);
+	guest_release(&queue->harvesting);
+	errno = saved;
+}
+
+void layer_push(struct guest_thread *thread, struct layer_queue *queue, cl_event event,
+                uint32_t number)
+{
+	uint32_t used = push(queue, event, thread->track, number);
+	if (LAYER_LIKELY(used <= queue->mask / 2))
+		return;
+	// At its largest it is not looked through at every command.
+	if (used != UINT32_MAX && queue->mask + 1 >= LARGEST_RING && used % 256 != 0)
+		return;
+	make_room(thread, queue);
+	if (used == UINT32_MAX && push(queue, event, thread->track, number) == UINT32_MAX) {
+		write_untimed(thread, &(struct layer_pending){event, thread->track, number},
+		              TARE_UNTIMED_NO_ROOM, 0, guest_ticks());
+		layer_next.clReleaseEvent(event);
+	}
+}
+
+uint32_t layer_held(struct layer_queue *queue, cl_event event)
+{
+	uint32_t held = 0;
+	layer_lock(&queue->push);
+	uint32_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
+	for (uint32_t at = atomic_load_explicit(&queue->tail, memory_order_acquire); at != head; at++)
+		held += queue->ring[at & queue->mask].event == event;
+	guest_release(&queue->push);
+	return held;
+}
+
+void layer_forget_pending(struct layer_queue *queue)
+{
+	layer_lock(&queue->push);
+	atomic_store(&queue->tail, atomic_load(&queue->head));
+	queue->counted = 0;
+	guest_release(&queue->push);
+}
+
+struct layer_queue *layer_queue_of_event(struct guest_thread *thread, cl_event event)
+{
+	cl_command_queue handle = NULL;
+	if (layer_next.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, NULL) !=
+	        CL_SUCCESS || handle == NULL)
+		return NULL;
+	return layer_queue_find(thread, handle);
+}
+
+// A queue that the program has released and from which nothing is to come may be used again.
+static void use_again(struct layer_queue *queue)
+{
+	if (queue->object.handle != NULL || atomic_load(&queue->free) != LAYER_QUEUE_USED ||
+	    pending_count(queue) != 0 || !guest_try(&queue->harvesting))
+		return;
+	if (queue->object.handle == NULL && pending_count(queue) == 0)
+		atomic_store(&queue->free, LAYER_QUEUE_FREE);
+	guest_release(&queue->harvesting);
+}
+
+// Called by the helper thread every few milliseconds, and at the end with guest_alive false.
+void layer_harvest(void)
+{
+	layer_count_calls();
+	struct guest_thread *thread = guest_thread();
+	if (thread != NULL)
+		thread->depth++;
+	for (struct layer_queue *queue = layer_queues(); queue != NULL; queue = queue->following) {
+		if (atomic_load(&queue->free) != LAYER_QUEUE_USED)
+			continue;
+		if (thread != NULL && may_call())
+			layer_harvest_queue(thread, queue, 4096, 0, 0);
+		else if (guest_try(&queue->harvesting)) {
+			count_pending(queue);
+			guest_release(&queue->harvesting);
+		}
+		use_again(queue);
+	}
+	if (thread != NULL)
+		thread->depth--;
+}

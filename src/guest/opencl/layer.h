@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the OpenCL layer share. The wrappers are generated (tools/gen_api.py) and call
+// the inline functions of wrap.h; docs/recorder-opencl.md says what happens to a command.
+#pragma once
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
+#include "guest/guest.h"
+
+#include <CL/cl_ext.h>
+#include <CL/cl_icd.h>
+
+#include "opencl_hooks.h"
+
+#define LAYER_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define LAYER_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+// ---- the table
+
+// The functions below us: the loader's own, or another layer's. Set once, before any call.
+extern cl_icd_dispatch layer_next;
+// Replaces the members of `table` that layer_next has by our wrappers. Generated.
+void layer_wrap(cl_icd_dispatch *table);
+
+struct layer_function_name {
+	const char *name;
+	enum tare_trace_role role;
+};
+extern const struct layer_function_name layer_function_names[LAYER_FUNCTIONS];
+
+// An extension function: each vendor's pointer is reached through a function of its own.
+struct layer_extension {
+	const char *name;
+	void *via[LAYER_SLOTS];
+	void *vendor[LAYER_SLOTS];
+};
+extern struct layer_extension layer_extensions[LAYER_EXTENSIONS + 1];
+
+// The generation of the file in which a function was defined.
+extern _Atomic uint32_t layer_defined[LAYER_FUNCTIONS];
+void layer_define_function(uint32_t function, uint32_t process);
+
+// ---- threads
+
+enum { LAYER_SHAPES = 64 };
+struct layer_shape {
+	uint64_t global[3];
+	uint32_t local[3];
+	uint32_t dimensions; // and 16 when there is an offset
+	uint32_t id;         // 0: none
+	uint32_t process;
+};
+struct layer_thread {
+	_Atomic uint64_t calls;
+	uint64_t exit;             // of the last call that was no command
+	struct layer_queue *queue; // last used
+	uint32_t callbacks;        // of the program that this thread is inside of
+	struct layer_thread *following;
+	struct layer_shape shapes[LAYER_SHAPES];
+};
+// Sums the calls of all threads into the file's header.
+void layer_count_calls(void);
+// Makes thread->api. False when there is no memory.
+bool layer_thread_make(struct guest_thread *thread);
+
+// ---- objects
+
+struct layer_object {
+	const void *handle;           // NULL: not in use
+	_Atomic uint32_t references;  // that the program holds
+	uint8_t kind;                 // enum tare_trace_object_kind
+	uint8_t memory;               // enum tare_trace_memory
+	uint32_t element_bytes;       // of an image, else 0
+	uint64_t flags, bytes;
+	uint64_t serial;
+	struct layer_object *following; // in the list of those to be used again
+};
+// Remembers a new object. NULL: no memory.
+struct layer_object *layer_object_new(enum tare_trace_object_kind kind, const void *handle);
+void layer_object_put(struct layer_object *object, enum tare_trace_object_kind kind,
+                      const void *handle);
+// NULL: not known, or of another kind.
+struct layer_object *layer_object_find(enum tare_trace_object_kind kind, const void *handle);
+// Before the program's call that retains or releases it. Releasing returns whether it was the last.
+void layer_retaining(const void *handle);
+bool layer_releasing(const void *handle);
+
+// ---- definitions
+
+// Writes an OBJECT record. The ticks are the exit of this thread's last call.
+void layer_define(enum tare_trace_object_kind kind, const void *handle, const void *parent,
+                  const void *device, uint64_t properties, uint64_t bytes, uint32_t name,
+                  uint32_t number);
+void layer_fact(enum tare_trace_fact fact, const void *object, uint64_t value, const void *device,
+                uint32_t text);
+void layer_change(enum tare_trace_change change, const void *object, uint64_t from, uint64_t to);
+// The id of a text, defined once a file; 0 when there was no room.
+uint32_t layer_text(const char *text, size_t bytes);
+// FNV-1a, 64 bits, going on from `hash`.
+#define LAYER_HASH_START UINT64_C(0xcbf29ce484222325)
+uint64_t layer_hash(uint64_t hash, const void *data, size_t bytes);
+// A key of a map out of a hash; never a small number.
+static inline const void *layer_hash_key(uint64_t hash)
+{
+	return (const void *)(uintptr_t)(hash << 4 | 8);
+}
+// Ticks for definitions: of the last call's exit, or now.
+uint64_t layer_definition_ticks(void);
+
+// ---- devices
+
+struct layer_device {
+	cl_device_id handle;
+	cl_platform_id platform;
+	uint32_t number;
+	_Atomic uint32_t process;      // in whose file it is defined
+	_Atomic bool no_timer;         // clGetDeviceAndHostTimer does not work
+	_Atomic uint64_t paired_ticks; // when the clocks were last read
+};
+// The device, defined when it was not yet; NULL when there are too many.
+struct layer_device *layer_device_find(cl_device_id device);
+void layer_platform_seen(cl_platform_id platform);
+// Reads the device's clock between two host ticks, at most a few times a second.
+void layer_clock_pair(struct guest_thread *thread, struct layer_device *device, uint64_t now);
+
+// ---- queues and harvest
+
+struct layer_pending {
+	cl_event event; // one reference is ours
+	uint32_t track, number;
+};
+
+enum { LAYER_ASKED_LIST = 16 };
+enum layer_queue_use { LAYER_QUEUE_USED = 0, LAYER_QUEUE_FREE = 1, LAYER_QUEUE_TAKEN = 2 };
+struct layer_queue {
+	struct layer_object object;   // handle, references
+	cl_context context;
+	struct layer_device *device;
+	uint32_t number;
+	_Atomic uint32_t process;     // in whose file it is defined
+	cl_command_queue_properties asked, made;
+	cl_queue_properties list[LAYER_ASKED_LIST]; // as the program gave it
+	uint32_t list_count;          // 0: none
+	bool altered;                 // the program asked for no profiling
+	bool supply;                  // we ask for events where the program does not
+	bool timed;                   // events are harvested
+	bool out_of_order;
+	_Atomic bool told_supply, told_retain;
+	_Atomic uint32_t free;        // enum layer_queue_use
+	guest_lock push, harvesting;
+	struct layer_pending *ring;
+	uint32_t mask;                // capacity - 1; 0: no ring yet
+	_Atomic uint32_t head, tail;  // count up without end
+	uint32_t counted;             // of header->pending, due to this queue
+	struct layer_queue *following; // of all queues that ever were
+};
+struct layer_queue *layer_queues(void);
+// The queue of a handle, NULL when it was not made through us (see layer_queue_adopt).
+struct layer_queue *layer_queue_find(struct guest_thread *thread, cl_command_queue handle);
+// Makes a queue known that came from elsewhere; the handle must be valid.
+struct layer_queue *layer_queue_adopt(struct guest_thread *thread, cl_command_queue handle);
+void layer_queue_releasing(struct layer_queue *queue);
+struct layer_queue *layer_queue_take(void);
+
+static inline void layer_lock(guest_lock *lock)
+{
+	if (LAYER_UNLIKELY(atomic_exchange_explicit(&lock->taken, 1, memory_order_acquire)))
+		guest_acquire(lock);
+}
+
+// Keeps the event of a command until its times can be had.
+void layer_push(struct guest_thread *thread, struct layer_queue *queue, cl_event event,
+                uint32_t number);
+// Takes the times of completed commands, looking at no more than `limit` of the oldest. Those
+// pushed before `known_head` were complete by `known_ticks` (0: nothing is known of that). Returns
+// false when another thread is at it.
+bool layer_harvest_queue(struct guest_thread *thread, struct layer_queue *queue, uint32_t limit,
+                         uint32_t known_head, uint64_t known_ticks);
+// The queue of an event, if it is one of ours.
+struct layer_queue *layer_queue_of_event(struct guest_thread *thread, cl_event event);
+// How many references to it are in a ring.
+uint32_t layer_held(struct layer_queue *queue, cl_event event);
+void layer_harvest(void);        // for the helper
+void layer_harvest_stop(void);   // the loader goes away
+void layer_forget_pending(struct layer_queue *queue);
+
+// ---- host memory
+
+// What is known of an address in host memory.
+struct layer_region {
+	const char *start;
+	uint64_t bytes;
+	uint64_t flags;      // of the map
+	uint32_t count;      // times mapped
+	uint8_t memory;      // enum tare_trace_memory
+};
+extern _Atomic uint32_t layer_region_count;
+void layer_region_add(const void *start, uint64_t bytes, uint64_t flags, uint8_t memory);
+// One that begins at `start`; false: none. A mapped one is counted down and goes.
+bool layer_region_unmap(const void *start, struct layer_region *region);
+bool layer_region_find_slow(const void *address, struct layer_region *region);
+static inline bool layer_region_find(const void *address, struct layer_region *region)
+{
+	return atomic_load_explicit(&layer_region_count, memory_order_relaxed) != 0 &&
+	       layer_region_find_slow(address, region);
+}
+// Of host memory inside a mapped memory object.
+uint8_t layer_mapped_memory(const void *memory);
+void layer_freeing(const void *start);
+void layer_freeing_all(cl_uint count, void **starts);
+
+// ---- the rest
+
+cl_command_queue layer_graph_queue(const void *graph);
+uint32_t layer_shape_id(struct guest_thread *thread, const struct layer_shape *shape);
+// Measures what a command and a call cost by the recorder itself, for the file's header.
+void layer_calibrate(void);
+// Where a function of the vendor's lies stays loaded to the end of the process.
+const char *layer_pin(const void *address);
+// Before the first call, once.
+bool layer_objects_begin(void);
+void layer_register_locks(void);
+void layer_callbacks_begin(void);
+void layer_extensions_begin(void);
+void layer_devices_begin(void);

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects of the program that are remembered, and the definitions that are written of them.
+#include "guest/opencl/layer.h"
+
+#include <string.h>
+
+static struct guest_map *objects; // by handle
+static struct guest_map *texts;   // ids by hash and generation
+static struct layer_object *spare_objects;
+static guest_lock spare_lock;
+static _Atomic uint64_t serials;
+static struct layer_thread *_Atomic all_threads;
+_Atomic uint32_t layer_defined[LAYER_FUNCTIONS];
+
+bool layer_objects_begin(void)
+{
+	guest_lock_register(&spare_lock);
+	objects = guest_map_new();
+	texts = guest_map_new();
+	return objects != NULL && texts != NULL;
+}
+
+bool layer_thread_make(struct guest_thread *thread)
+{
+	struct layer_thread *mine = guest_memory(sizeof *mine);
+	if (mine == NULL)
+		return false;
+	thread->api = mine;
+	mine->following = atomic_load(&all_threads);
+	while (!atomic_compare_exchange_weak(&all_threads, &mine->following, mine))
+		;
+	return true;
+}
+
+void layer_count_calls(void)
+{
+	uint64_t sum = 0;
+	for (struct layer_thread *mine = atomic_load(&all_threads); mine != NULL;
+	     mine = mine->following)
+		sum += atomic_load_explicit(&mine->calls, memory_order_relaxed);
+	if (guest_header != NULL)
+		__atomic_store_n(&guest_header->calls_seen, sum, __ATOMIC_RELAXED);
+}
+
+uint64_t layer_hash(uint64_t hash, const void *data, size_t bytes)
+{
+	const unsigned char *byte = data;
+	for (size_t i = 0; i < bytes; i++)
+		hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+uint32_t layer_text(const char *text, size_t bytes)
+{
+	if (text == NULL || bytes == 0)
+		return 0;
+	uint32_t process = atomic_load_explicit(&guest_process, memory_order_relaxed);
+	uint64_t hash = layer_hash(LAYER_HASH_START, &process, sizeof process);
+	const void *key = layer_hash_key(layer_hash(hash, text, bytes));
+	uint32_t id = texts != NULL ? (uint32_t)guest_map_find(texts, key, 0) : 0;
+	if (id == 0) {
+		id = guest_string(text, bytes);
+		if (id != 0 && texts != NULL)
+			guest_map_put(texts, key, id);
+	}
+	return id;
+}
+
+void layer_define_function(uint32_t function, uint32_t process)
+{
+	if (atomic_exchange(&layer_defined[function], process) == process)
+		return;
+	const struct layer_function_name *name = &layer_function_names[function];
+	union tare_trace_record record = {.function = {
+	    .head = tare_trace_head(TARE_TRACE_FUNCTION, 0, (uint16_t)function, 0),
+	    .name = layer_text(name->name, strlen(name->name)),
+	    .api = TARE_TRACE_OPENCL,
+	    .role = name->role}};
+	guest_define(&record);
+}
+
+uint64_t layer_definition_ticks(void)
+{
+	struct guest_thread *thread = guest_thread();
+	struct layer_thread *mine = thread != NULL ? thread->api : NULL;
+	return mine != NULL && mine->exit != 0 ? mine->exit : guest_ticks();
+}
+
+void layer_define(enum tare_trace_object_kind kind, const void *handle, const void *parent,
+                  const void *device, uint64_t properties, uint64_t bytes, uint32_t name,
+                  uint32_t number)
+{
+	union tare_trace_record record = {.object = {
+	    .head = tare_trace_head(TARE_TRACE_OBJECT, 0, (uint16_t)kind, 0),
+	    .handle = (uintptr_t)handle, .ticks = layer_definition_ticks(),
+	    .parent = (uintptr_t)parent, .device = (uintptr_t)device, .properties = properties,
+	    .bytes = bytes, .name = name, .number = number}};
+	guest_define(&record);
+}
+
+void layer_fact(enum tare_trace_fact fact, const void *object, uint64_t value, const void *device,
+                uint32_t text)
+{
+	union tare_trace_record record = {.fact = {
+	    .head = tare_trace_head(TARE_TRACE_FACT, 0, (uint16_t)fact, 0),
+	    .object = (uintptr_t)object, .ticks = layer_definition_ticks(), .value = value,
+	    .device = (uintptr_t)device, .text = text}};
+	guest_define(&record);
+}
+
+void layer_change(enum tare_trace_change change, const void *object, uint64_t from, uint64_t to)
+{
+	union tare_trace_record record = {.change = {
+	    .head = tare_trace_head(TARE_TRACE_CHANGE, 0, (uint16_t)change, 0),
+	    .object = (uintptr_t)object, .ticks = layer_definition_ticks(), .from = from, .to = to}};
+	guest_define(&record);
+}
+
+// ---- objects
+
+void layer_object_put(struct layer_object *object, enum tare_trace_object_kind kind,
+                      const void *handle)
+{
+	object->kind = (uint8_t)kind;
+	object->serial = atomic_fetch_add(&serials, 1) + 1;
+	atomic_store(&object->references, 1);
+	object->handle = handle;
+	if (objects != NULL)
+		guest_map_put(objects, handle, (uintptr_t)object);
+}
+
+struct layer_object *layer_object_new(enum tare_trace_object_kind kind, const void *handle)
+{
+	layer_lock(&spare_lock);
+	struct layer_object *object = spare_objects;
+	if (object != NULL)
+		spare_objects = object->following;
+	guest_release(&spare_lock);
+	if (object == NULL) {
+		// A page's worth at a time.
+		enum { PART = 64 };
+		struct layer_object *part = guest_memory(PART * sizeof *part);
+		if (part == NULL)
+			return NULL;
+		layer_lock(&spare_lock);
+		for (int i = 1; i < PART; i++) {
+			part[i].following = spare_objects;
+			spare_objects = &part[i];
+		}
+		guest_release(&spare_lock);
+		object = part;
+	}
+	*object = (struct layer_object){.handle = NULL};
+	layer_object_put(object, kind, handle);
+	return object;
+}
+
+static struct layer_object *find(const void *handle)
+{
+	if (handle == NULL || objects == NULL)
+		return NULL;
+	return (struct layer_object *)(uintptr_t)guest_map_find(objects, handle, 0);
+}
+
+struct layer_object *layer_object_find(enum tare_trace_object_kind kind, const void *handle)
+{
+	struct layer_object *object = find(handle);
+	return object != NULL && object->kind == kind && object->handle == handle ? object : NULL;
+}
+
+void layer_retaining(const void *handle)
+{
+	struct layer_object *object = find(handle);
+	if (object != NULL)
+		atomic_fetch_add(&object->references, 1);
+}
+
+bool layer_releasing(const void *handle)
+{
+	struct layer_object *object = find(handle);
+	if (object == NULL || atomic_fetch_sub(&object->references, 1) != 1)
+		return false;
+	guest_map_remove(objects, handle);
+	if (object->kind == TARE_OBJECT_QUEUE) {
+		layer_queue_releasing((struct layer_queue *)object);
+		return true;
+	}
+	object->handle = NULL;
+	layer_lock(&spare_lock);
+	object->following = spare_objects;
+	spare_objects = object;
+	guest_release(&spare_lock);
+	return true;
+}
+
+// ---- shapes
+
+static uint32_t hash_shape(const struct layer_shape *shape)
+{
+	uint64_t hash = shape->dimensions;
+	for (int i = 0; i < 3; i++)
+		hash = (hash ^ shape->global[i] ^ (uint64_t)shape->local[i] << 40) *
+		       UINT64_C(0x9e3779b97f4a7c15);
+	return (uint32_t)(hash >> 58);
+}
+
+static bool same_shape(const struct layer_shape *a, const struct layer_shape *b)
+{
+	return ((a->global[0] ^ b->global[0]) | (a->global[1] ^ b->global[1]) |
+	        (a->global[2] ^ b->global[2]) | (a->local[0] ^ b->local[0]) |
+	        (a->local[1] ^ b->local[1]) | (a->local[2] ^ b->local[2]) |
+	        (a->dimensions ^ b->dimensions)) == 0;
+}
+
+// A shape that this thread did not use lately: known in the process, or new.
+static uint32_t find_shape(struct layer_shape *shape)
+{
+	enum { KEY_BYTES = offsetof(struct layer_shape, id) };
+	uint64_t hash = layer_hash(LAYER_HASH_START, "shape", 5);
+	hash = layer_hash(hash, &shape->process, sizeof shape->process);
+	const void *key = layer_hash_key(layer_hash(hash, shape, KEY_BYTES));
+	uint32_t id = texts != NULL ? (uint32_t)guest_map_find(texts, key, 0) : 0;
+	if (id != 0)
+		return id;
+	id = guest_shape_number();
+	union tare_trace_record record = {.shape = {
+	    .head = tare_trace_head(TARE_TRACE_SHAPE, 0, 0, 0), .id = id,
+	    .dimensions = shape->dimensions & 15, .has_offset = shape->dimensions > 15}};
+	memcpy(record.shape.global, shape->global, sizeof shape->global);
+	memcpy(record.shape.local, shape->local, sizeof shape->local);
+	guest_define(&record);
+	if (texts != NULL)
+		guest_map_put(texts, key, id);
+	return id;
+}
+
+uint32_t layer_shape_id(struct guest_thread *thread, const struct layer_shape *shape)
+{
+	struct layer_thread *mine = thread->api;
+	struct layer_shape *slot = &mine->shapes[hash_shape(shape)];
+	if (LAYER_LIKELY(slot->id != 0 && same_shape(slot, shape) &&
+	                 slot->process == thread->process))
+		return slot->id;
+	*slot = *shape;
+	slot->process = thread->process;
+	slot->id = find_shape(slot);
+	return slot->id;
+}

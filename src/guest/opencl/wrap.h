@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a wrapper does before and after the vendor's call: as little as can be, in line.
+#pragma once
+#include "guest/opencl/layer.h"
+
+// A command in flight, on its wrapper's stack.
+struct layer_command {
+	uint64_t enter;
+	struct layer_queue *queue; // NULL: not known
+	cl_command_queue handle;
+	cl_event *event;     // what the vendor is given
+	cl_event own;
+	uint32_t function;
+	uint32_t known_head; // commands of the queue that were pushed before
+	bool waits;
+};
+
+// An ND-range.
+struct layer_range {
+	cl_kernel kernel;
+	cl_uint dimensions;
+	const size_t *offsets, *globals, *locals; // globals NULL: one work-item
+};
+
+// What the arguments of any other command say; by the roles.
+struct layer_what {
+	uint8_t kind, direction;
+	bool blocking;
+	uint64_t object, object2;
+	uint64_t bytes, offset;
+	uint64_t flags;
+	const size_t *origin, *region;
+	size_t row_pitch, slice_pitch;     // of the host's side
+	size_t memory_row, memory_slice;
+	const void *host, *svm, *from, *to;
+	cl_mem image;
+	cl_uint count, wait_count;
+	const cl_mem *memories;
+	const void *const *pointers;
+	const size_t *sizes;
+	const cl_event *waits;
+};
+
+// What a call that is no command says.
+struct layer_said {
+	cl_int status;
+	bool released;
+	uint32_t known_head; // commands of the queue that were pushed before
+	cl_uint wait_count;
+	const cl_event *waits;
+	cl_command_queue queue;
+	uint64_t object, bytes;
+	int64_t value;
+};
+
+// Write the records of a command whose vendor's call has just returned `status`.
+void layer_kernel_end(struct guest_thread *thread, struct layer_command *command, cl_int status,
+                      const struct layer_range *range, cl_uint wait_count, const cl_event *waits);
+void layer_command_end(struct guest_thread *thread, struct layer_command *command, cl_int status,
+                       const struct layer_what *what);
+void layer_call_end(struct guest_thread *thread, uint32_t function, uint64_t enter, bool waits,
+                    const struct layer_said *said);
+void layer_asked_first(struct guest_thread *thread, uint32_t function, uint64_t enter,
+                       uint64_t exit, cl_int status, uint64_t object, bool poll);
+
+// Begins a call: this thread, or NULL when nothing is recorded. Ends with layer_leave.
+static inline __attribute__((always_inline)) struct guest_thread *layer_enter(void)
+{
+	struct guest_thread *thread = guest_thread();
+	if (LAYER_UNLIKELY(thread == NULL))
+		return NULL;
+	struct layer_thread *mine = thread->api;
+	if (LAYER_UNLIKELY(mine == NULL)) {
+		if (!layer_thread_make(thread))
+			return NULL;
+		mine = thread->api;
+	}
+	thread->depth++;
+	atomic_store_explicit(&mine->calls,
+	                      atomic_load_explicit(&mine->calls, memory_order_relaxed) + 1,
+	                      memory_order_relaxed);
+	return thread;
+}
+
+static inline void layer_know_function(const struct guest_thread *thread, uint32_t function)
+{
+	if (LAYER_UNLIKELY(atomic_load_explicit(&layer_defined[function], memory_order_relaxed) !=
+	                   thread->process))
+		layer_define_function(function, thread->process);
+}
+
+static inline void layer_leave(struct guest_thread *thread)
+{
+	thread->depth--;
+}
+
+// Host ticks at the beginning of a call, after the thread's CPU clock was read if it was time.
+static inline uint64_t layer_begin_ticks(struct guest_thread *thread)
+{
+	uint64_t enter = guest_ticks();
+	if (LAYER_UNLIKELY(enter - thread->cpu_read_ticks >= guest_cpu_ticks)) {
+		guest_cpu_time(thread, enter);
+		enter = guest_ticks();
+	}
+	return enter;
+}
+
+static inline __attribute__((always_inline)) void
+layer_command_begin(struct guest_thread *thread, struct layer_command *command,
+                                       uint32_t function, cl_command_queue handle, cl_event *event,
+                                       bool takes_event, bool waits)
+{
+	struct layer_queue *queue = ((struct layer_thread *)thread->api)->queue;
+	if (LAYER_UNLIKELY(queue == NULL || queue->object.handle != handle ||
+	                   atomic_load_explicit(&queue->process, memory_order_relaxed) !=
+	                       thread->process))
+		queue = layer_queue_find(thread, handle);
+	command->queue = queue;
+	command->handle = handle;
+	command->event = event;
+	command->known_head = 0;
+	command->own = NULL;
+	command->function = function;
+	command->waits = waits;
+	if (queue != NULL) {
+		command->known_head = atomic_load_explicit(&queue->head, memory_order_relaxed);
+		if (takes_event && event == NULL && queue->supply &&
+		    atomic_load_explicit(&guest_active, memory_order_relaxed))
+			command->event = &command->own;
+	}
+	command->enter = layer_begin_ticks(thread);
+	if (waits)
+		guest_waiting(thread, function, command->enter);
+}
+
+static inline uint64_t layer_call_begin(struct guest_thread *thread, uint32_t function, bool waits)
+{
+	if (!waits)
+		return guest_ticks();
+	uint64_t enter = layer_begin_ticks(thread);
+	guest_waiting(thread, function, enter);
+	return enter;
+}
+
+// How many commands were ever put into a queue that is about to be waited for.
+static inline uint32_t layer_mark(struct guest_thread *thread, cl_command_queue handle)
+{
+	struct layer_queue *queue = layer_queue_find(thread, handle);
+	return queue != NULL ? atomic_load_explicit(&queue->head, memory_order_relaxed) : 0;
+}
+
+// Ends a call that only asks. Calls of one function in a row are one record.
+static inline void layer_asked(struct guest_thread *thread, uint32_t function, uint64_t enter,
+                               cl_int status, uint64_t object, bool poll)
+{
+	uint64_t exit = guest_ticks();
+	union tare_trace_record *last = thread->polled;
+	if (last != NULL && tare_trace_detail(last->head) == function &&
+	    (poll || status == CL_SUCCESS)) {
+		struct tare_trace_polled *polled = &last->polled;
+		polled->failed += status != CL_SUCCESS;
+		polled->ticks += exit - enter;
+		polled->last_exit = exit;
+		__atomic_store_n(&polled->count, polled->count + 1, __ATOMIC_RELEASE);
+		return;
+	}
+	layer_asked_first(thread, function, enter, exit, status, object, poll);
+}

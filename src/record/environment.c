@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guest/environment.h"
+
+#include "record/layer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LAYERS "OPENCL_LAYERS"
+
+// The variables that are set anew.
+static const char *const ours[] = { LAYERS, TARE_ENVIRONMENT_DIRECTORY, TARE_ENVIRONMENT_OPTIONS };
+#define OURS (sizeof ours / sizeof *ours)
+
+static bool is_variable(const char *entry, const char *name)
+{
+	size_t length = strlen(name);
+	return strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
+static bool is_ours(const char *entry)
+{
+	for (size_t i = 0; i < OURS; i++)
+		if (is_variable(entry, ours[i]))
+			return true;
+	return false;
+}
+
+static const char *value_of(char *const *environment, const char *name)
+{
+	for (; *environment; environment++)
+		if (is_variable(*environment, name))
+			return *environment + strlen(name) + 1;
+	return "";
+}
+
+// "OPENCL_LAYERS=LAYER:those that were there", ours only once.
+static char *layers(const char *layer, const char *before)
+{
+	size_t own = strlen(layer), room = sizeof LAYERS + own + strlen(before) + 3, used;
+	char *text = malloc(room);
+
+	if (!text)
+		return NULL;
+	used = (size_t)snprintf(text, room, LAYERS "=%s", layer);
+	while (*before) {
+		size_t length = strcspn(before, ":");
+		if (length && !(length == own && strncmp(before, layer, own) == 0))
+			used += (size_t)snprintf(text + used, room - used, ":%.*s", (int)length,
+			                         before);
+		before += length + (before[length] == ':');
+	}
+	return text;
+}
+
+static char *options_text(const struct tare_record_options *options, int64_t start_raw_ns)
+{
+	char limit[48] = "", delay[48] = "", duration[48] = "", *text;
+
+	if (options->max_bytes)
+		snprintf(limit, sizeof limit, ",max=%" PRIu64, options->max_bytes);
+	if (options->delay_ns)
+		snprintf(delay, sizeof delay, ",delay=%" PRId64, options->delay_ns);
+	if (options->duration_ns)
+		snprintf(duration, sizeof duration, ",duration=%" PRId64, options->duration_ns);
+	if (asprintf(&text, TARE_ENVIRONMENT_OPTIONS "=start=%" PRId64 "%s%s%s%s%s", start_raw_ns,
+	             options->strict ? ",strict" : "", options->keep_newest ? ",keep=newest" : "",
+	             limit, delay, duration) < 0)
+		return NULL;
+	return text;
+}
+
+char **tare_environment_make(char *const *inherited, const char *layer, const char *directory,
+                             const struct tare_record_options *options, int64_t start_raw_ns)
+{
+	size_t count = 0, used = 0;
+	char **made;
+	bool whole = true;
+
+	while (inherited[count])
+		count++;
+	made = calloc(count + OURS + 1, sizeof *made);
+	if (!made)
+		return NULL;
+	for (size_t i = 0; whole && i < count; i++) {
+		if (is_ours(inherited[i]))
+			continue;
+		made[used] = strdup(inherited[i]);
+		whole = made[used++] != NULL;
+	}
+	if (whole) {
+		made[used] = layers(layer, value_of(inherited, LAYERS));
+		whole = made[used++] != NULL;
+	}
+	if (whole) {
+		if (asprintf(&made[used], TARE_ENVIRONMENT_DIRECTORY "=%s", directory) < 0)
+			made[used] = NULL;
+		whole = made[used++] != NULL;
+	}
+	if (whole) {
+		made[used] = options_text(options, start_raw_ns);
+		whole = made[used++] != NULL;
+	}
+	if (whole)
+		return made;
+	tare_environment_free(made);
+	return NULL;
+}
+
+void tare_environment_free(char **environment)
+{
+	for (char **at = environment; at && *at; at++)
+		free(*at);
+	free(environment);
+}

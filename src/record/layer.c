@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/layer.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOADER "libOpenCL.so.1"
+#define LAYERS "OPENCL_LAYERS"
+
+// The folder of this program, "" when it is not known.
+static void own_folder(char *folder, size_t size)
+{
+	ssize_t length = readlink("/proc/self/exe", folder, size - 1);
+	char *slash;
+
+	folder[length > 0 ? length : 0] = '\0';
+	slash = strrchr(folder, '/');
+	if (slash)
+		*slash = '\0';
+}
+
+// The layer's path in a folder, from the root and without detours; NULL when it is not there.
+static char *look_in(const char *base, const char *folder)
+{
+	char path[2 * PATH_MAX];
+	bool rooted = folder[0] == '/';
+
+	snprintf(path, sizeof path, "%s%s%s/%s", rooted ? "" : base, rooted ? "" : "/", folder,
+	         TARE_OPENCL_LAYER);
+	return access(path, R_OK) == 0 ? realpath(path, NULL) : NULL;
+}
+
+char *tare_layer_find(struct tare_error *error)
+{
+	// As installed, then as built.
+	static const char *const folders[] = { TARE_LAYER_INSTALLED, "../guest/opencl" };
+	const char *told = getenv(TARE_LAYER_FOLDER);
+	char base[PATH_MAX], *path = NULL;
+
+	if (told && told[0]) {
+		path = look_in(".", told);
+		if (!path)
+			tare_fail(error, ENOENT,
+			          "$" TARE_LAYER_FOLDER
+			          " is %.200s, where there is no " TARE_OPENCL_LAYER,
+			          told);
+	} else {
+		own_folder(base, sizeof base);
+		for (size_t i = 0; base[0] && !path && i < sizeof folders / sizeof *folders; i++)
+			path = look_in(base, folders[i]);
+		if (!path)
+			tare_fail(error, ENOENT,
+			          "the recorder " TARE_OPENCL_LAYER " is not in "
+			          "%.150s/" TARE_LAYER_INSTALLED "; $" TARE_LAYER_FOLDER
+			          " can name its folder",
+			          base);
+	}
+	// The list of layers is separated by colons and knows no way to write one.
+	if (path && strchr(path, ':')) {
+		tare_fail(error, EINVAL,
+		          "the recorder's path %.200s has a colon, which " LAYERS
+		          " cannot express; install tare elsewhere",
+		          path);
+		free(path);
+		path = NULL;
+	}
+	return path;
+}
+
+static int take_path(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct tare_loader *loader = context;
+	const char *name = strrchr(info->dlpi_name, '/');
+
+	(void)size;
+	if (!name || strncmp(name + 1, "libOpenCL.so", strlen("libOpenCL.so")) != 0)
+		return 0;
+	snprintf(loader->path, sizeof loader->path, "%s", info->dlpi_name);
+	return 1;
+}
+
+void tare_loader_find(struct tare_loader *loader)
+{
+	void *library = dlopen(LOADER, RTLD_LAZY | RTLD_LOCAL);
+
+	*loader = (struct tare_loader){ 0 };
+	if (!library)
+		return;
+	dl_iterate_phdr(take_path, loader);
+	dlclose(library);
+	loader->knows_layers = tare_file_contains(loader->path, LAYERS);
+}
+
+void tare_layer_explain(const struct tare_program *program, const struct tare_loader *loader,
+                        char *text, size_t size)
+{
+	if (program->privileged)
+		snprintf(
+		    text, size,
+		    "%.200s has the set-user-ID or set-group-ID bit, and then loaders ignore the "
+		    "environment; record it as its owner",
+		    program->path);
+	else if (program->fixed && !program->knows_layers)
+		snprintf(
+		    text, size,
+		    "%.200s is statically linked and contains no OpenCL loader that knows layers",
+		    program->path);
+	else if (program->fixed)
+		snprintf(text, size, "%.200s is statically linked and made no OpenCL call",
+		         program->path);
+	else if (!loader->path[0])
+		snprintf(text, size,
+		         "there is no " LOADER " on this machine that it could have called");
+	else if (!loader->knows_layers)
+		snprintf(
+		    text, size,
+		    "it made no OpenCL call, or made it through %.200s, a loader that knows no "
+		    "layers (" LAYERS " does not occur in it): ocl-icd from 2.3.0 and Khronos' "
+		    "loader from 2020.12 know them",
+		    loader->path);
+	else
+		snprintf(text, size,
+		         "it made no OpenCL call, or not through %.200s, which knows layers",
+		         loader->path);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The OpenCL layer: where it is, how the program's environment leads to it, and why it may not have
+// been loaded.
+#pragma once
+#include "base/error.h"
+#include "record/program.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Names a folder in which the layer is looked for before the usual places.
+#define TARE_LAYER_FOLDER "TARE_LAYER_DIR"
+
+// The absolute path of the OpenCL layer, to free(): in $TARE_LAYER_DIR when that is set, else beside
+// this program as installed or as built. NULL with a sentence.
+char *tare_layer_find(struct tare_error *error);
+
+// What the recorder in the program is told.
+struct tare_record_options {
+	bool strict, keep_newest;
+	uint64_t max_bytes;            // 0: no limit
+	int64_t delay_ns, duration_ns; // 0: at once; to the end
+};
+
+// The environment for the program: tare's own (`inherited`), with the layer before those that were
+// in OPENCL_LAYERS, and with what src/guest/environment.h names. start_raw_ns: CLOCK_MONOTONIC_RAW
+// now. Returns an array of texts that ends with NULL, for tare_environment_free; NULL: no memory.
+char **tare_environment_make(char *const *inherited, const char *layer, const char *directory,
+                             const struct tare_record_options *options, int64_t start_raw_ns);
+void tare_environment_free(char **environment); // accepts NULL
+
+// The OpenCL loader that a program finds without searching paths of its own.
+struct tare_loader {
+	char path[512];    // "": there is none
+	bool knows_layers; // it contains the name of the variable that lists layers
+};
+void tare_loader_find(struct tare_loader *loader);
+
+// Why no process of the program was recorded: a clause with the evidence, without a full stop.
+void tare_layer_explain(const struct tare_program *program, const struct tare_loader *loader,
+                        char *text, size_t size);

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a reader must know before believing the figures of a recorded run.
+#include "report/run_report.h"
+#include "report/run_words.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Of the wall time, or of the commands: less is not worth a line at the top.
+#define WORTH_SAYING 0.01
+
+struct finder {
+	const struct tare_run_report *run;
+	struct tare_run_problems *problems;
+	bool failed;
+};
+
+static void add(struct finder *finder, const char *id, bool figures, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void add(struct finder *finder, const char *id, bool figures, const char *format, ...)
+{
+	struct tare_run_problems *problems = finder->problems;
+	struct tare_run_problem *grown;
+	va_list arguments;
+	char *text = NULL;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	grown = length < 0 ? NULL
+	                   : reallocarray(problems->at, problems->count + 1, sizeof *grown);
+	if (!grown) {
+		if (length >= 0)
+			free(text);
+		finder->failed = true;
+		return;
+	}
+	problems->at = grown;
+	grown[problems->count++] =
+	    (struct tare_run_problem){ .id = id, .figures = figures, .text = text };
+}
+
+static unsigned long long big(uint64_t value)
+{
+	return value;
+}
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+// ---- of the processes
+
+enum about { STILL_RUNNING, KILLED, STOPPED, DAMAGED, COUNTED, NOT_TOLD, ABOUT_COUNT };
+
+static bool is_about(const struct tare_recording *recording,
+                     const struct tare_recorded_process *process, enum about about)
+{
+	switch (about) {
+	case STILL_RUNNING:
+		return process->state == TARE_TRACE_RECORDING && !recording->complete;
+	case KILLED:
+		return process->state == TARE_TRACE_RECORDING && recording->complete;
+	case STOPPED:
+		return process->state == TARE_TRACE_STOPPED;
+	case DAMAGED:
+		return process->problem != NULL;
+	case COUNTED:
+		return process->flags & TARE_TRACE_COUNT_ONLY;
+	default:
+		return !process->problem && process->unknown_records > 0;
+	}
+}
+
+// "process 412", "process 412 and 2 more".
+static void add_processes(struct finder *finder, enum about about)
+{
+	const struct tare_recording *recording = finder->run->recording;
+	const struct tare_recorded_process *first = NULL;
+	uint64_t count = 0;
+	char who[64], more[32] = "";
+
+	for (size_t i = 0; i < recording->process_count; i++) {
+		const struct tare_recorded_process *process = &recording->processes[i];
+		if (!tare_view_has_process(finder->run->view, (uint32_t)i) ||
+		    !is_about(recording, process, about))
+			continue;
+		if (count++ == 0)
+			first = process;
+	}
+	if (!first)
+		return;
+	if (count > 1)
+		snprintf(more, sizeof more, " and %llu more", big(count - 1));
+	snprintf(who, sizeof who, "process %llu%s", big(first->pid), more);
+	switch (about) {
+	case STILL_RUNNING:
+		add(finder, "still-recording", true,
+		    "the trace is still being written, or its recording was cut off (%s): the figures "
+		    "hold up to the last sign of life",
+		    who);
+		break;
+	case KILLED:
+		add(finder, "killed", true,
+		    "%s ended without an exit (killed, or _exit): recorded up to the last sign of life; "
+		    "device times that were not collected by then are missing",
+		    who);
+		break;
+	case STOPPED: {
+		const char *why = tare_run_stop_title(first->stop_reason);
+		add(finder, "stopped", true,
+		    "the recording of %s stopped before its end: %s; what came later is missing", who,
+		    why ? why : "for a reason that this tare does not know");
+		break;
+	}
+	case DAMAGED:
+		add(finder, "damaged", true,
+		    "the file of %s is damaged, what could be read is reported: %.300s", who,
+		    first->problem);
+		break;
+	case COUNTED:
+		add(finder, "count-only", true, "%s was recorded without asking for device times", who);
+		break;
+	default:
+		add(finder, "unknown-records", false,
+		    "the file of %s holds %llu record%s that this tare does not know: a newer one wrote "
+		    "it",
+		    who, big(first->unknown_records), plural(first->unknown_records));
+	}
+}
+
+// ---- of the commands
+
+static bool any_command(const struct finder *finder)
+{
+	const struct tare_coverage *coverage = &finder->run->tables->coverage;
+	return coverage->enqueued > 0;
+}
+
+static bool was_strict(const struct finder *finder)
+{
+	const struct tare_recording *recording = finder->run->recording;
+
+	for (size_t i = 0; i < recording->process_count; i++)
+		if (recording->processes[i].flags & TARE_TRACE_STRICT)
+			return true;
+	return false;
+}
+
+// " (1 ended with an error, 3 queue without profiling)"; nothing when no reason is known.
+static const char *list_reasons(const struct tare_coverage *coverage, char *text, size_t size)
+{
+	const char *separator = " (";
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < TARE_UNOBSERVED_REASONS; i++) {
+		int length;
+		if (coverage->unobserved_by[i] == 0)
+			continue;
+		length = snprintf(text + at, size - at, "%s%llu %s", separator,
+		                  big(coverage->unobserved_by[i]), tare_run_unobserved_title(i));
+		at += length < 0 ? 0 : (size_t)length;
+		if (at + 2 > size)
+			return text;
+		separator = ", ";
+	}
+	if (at)
+		snprintf(text + at, size - at, ")");
+	return text;
+}
+
+static void find_untimed(struct finder *finder)
+{
+	const struct tare_coverage *coverage = &finder->run->tables->coverage;
+	uint64_t unprofiled = coverage->unobserved_by[TARE_UNOBSERVED_NOT_ASKED];
+	const char *why = was_strict(finder) ? " (--strict changes none)" : "";
+
+	if (!any_command(finder) || coverage->unobserved == 0)
+		return;
+	if (coverage->completed > 0) {
+		bool many = (double)coverage->unobserved >
+		            WORTH_SAYING * (double)coverage->enqueued;
+		char reasons[400];
+		add(finder, "untimed", many, "%llu of %llu commands have no device times%s",
+		    big(coverage->unobserved), big(coverage->enqueued),
+		    list_reasons(coverage, reasons, sizeof reasons));
+	} else if (unprofiled >= coverage->unobserved) {
+		add(finder, "no-profiling", true,
+		    "no device times: the queues have no profiling%s; %llu commands, host times only",
+		    why, big(coverage->enqueued));
+	} else if (coverage->never_flushed >= coverage->unobserved) {
+		add(finder, "never-flushed", true,
+		    "%llu enqueued, 0 completed: nothing was flushed or waited for, so that no device "
+		    "had to start; no device times, host times only",
+		    big(coverage->enqueued));
+	} else {
+		add(finder, "nothing-completed", true,
+		    "%llu enqueued, 0 completed as far as was seen; no device times, host times only",
+		    big(coverage->enqueued));
+	}
+}
+
+static void find_losses(struct finder *finder)
+{
+	const struct tare_recording *recording = finder->run->recording;
+	uint64_t lost = 0, lost_commands = 0, recycled = 0, recycled_commands = 0;
+
+	for (size_t i = 0; i < recording->process_count; i++) {
+		const struct tare_recorded_process *process = &recording->processes[i];
+		if (!tare_view_has_process(finder->run->view, (uint32_t)i))
+			continue;
+		lost += process->lost_records;
+		lost_commands += process->lost_commands;
+		recycled += process->recycled_records;
+		recycled_commands += process->recycled_commands;
+	}
+	if (lost)
+		add(finder, "lost", true,
+		    "%llu record%s found no room and are missing, %llu of them commands: totals are "
+		    "too small",
+		    big(lost), plural(lost), big(lost_commands));
+	if (recycled)
+		add(finder, "recycled", true,
+		    "%llu older record%s made room for newer ones (--keep newest), %llu of them "
+		    "commands: totals are of what is left",
+		    big(recycled), plural(recycled), big(recycled_commands));
+}
+
+// ---- of the clocks
+
+static void find_clocks(struct finder *finder)
+{
+	const struct tare_recording *recording = finder->run->recording;
+	uint64_t contradictions = finder->run->tables->coverage.contradictions;
+	char name[160];
+
+	for (size_t i = 0; i < recording->device_count; i++) {
+		const struct tare_recorded_device *device = &recording->devices[i];
+		bool used = false;
+		for (size_t q = 0; q < recording->queue_count; q++)
+			used |= recording->queues[q].device == i;
+		if (!used || device->clock_source != TARE_CLOCK_NONE ||
+		    finder->run->tables->coverage.completed == 0 ||
+		    !tare_view_has_device(recording, finder->run->view, (uint32_t)i))
+			continue;
+		add(finder, "no-clock", true,
+		    "the stamps of %s could not be put on the host's clock: its times are missing",
+		    tare_run_device_name(recording, (uint32_t)i, name, sizeof name));
+		break;
+	}
+	if (contradictions)
+		add(finder, "contradictions", true,
+		    "%llu command%s: the device's times contradict the calls by more than the clock's "
+		    "error (started before it was enqueued, or ended after it was waited for)",
+		    big(contradictions), plural(contradictions));
+}
+
+static void find_in_ledgers(struct finder *finder)
+{
+	const struct tare_ledgers *ledgers = finder->run->ledgers;
+	char name[160];
+
+	for (size_t i = 0; i < ledgers->count; i++) {
+		const struct tare_ledger *ledger = &ledgers->ledgers[i];
+		double unknown = (double)ledger->parts_ns[TARE_LEDGER_UNKNOWN];
+		if (ledger->wall_ns > 0 && unknown > WORTH_SAYING * (double)ledger->wall_ns) {
+			add(finder, "unknown-time", true, "%.1f %% of the time of %s is not known",
+			    100 * unknown / (double)ledger->wall_ns,
+			    ledger->device < finder->run->recording->device_count
+			        ? tare_run_device_name(finder->run->recording, ledger->device,
+			                               name, sizeof name)
+			        : "the run");
+			break;
+		}
+	}
+}
+
+static void find_nothing(struct finder *finder)
+{
+	const struct tare_recording *recording = finder->run->recording;
+	const struct tare_coverage *coverage = &finder->run->tables->coverage;
+
+	if (recording->process_count == 0)
+		add(finder, "nothing-recorded", true, "no process was recorded: %.300s",
+		    recording->layer && recording->layer[0]
+		        ? recording->layer
+		        : "the trace does not say why");
+	else if (coverage->calls == 0 && coverage->enqueued == 0)
+		add(finder, "no-calls", true,
+		    "nothing to report: no call and no command was recorded%s",
+		    finder->run->view->process != TARE_NO_INDEX ||
+		            finder->run->view->device != TARE_NO_INDEX ||
+		            finder->run->view->kernel ||
+		            finder->run->view->from_ns > recording->start_ns ||
+		            finder->run->view->to_ns < recording->end_ns
+		        ? " in what was asked for"
+		        : "; the recorder was loaded");
+}
+
+static void find_lesser(struct finder *finder)
+{
+	const struct tare_coverage *coverage = &finder->run->tables->coverage;
+
+	if (coverage->failed)
+		add(finder, "failed", false, "%llu enqueue%s refused by the API: nothing was enqueued",
+		    big(coverage->failed), coverage->failed == 1 ? " was" : "s were");
+	if (coverage->unresolved)
+		add(finder, "unresolved", false,
+		    "%llu record%s an object, a queue or an event that was not found",
+		    big(coverage->unresolved), coverage->unresolved == 1 ? " names" : "s name");
+	if (coverage->passed_calls)
+		add(finder, "passed", false,
+		    "%llu call%s through extension pointers: passed on, not timed",
+		    big(coverage->passed_calls), plural(coverage->passed_calls));
+}
+
+int tare_run_problems_find(const struct tare_run_report *run, struct tare_run_problems *problems)
+{
+	struct finder finder = { .run = run, .problems = problems };
+	const struct tare_recording *recording = run->recording;
+
+	*problems = (struct tare_run_problems){ 0 };
+	find_nothing(&finder);
+	if (recording->problem)
+		add(&finder, "folder", true, "%.400s", recording->problem);
+	for (enum about about = 0; about < ABOUT_COUNT; about++)
+		add_processes(&finder, about);
+	if (!recording->complete && recording->process_count > 0) {
+		bool running = false;
+		for (size_t i = 0; i < recording->process_count; i++)
+			running |= recording->processes[i].state == TARE_TRACE_RECORDING;
+		if (!running)
+			add(&finder, "not-complete", false,
+			    "the trace does not say that the program has ended: more may come");
+	}
+	find_untimed(&finder);
+	find_losses(&finder);
+	find_clocks(&finder);
+	find_in_ledgers(&finder);
+	find_lesser(&finder);
+	return finder.failed ? -ENOMEM : 0;
+}
+
+void tare_run_problems_free(struct tare_run_problems *problems)
+{
+	for (size_t i = 0; i < problems->count; i++)
+		free(problems->at[i].text);
+	free(problems->at);
+	*problems = (struct tare_run_problems){ 0 };
+}

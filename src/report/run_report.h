@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writers of the report of a recorded run. All of them only read.
+#pragma once
+#include "analysis/tables.h"
+#include "report/text_options.h"
+
+#include <stdio.h>
+
+#define TARE_REPORT_FORMAT "tare.report/1"
+
+// Everything that a report is written from; the view is the one that the others were computed for.
+struct tare_run_report {
+	const struct tare_recording *recording;
+	const struct tare_view *view;
+	const struct tare_ledgers *ledgers;
+	const struct tare_tables *tables;
+	const char *choice; // how the trace was found: "the newest of 3 here"; NULL or "": it was named
+};
+
+// What a person reads: the run, what is wrong with the figures, where the time went, what bounds
+// it, then the tables. Returns 0 or -ENOMEM; errors of the stream stick to `file`.
+int tare_report_run_text(const struct tare_run_report *run, const struct tare_text_options *options,
+                         FILE *file, struct tare_error *error);
+
+// The same as JSON (report.schema.json). Times are nanoseconds; moments count from the start of the
+// run. What is not known is null. Returns 0, -ENOMEM, or -ENOSYS when tare was built without JSON.
+int tare_report_run_json(const struct tare_run_report *run, FILE *file, struct tare_error *error);
+
+// One thing that a reader must know beside the figures.
+struct tare_run_problem {
+	const char *id; // a stable word: "still-recording"
+	bool figures;   // figures are wrong, missing or too small because of it
+	char *text;     // a sentence without a full stop
+};
+
+struct tare_run_problems {
+	struct tare_run_problem *at;
+	size_t count;
+};
+
+// What is wrong with a recording or with what was computed from it; the worst comes first. Returns
+// 0 or -ENOMEM. Free with tare_run_problems_free in either case.
+int tare_run_problems_find(const struct tare_run_report *run, struct tare_run_problems *problems);
+void tare_run_problems_free(struct tare_run_problems *problems);
+
+// The number of a device, from 0, among the different ones of a recording; `device` is any index
+// of it. TARE_NO_INDEX for one that is not there.
+uint32_t tare_run_device_number(const struct tare_recording *recording, uint32_t device);
+// The name of a device as texts have it: "NVIDIA H200", or "#1 NVIDIA H200" with its number where
+// there are several. `size` bytes of `text`, which is returned. "?" for one that is not there.
+const char *tare_run_device_name(const struct tare_recording *recording, uint32_t device,
+                                 char *text, size_t size);

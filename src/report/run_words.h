@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the numbers of a trace are called. Internal to src/report. A value that this tare does not
+// know has no word (NULL).
+#pragma once
+#include <stdint.h>
+
+// The stable words of the JSON: "write", "to_device", "pageable", "wait", "profiling".
+const char *tare_run_kind(uint32_t kind);           // enum tare_trace_command_kind
+const char *tare_run_direction(uint32_t direction); // enum tare_trace_direction
+const char *tare_run_memory(uint32_t memory);       // enum tare_trace_memory; NULL for UNKNOWN
+const char *tare_run_role(uint32_t role);           // enum tare_trace_role
+const char *tare_run_change(uint32_t change);       // enum tare_trace_change
+const char *tare_run_state(uint32_t state);         // enum tare_trace_state
+const char *tare_run_stop(uint32_t reason);         // enum tare_trace_stop; NULL for NOT_STOPPED
+const char *tare_run_clock(uint32_t source);        // enum tare_clock_source
+const char *tare_run_unobserved(uint32_t reason);   // enum tare_unobserved
+
+// For people: "to device", "pinned buffer", "its file reached --max-size".
+const char *tare_run_direction_title(uint32_t direction);
+const char *tare_run_memory_title(uint32_t memory);
+const char *tare_run_stop_title(uint32_t reason);
+const char *tare_run_clock_title(uint32_t source);
+const char *tare_run_unobserved_title(uint32_t reason);

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the time went: the ledgers with bars, the matrix, and what bounds the run.
+#include "report/text_run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define BAR 60 // columns of a bar at most
+
+// Below this part of the wall, time near the boundaries is not worth a line.
+#define AMBIGUOUS 0.001
+
+// A bar of `share` of `columns`, to an eighth of a column.
+static const char *write_bar(const struct tare_text *text, double share, size_t columns,
+                             char buffer[BAR * 3 + 4])
+{
+	static const char *const parts[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	long eighths = lround(share * (double)columns * 8);
+	char *to = buffer;
+
+	buffer[0] = '\0';
+	if (!(share > 0) || eighths < 0)
+		return buffer;
+	eighths = eighths > (long)columns * 8 ? (long)columns * 8 : eighths;
+	for (long i = 0; i < eighths / 8; i++)
+		to = stpcpy(to, text->options->ascii ? "#" : "█");
+	if (eighths % 8)
+		stpcpy(to, !text->options->ascii ? parts[eighths % 8] : eighths % 8 >= 4 ? "#" : "-");
+	return buffer;
+}
+
+// As many decimals as show four digits of the wall time, the same in all rows.
+static const char *write_part(int64_t ns, int64_t wall_ns, char buffer[RUN_TEXT])
+{
+	struct tare_run_unit unit = tare_run_unit_for((double)wall_ns);
+	double wall = (double)wall_ns / unit.ns, value = (double)ns / unit.ns;
+	int decimals = wall >= 999.5 ? 0 : wall >= 99.95 ? 1 : wall >= 9.995 ? 2 : 3;
+
+	// What would come out as 0 keeps its own unit.
+	if (ns > 0 && value < 0.5 * pow(10, -decimals))
+		tare_run_span(ns, buffer);
+	else
+		snprintf(buffer, RUN_TEXT, "%.*f %s", decimals, value, unit.name);
+	return buffer;
+}
+
+static double share_of(int64_t part, int64_t whole)
+{
+	return whole > 0 ? (double)part / (double)whole : NAN;
+}
+
+// The largest part of any ledger, which has the longest bar.
+static double largest_share(const struct tare_ledgers *ledgers)
+{
+	double largest = 0;
+
+	for (size_t i = 0; i < ledgers->count; i++)
+		for (enum tare_ledger_category c = 0; c < TARE_LEDGER_CATEGORIES; c++)
+			largest = fmax(largest, share_of(ledgers->ledgers[i].parts_ns[c],
+			                                 ledgers->ledgers[i].wall_ns));
+	return largest;
+}
+
+static int write_categories(const struct tare_text *text, const struct tare_ledger *ledger,
+                            double largest)
+{
+	struct tare_text_table *table = tare_text_table_new(text, 2);
+	size_t columns = text->options->columns, longest = 0, room;
+	char percent[RUN_TEXT], part[RUN_TEXT], bar[BAR * 3 + 4];
+
+	for (enum tare_ledger_category c = 0; c < TARE_LEDGER_CATEGORIES; c++) {
+		size_t width = tare_text_width(tare_ledger_category_title(c));
+		if (ledger->parts_ns[c] > 0 && width > longest)
+			longest = width;
+	}
+	room = columns > longest + 22 ? columns - longest - 22 : 0;
+	room = room > BAR ? BAR : room;
+	tare_text_column(table, "", TARE_COLUMN_CUT);
+	tare_text_column(table, "", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "", 0);
+	for (enum tare_ledger_category c = 0; c < TARE_LEDGER_CATEGORIES; c++) {
+		double share = share_of(ledger->parts_ns[c], ledger->wall_ns);
+		if (ledger->parts_ns[c] == 0 && text->options->verbosity < 1)
+			continue;
+		tare_text_row(table, TARE_STYLE_PLAIN);
+		tare_text_cell(table, "%s", tare_ledger_category_title(c));
+		tare_text_cell(table, "%s", tare_run_percent(share, percent));
+		tare_text_cell(table, "%s", write_part(ledger->parts_ns[c], ledger->wall_ns, part));
+		tare_text_cell(table, "%s", write_bar(text, share / largest, room, bar));
+	}
+	return tare_text_table_print(table);
+}
+
+static int write_remarks(const struct tare_text *text, const struct tare_ledger *ledger)
+{
+	char to[RUN_TEXT], from[RUN_TEXT], all[RUN_TEXT], ambiguous[RUN_TEXT];
+	int64_t hidden = ledger->hidden_to_device_ns + ledger->hidden_from_device_ns;
+	int status = 0;
+
+	if (hidden > 0)
+		status = tare_text_paragraph(
+		    text, TARE_STYLE_PLAIN, "  ", 3,
+		    "(%s of transfers were hidden behind kernels: %s to the device, %s to the host)",
+		    write_part(hidden, ledger->wall_ns, all),
+		    write_part(ledger->hidden_to_device_ns, ledger->wall_ns, to),
+		    write_part(ledger->hidden_from_device_ns, ledger->wall_ns, from));
+	if (status == 0 && ledger->ambiguous_ns > 0 &&
+	    (text->options->verbosity > 0 ||
+	     share_of(ledger->ambiguous_ns, ledger->wall_ns) > AMBIGUOUS))
+		status = tare_text_paragraph(
+		    text, TARE_STYLE_PLAIN, "  ", 3,
+		    "(%s lie so near to a boundary that the clocks' error may put them on its other "
+		    "side)",
+		    write_part(ledger->ambiguous_ns, ledger->wall_ns, ambiguous));
+	return status;
+}
+
+// ---- the matrix
+
+static const char *const host_titles[TARE_HOST_STATES] = {
+	[TARE_HOST_BEFORE_FIRST] = "before the first call",
+	[TARE_HOST_BUILD] = "building",
+	[TARE_HOST_ALLOCATE] = "allocating",
+	[TARE_HOST_BLOCKING_COPY] = "blocking copy",
+	[TARE_HOST_WAIT] = "waiting",
+	[TARE_HOST_API] = "other calls",
+	[TARE_HOST_COMPUTING] = "computing",
+	[TARE_HOST_OFF_CPU] = "off the CPU",
+	[TARE_HOST_GONE] = "gone",
+	[TARE_HOST_UNKNOWN] = "unknown",
+};
+
+static const char *const device_titles[TARE_DEVICE_STATES] = {
+	[TARE_DEVICE_KERNEL] = "kernel",
+	[TARE_DEVICE_KERNEL_AND_TRANSFER] = "kernel+copy",
+	[TARE_DEVICE_TO_DEVICE] = "to dev.",
+	[TARE_DEVICE_FROM_DEVICE] = "to host",
+	[TARE_DEVICE_BOTH_WAYS] = "both",
+	[TARE_DEVICE_LOCAL] = "local",
+	[TARE_DEVICE_IDLE] = "idle",
+};
+
+static bool any_in_row(const struct tare_ledger *ledger, size_t host)
+{
+	for (size_t d = 0; d < TARE_DEVICE_STATES; d++)
+		if (ledger->matrix_ns[host][d])
+			return true;
+	return false;
+}
+
+static bool any_in_column(const struct tare_ledger *ledger, size_t device)
+{
+	for (size_t h = 0; h < TARE_HOST_STATES; h++)
+		if (ledger->matrix_ns[h][device])
+			return true;
+	return false;
+}
+
+static int write_matrix(const struct tare_text *text, const struct tare_ledger *ledger)
+{
+	struct tare_text_table *table;
+	char percent[RUN_TEXT];
+
+	fputc('\n', text->file);
+	table = tare_text_table_new(text, 2);
+	tare_text_column(table, "host, % against device", TARE_COLUMN_CUT);
+	for (size_t d = 0; d < TARE_DEVICE_STATES; d++)
+		if (any_in_column(ledger, d))
+			tare_text_column(table, device_titles[d], TARE_COLUMN_RIGHT);
+	for (size_t h = 0; h < TARE_HOST_STATES; h++) {
+		if (!any_in_row(ledger, h))
+			continue;
+		tare_text_row(table, TARE_STYLE_PLAIN);
+		tare_text_cell(table, "%s", host_titles[h]);
+		for (size_t d = 0; d < TARE_DEVICE_STATES; d++) {
+			double share = share_of(ledger->matrix_ns[h][d], ledger->wall_ns);
+			if (!any_in_column(ledger, d))
+				continue;
+			tare_run_percent(share, percent);
+			// The unit is in the corner.
+			if (strstr(percent, " %"))
+				*strstr(percent, " %") = '\0';
+			tare_text_cell(table, "%s", ledger->matrix_ns[h][d] ? percent : "");
+		}
+	}
+	return tare_text_table_print(table);
+}
+
+// ---- all of them
+
+static int write_ledger(const struct tare_text *text, const struct tare_run_report *run,
+                        const struct tare_ledger *ledger)
+{
+	char name[RUN_TEXT], cut[RUN_TEXT];
+	bool device = ledger->device < run->recording->device_count;
+	int status = tare_run_heading(
+	    text, "Where the time went",
+	    tare_run_cut(text,
+	                 device ? tare_run_device_name(run->recording, ledger->device, name, RUN_TEXT)
+	                 : tare_run_several_devices(run) ? "all devices together"
+	                                                 : "no device",
+	                 56, cut));
+
+	if (status == 0)
+		status = write_categories(text, ledger, largest_share(run->ledgers));
+	if (status == 0)
+		status = write_remarks(text, ledger);
+	if (status == 0 && text->options->verbosity > 0)
+		status = write_matrix(text, ledger);
+	return status;
+}
+
+// The whole evidence follows the verdict, which alone is bold.
+static int write_verdict(const struct tare_text *text, const struct tare_run_summary *summary)
+{
+	int status;
+
+	if (!summary->verdict[0])
+		return 0;
+	fputc('\n', text->file);
+	status = tare_text_paragraph(text, TARE_STYLE_BOLD, "", 0, "%s.", summary->verdict);
+	if (status == 0 && summary->evidence[0])
+		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "%s.", summary->evidence);
+	return status;
+}
+
+int tare_run_text_ledgers(const struct tare_text *text, const struct tare_run_report *run)
+{
+	const struct tare_ledgers *ledgers = run->ledgers;
+	size_t devices = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < ledgers->count; i++)
+		devices += ledgers->ledgers[i].device != TARE_NO_INDEX;
+	for (size_t i = 0; i < ledgers->count && status == 0; i++) {
+		// The union of one device is that device.
+		if (ledgers->ledgers[i].device == TARE_NO_INDEX && devices == 1)
+			continue;
+		status = write_ledger(text, run, &ledgers->ledgers[i]);
+	}
+	return status < 0 ? status : write_verdict(text, &run->tables->summary);
+}

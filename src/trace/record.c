@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/record.h"
+
+// The highest values that this version knows.
+enum {
+	LAST_FACT = TARE_FACT_LIBRARY,
+	LAST_OBJECT = TARE_OBJECT_GRAPH,
+	LAST_MEMORY = TARE_TRACE_MEMORY_MAPPED,
+	LAST_CHANGE = TARE_CHANGE_FLAG,
+	LAST_DIRECTION = TARE_DIRECTION_HOST,
+	LAST_UNTIMED = TARE_UNTIMED_NO_ROOM,
+	LAST_CLOCK = TARE_CLOCK_DEVICE,
+	ALL_STAMPS = TARE_TRACE_STAMP_QUEUED | TARE_TRACE_STAMP_SUBMITTED | TARE_TRACE_STAMP_START |
+	             TARE_TRACE_STAMP_END,
+	MOST_DEPENDENCIES = 6,
+};
+
+static enum tare_trace_verdict sound_if(bool sound)
+{
+	return sound ? TARE_TRACE_SOUND : TARE_TRACE_FALSE;
+}
+
+// An enumerator that begins at `first`.
+static enum tare_trace_verdict known(uint32_t value, uint32_t first, uint32_t last)
+{
+	if (value < first)
+		return TARE_TRACE_FALSE;
+	return value <= last ? TARE_TRACE_SOUND : TARE_TRACE_UNKNOWN;
+}
+
+// The worse of two.
+static enum tare_trace_verdict both(enum tare_trace_verdict a, enum tare_trace_verdict b)
+{
+	return a > b ? a : b;
+}
+
+static enum tare_trace_verdict judge_string(const struct tare_trace_string *string)
+{
+	return sound_if(string->id > 0 && string->total <= TARE_TRACE_STRING_LIMIT &&
+	                string->bytes <= sizeof string->text && string->offset <= string->total &&
+	                string->bytes <= string->total - string->offset &&
+	                (string->bytes > 0 || string->total == 0));
+}
+
+static enum tare_trace_verdict judge_object(const struct tare_trace_object *object, uint16_t kind)
+{
+	enum tare_trace_verdict verdict = known(kind, TARE_OBJECT_PLATFORM, LAST_OBJECT);
+
+	if (kind == TARE_OBJECT_MEMORY)
+		verdict = both(verdict, known(object->number, 0, LAST_MEMORY));
+	return verdict;
+}
+
+static enum tare_trace_verdict judge_definition(const union tare_trace_record *record, uint16_t detail)
+{
+	switch (tare_trace_type(record->head)) {
+	case TARE_TRACE_STRING:
+		return judge_string(&record->string);
+	case TARE_TRACE_TRACK:
+		return known(detail, TARE_TRACE_THREAD, TARE_TRACE_HELPER);
+	case TARE_TRACE_FUNCTION:
+		return both(known(record->function.role, 0, TARE_ROLE_COUNT - 1),
+		            known(record->function.api, 0, TARE_TRACE_CUDA));
+	case TARE_TRACE_OBJECT:
+		return judge_object(&record->object, detail);
+	case TARE_TRACE_FACT:
+		return known(detail, TARE_FACT_VENDOR, LAST_FACT);
+	case TARE_TRACE_SHAPE:
+		return sound_if(record->shape.id > 0 && record->shape.dimensions >= 1 &&
+		                record->shape.dimensions <= 3);
+	case TARE_TRACE_CHANGE:
+		return known(detail, TARE_CHANGE_PROFILING, LAST_CHANGE);
+	default:
+		return TARE_TRACE_UNKNOWN;
+	}
+}
+
+static enum tare_trace_verdict judge_command(const struct tare_trace_command *command)
+{
+	enum tare_trace_verdict values = both(known(command->kind, 1, TARE_KIND_KINDS - 1),
+	                                      known(command->direction, 0, LAST_DIRECTION));
+
+	values = both(values, known(command->memory, 0, LAST_MEMORY));
+	return both(values, sound_if(command->number > 0 &&
+	                             command->enter <= UINT64_MAX - command->call_ticks));
+}
+
+static enum tare_trace_verdict judge_polled(const struct tare_trace_polled *polled)
+{
+	return sound_if(polled->first_enter <= polled->last_exit && polled->count > 0);
+}
+
+static enum tare_trace_verdict judge_pair(const struct tare_trace_clock_pair *pair, uint16_t clock)
+{
+	return both(known(clock, TARE_CLOCK_RAW, LAST_CLOCK), sound_if(pair->before <= pair->after));
+}
+
+static enum tare_trace_verdict judge_event(const union tare_trace_record *record, uint16_t detail)
+{
+	switch (tare_trace_type(record->head)) {
+	case TARE_TRACE_CALL:
+		return sound_if(record->call.enter <= record->call.exit);
+	case TARE_TRACE_POLLED:
+		return judge_polled(&record->polled);
+	case TARE_TRACE_COMMAND:
+		return judge_command(&record->command);
+	case TARE_TRACE_CALL_END:
+		return sound_if(record->call_end.number > 0);
+	case TARE_TRACE_DEPENDS:
+		return sound_if(detail >= 1 && detail <= MOST_DEPENDENCIES);
+	case TARE_TRACE_TIMES:
+		return both(sound_if(record->times.command_number > 0),
+		            known(tare_trace_record_flags(record->head), 0, ALL_STAMPS));
+	case TARE_TRACE_UNTIMED:
+		return both(sound_if(record->untimed.command_number > 0),
+		            known(detail, TARE_UNTIMED_REFUSED, LAST_UNTIMED));
+	case TARE_TRACE_EXECUTE:
+		return sound_if(record->execute.command_number > 0);
+	case TARE_TRACE_CALLBACK:
+		return sound_if(record->callback.enter <= record->callback.exit);
+	case TARE_TRACE_CPU_TIME:
+		return known(detail, 0, 1);
+	case TARE_TRACE_CLOCK_PAIR:
+		return judge_pair(&record->clock_pair, detail);
+	case TARE_TRACE_PHASE:
+		return known(detail, 0, 2);
+	case TARE_TRACE_LOSS:
+		return sound_if(record->loss.from <= record->loss.to);
+	case TARE_TRACE_FORK:
+		return TARE_TRACE_SOUND;
+	case TARE_TRACE_ACTIVE:
+		return known(detail, 0, 1);
+	case TARE_TRACE_TRANSFER:
+		return sound_if(record->transfer.number > 0);
+	case TARE_TRACE_VOID:
+		return TARE_TRACE_SOUND;
+	default:
+		return TARE_TRACE_UNKNOWN;
+	}
+}
+
+enum tare_trace_verdict tare_trace_judge(const union tare_trace_record *record, bool definitions)
+{
+	uint8_t type = tare_trace_type(record->head);
+	uint16_t detail = tare_trace_detail(record->head);
+
+	if (type <= TARE_TRACE_WINDOW)
+		return TARE_TRACE_FALSE;
+	if (definitions && type < TARE_TRACE_CALL)
+		return judge_definition(record, detail);
+	if (definitions && type != TARE_TRACE_CLOCK_PAIR && type < TARE_TRACE_VOID)
+		return TARE_TRACE_FALSE;
+	return type < TARE_TRACE_CALL ? TARE_TRACE_FALSE : judge_event(record, detail);
+}

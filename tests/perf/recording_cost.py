@@ -1,0 +1,82 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What recording costs a launch-heavy program, in interleaved rounds on PoCL's serial device.
+
+  recording_cost.py [--tare TARE] [--stress PROGRAM] [--rounds N] [--commands N]
+
+Variants: as it is; with profiling that the program itself asks for; recorded but counting only
+(no device times: our own cost alone); recorded in full. Printed are medians over the rounds of what
+each variant adds to the one as it is, in nanoseconds a command: in the program's loop, and in the
+process's CPU and wall time less start-up (a run with one command).
+"""
+import argparse
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+
+
+def take(command, environment):
+    """Loop ns, CPU ns (user and system, of the whole process tree), wall ns."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begin = time.monotonic_ns()
+    out = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+    wall = time.monotonic_ns() - begin
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = sum(getattr(after, key) - getattr(before, key) for key in ("ru_utime", "ru_stime"))
+    return int(out.split()[1]), cpu * 1e9, wall
+
+
+def variants(options, folder):
+    stress = [options.stress, str(options.commands)]
+    record = [options.tare, "record", "-q", "--force", "-o", os.path.join(folder, "cost.tare"), "--"]
+    one = [options.stress, "1"]
+    count = {"TARE_RECORD_OPTIONS": "count"}
+    return {
+        "native": (stress, one, {}),
+        "own profiling": (stress + ["profile"], one + ["profile"], {}),
+        "counting only": (record + stress, record + one, count),
+        "recorded": (record + stress, record + one, {}),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tare", default="build/src/cli/tare")
+    parser.add_argument("--stress", default="build/tests/programs/stress")
+    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--commands", type=int, default=1_000_000)
+    options = parser.parse_args()
+    folder = tempfile.mkdtemp()
+    taken = {}
+    try:
+        for number in range(options.rounds):
+            for name, (command, one, extra) in variants(options, folder).items():
+                environment = {**os.environ, "POCL_DEVICES": "basic", **extra}
+                start = take(one, environment)
+                whole = take(command, environment)
+                loop, cpu, wall = whole[0], whole[1] - start[1], whole[2] - start[2]
+                if number:  # the first round fills the kernel cache
+                    taken.setdefault(name, []).append((loop, cpu, wall))
+    finally:
+        shutil.rmtree(folder)
+    native = taken["native"]
+    print(f"{options.rounds - 1} rounds of {options.commands} commands, POCL_DEVICES=basic, ns a command")
+    print(f"{'':15}{'loop':>8}{'added':>8}{'ratio':>7}{'CPU':>9}{'added':>8}{'wall':>9}{'added':>8}")
+    for name, rows in taken.items():
+        cells = []
+        for column in range(3):
+            each = statistics.median(row[column] for row in rows) / options.commands
+            added = statistics.median((row[column] - base[column]) / options.commands
+                                      for row, base in zip(rows, native))
+            ratio = statistics.median(row[column] / base[column] for row, base in zip(rows, native))
+            cells.append((each, added, ratio))
+        print(f"{name:15}{cells[0][0]:8.1f}{cells[0][1]:+8.1f}{cells[0][2]:7.2f}"
+              f"{cells[1][0]:9.1f}{cells[1][1]:+8.1f}{cells[2][0]:9.1f}{cells[2][1]:+8.1f}")
+
+
+if __name__ == "__main__":
+    main()

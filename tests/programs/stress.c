@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches as fast as it can: a write and a read of 4 KB for every ten tiny kernels, clFinish
+// after every hundred commands.
+//   stress COMMANDS [profile]
+// Prints "COMMANDS LOOP_NS CPU_NS": of the loop by the host's clock, of the process since it began.
+// With PROGRESS in the environment, the calls that have returned are counted in that file (a 64-bit
+// number, mapped), for a program that will be killed; COMMANDS 0 then means: until it is.
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+static _Atomic uint64_t here, *progress = &here;
+
+static void check(cl_int status)
+{
+	if (status == CL_SUCCESS)
+		return;
+	fprintf(stderr, "OpenCL error %d\n", status);
+	exit(1);
+}
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void open_progress(void)
+{
+	const char *path = getenv("PROGRESS");
+	if (!path)
+		return;
+	int file = open(path, O_RDWR | O_CREAT, 0644);
+	if (file < 0 || ftruncate(file, sizeof here) < 0)
+		exit(1);
+	void *mapped = mmap(NULL, sizeof here, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	if (mapped == MAP_FAILED)
+		exit(1);
+	progress = mapped;
+}
+
+int main(int argument_count, char **arguments)
+{
+	static const char *source = "kernel void tiny(global int *a) { a[0] += 1; }";
+	static char host[4096];
+	uint64_t commands = argument_count > 1 ? strtoull(arguments[1], NULL, 10) : 120000;
+	cl_command_queue_properties properties =
+	    argument_count > 2 && strcmp(arguments[2], "profile") == 0 ? CL_QUEUE_PROFILING_ENABLE : 0;
+	size_t one = 1;
+	cl_platform_id platform;
+	cl_device_id device;
+	cl_int status;
+
+	open_progress();
+	check(clGetPlatformIDs(1, &platform, NULL));
+	check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
+	cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
+	check(status);
+	cl_command_queue queue = clCreateCommandQueue(context, device, properties, &status);
+	check(status);
+	cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &status);
+	check(status);
+	check(clBuildProgram(program, 1, &device, "", NULL, NULL));
+	cl_kernel kernel = clCreateKernel(program, "tiny", &status);
+	check(status);
+	cl_mem memory = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof host, NULL, &status);
+	check(status);
+	check(clSetKernelArg(kernel, 0, sizeof memory, &memory));
+	check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL));
+	check(clFinish(queue));
+	atomic_store(progress, 1);
+
+	uint64_t begin = now_ns(CLOCK_MONOTONIC);
+	for (uint64_t i = 0; commands == 0 || i < commands; i++) {
+		switch (i % 12) {
+		case 0:
+			check(clEnqueueWriteBuffer(queue, memory, CL_FALSE, 0, sizeof host, host, 0,
+			                           NULL, NULL));
+			break;
+		case 11:
+			check(clEnqueueReadBuffer(queue, memory, CL_FALSE, 0, sizeof host, host, 0,
+			                          NULL, NULL));
+			break;
+		default:
+			check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &one, 0, NULL,
+			                             NULL));
+		}
+		atomic_fetch_add_explicit(progress, 1, memory_order_relaxed);
+		if (i % 100 == 99)
+			check(clFinish(queue));
+	}
+	check(clFinish(queue));
+	uint64_t end = now_ns(CLOCK_MONOTONIC);
+
+	printf("%llu %llu %llu\n", (unsigned long long)commands, (unsigned long long)(end - begin),
+	       (unsigned long long)now_ns(CLOCK_PROCESS_CPUTIME_ID));
+	clReleaseMemObject(memory);
+	clReleaseKernel(kernel);
+	clReleaseProgram(program);
+	clReleaseCommandQueue(queue);
+	clReleaseContext(context);
+	return 0;
+}

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run_fixture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MS INT64_C(1000000)
+#define START (INT64_C(5000) * 1000 * MS) // runs do not begin at 0
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+const char *const run_fixture_names[] = { "simulate", "many", "strict", "unflushed", "writing", "nothing",
+	"silent", NULL };
+
+// ---- what ran
+
+static struct tare_recorded_process processes[2];
+static struct tare_recorded_thread threads[4];
+static struct tare_recorded_device devices[2];
+static struct tare_recorded_queue queues[2];
+static struct tare_recorded_program programs[1];
+static struct tare_recorded_kernel kernels[2];
+static struct tare_recorded_shape shapes[3];
+static struct tare_recorded_change changes[3];
+
+static void set_processes(void)
+{
+	processes[0] = (struct tare_recorded_process){ .executable = "/home/u/simulate",
+		.command_line = "./simulate --steps 200", .host_name = "box", .pid = 4120, .parent_pid = 4119,
+		.rank = TARE_TRACE_NO_RANK, .rank_count = TARE_TRACE_NO_RANK, .rank_from = "",
+		.state = TARE_TRACE_ENDED, .start_ns = START, .end_ns = START + 12410 * MS,
+		.recorded_from_ns = START + 3 * MS, .host_residual_ns = 12, .cpu_ns = 4100 * MS,
+		.helper_cpu_ns = 20 * MS, .self_cost_ps = 110000, .self_call_cost_ps = 60000 };
+	processes[1] = processes[0];
+	processes[1].command_line = "worker\033[2J --shard \xff";
+	processes[1].pid = 4125;
+	processes[1].parent_pid = 4120;
+	processes[1].rank = 1;
+	processes[1].rank_count = 2;
+	processes[1].rank_from = "OMPI_COMM_WORLD_RANK";
+	threads[0] = (struct tare_recorded_thread){ .process = 0, .tid = 4120, .name = "simulate",
+		.unfinished_function = TARE_NO_INDEX };
+	threads[1] = threads[2] = threads[3] = threads[0];
+	threads[2].helper = true;
+	threads[3].process = 1;
+}
+
+static void set_devices(void)
+{
+	devices[0] = (struct tare_recorded_device){ .process = 0, .same_as = 0, .name = "NVIDIA H200",
+		.platform = "NVIDIA CUDA", .vendor = "NVIDIA", .driver_version = "580.159", .type = 4,
+		.compute_units = 132, .clock_hz = 1980000000, .memory_bytes = UINT64_C(139) << 30,
+		.local_bytes = 49152, .group_limit = 1024, .uuid = "", .pci = "0000:01:00.0",
+		.clock_source = TARE_CLOCK_PAIRS, .residual_ns = 60, .drift_ppm = -2.13, .clock_pairs = 24 };
+	devices[1] = devices[0];
+	devices[1].process = 1;
+	devices[1].same_as = 1;
+	devices[1].pci = "0000:02:00.0";
+	devices[1].clock_source = TARE_CLOCK_CAUSAL;
+	devices[1].residual_ns = 8200;
+	devices[1].drift_ppm = NAN;
+	queues[0] = (struct tare_recorded_queue){ .process = 0, .device = 0, .number = 0, .profiling = true,
+		.profiling_added = true, .created_ns = START + 40 * MS };
+	queues[1] = (struct tare_recorded_queue){ .process = 1, .device = 1, .number = 0, .out_of_order = true,
+		.created_ns = START + 50 * MS };
+}
+
+static void set_kernels(void)
+{
+	programs[0] = (struct tare_recorded_program){ .process = 0, .source_hash = 0x1234abcd5678ef90,
+		.source_bytes = 4096, .build_options = "-cl-fast-relaxed-math -DN=64" };
+	kernels[0] = (struct tare_recorded_kernel){ .process = 0, .program = 0, .name = "step" };
+	kernels[1] = (struct tare_recorded_kernel){ .process = 0, .program = TARE_NO_INDEX, .name = "norm2" };
+	shapes[0] = (struct tare_recorded_shape){ 2, { 4096, 4096, 1 }, { 16, 16, 1 } };
+	shapes[1] = (struct tare_recorded_shape){ 1, { 65536, 1, 1 }, { 0, 0, 0 } };
+	shapes[2] = (struct tare_recorded_shape){ 1, { 1000, 1, 1 }, { 64, 1, 1 } };
+	changes[0] = (struct tare_recorded_change){ 0, TARE_CHANGE_PROFILING, 1, 0 };
+	changes[1] = (struct tare_recorded_change){ 0, TARE_CHANGE_EVENT, 1, 81204 };
+	changes[2] = (struct tare_recorded_change){ 0, TARE_CHANGE_HELPER, 1, 0 };
+}
+
+static void set_recording(struct tare_recording *recording)
+{
+	set_processes();
+	set_devices();
+	set_kernels();
+	*recording = (struct tare_recording){ .path = "simulate.tare", .name = "simulate",
+		.program = "./simulate --steps 200", .exit_status = 0, .complete = true, .start_ns = START,
+		.end_ns = START + 12410 * MS, .start_realtime_ns = INT64_C(1763769600) * 1000 * MS,
+		.user_cpu_ns = 3900 * MS, .system_cpu_ns = 200 * MS, .host_units = 16, .processes = processes,
+		.threads = threads, .devices = devices, .queues = queues, .kernels = kernels,
+		.programs = programs, .shapes = shapes, .changes = changes, .process_count = 1,
+		.thread_count = 3, .device_count = 1, .queue_count = 1, .kernel_count = 2, .program_count = 1,
+		.shape_count = 3, .change_count = 3 };
+}
+
+// ---- where the time went
+
+static struct tare_ledger ledgers[3];
+static struct tare_gap gaps[8];
+
+static void set_ledger(struct tare_ledger *ledger, const char *scope, const char *name, uint32_t device)
+{
+	*ledger = (struct tare_ledger){ .scope = scope, .name = name, .device = device,
+		.wall_ns = 12410 * MS, .ambiguous_ns = 2 * MS + 1, .hidden_to_device_ns = 400 * MS,
+		.hidden_from_device_ns = 200 * MS };
+	ledger->parts_ns[TARE_LEDGER_KERNEL] = 5130 * MS;
+	ledger->parts_ns[TARE_LEDGER_TO_DEVICE] = 2830 * MS;
+	ledger->parts_ns[TARE_LEDGER_FROM_DEVICE] = 1120 * MS;
+	ledger->parts_ns[TARE_LEDGER_COMPUTING] = 1810 * MS;
+	ledger->parts_ns[TARE_LEDGER_BLOCKING_COPY] = 980 * MS;
+	ledger->parts_ns[TARE_LEDGER_BUILD] = 400 * MS;
+	ledger->parts_ns[TARE_LEDGER_DISPATCH] = 137 * MS;
+	ledger->parts_ns[TARE_LEDGER_UNKNOWN] = 3 * MS - 1000;
+	ledger->parts_ns[TARE_LEDGER_HELD] = 1000;
+	ledger->matrix_ns[TARE_HOST_WAIT][TARE_DEVICE_KERNEL] = 5000 * MS;
+	ledger->matrix_ns[TARE_HOST_COMPUTING][TARE_DEVICE_KERNEL] = 130 * MS;
+	ledger->matrix_ns[TARE_HOST_BLOCKING_COPY][TARE_DEVICE_TO_DEVICE] = 2830 * MS;
+	ledger->matrix_ns[TARE_HOST_BLOCKING_COPY][TARE_DEVICE_FROM_DEVICE] = 1120 * MS;
+	ledger->matrix_ns[TARE_HOST_COMPUTING][TARE_DEVICE_IDLE] = 1810 * MS;
+	ledger->matrix_ns[TARE_HOST_BUILD][TARE_DEVICE_IDLE] = 400 * MS;
+	ledger->matrix_ns[TARE_HOST_UNKNOWN][TARE_DEVICE_IDLE] = 1120 * MS;
+}
+
+// Six of one device and two of the other, the longest first.
+static void set_gaps(void)
+{
+	for (int i = 0; i < 8; i++)
+		gaps[i] = (struct tare_gap){ START + (i + 1) * 1000 * MS, START + (i + 1) * 1000 * MS + (90 - i) * MS,
+			i < 6 ? 0 : 1, TARE_NO_INDEX, i % 2 ? TARE_LEDGER_COMPUTING : TARE_LEDGER_BUILD };
+}
+
+// ---- tables
+
+static struct tare_task tasks[14], task_shapes[2];
+static struct tare_transfer_row transfers[3];
+static struct tare_api_row api[10];
+static struct tare_build builds[7];
+static struct tare_queue_row queue_rows[2];
+
+static const struct tare_recorded_kernel_fact no_facts = { .kernel = TARE_NO_INDEX, .device = TARE_NO_INDEX };
+
+static struct tare_task untimed_task(const char *name)
+{
+	return (struct tare_task){ .name = name, .device = 0, .kernel = TARE_NO_INDEX,
+		.shape = TARE_NO_INDEX, .frequent_shape = TARE_NO_INDEX, .shapes = 0, .instances = 20, .mean_ns = NAN,
+		.median_ns = NAN, .min_ns = NAN, .max_ns = NAN, .p95_ns = NAN, .share = NAN, .waves = NAN,
+		.groups_per_unit = NAN, .tail = NAN, .trend_per_run = NAN, .facts = no_facts };
+}
+
+static void set_tasks(void)
+{
+	tasks[0] = (struct tare_task){ .name = "step", .device = 0, .kernel = 0, .shape = 0, .frequent_shape = 0,
+		.shapes = 1, .instances = 200, .timed = 200, .total_ns = 5020 * MS, .mean_ns = 25.1e6,
+		.median_ns = 25e6, .min_ns = 24.2e6, .max_ns = 31.7e6, .p95_ns = 26e6, .share = 0.9786,
+		.launch_total_ns = 3 * MS, .groups = 65536, .groups_per_unit = 496.48, .waves = 497,
+		.tail = 0.515, .trend_per_run = 0.042,
+		.facts = { .kernel = 0, .device = 0, .group_limit = 1024, .local_bytes = 2048,
+			.private_bytes = 0, .preferred_multiple = 32, .spill_bytes = 16,
+			.compiled_group = 16 | 16 << 21 | UINT64_C(1) << 42 } };
+	tasks[1] = untimed_task("norm2");
+	tasks[1].kernel = 1;
+	tasks[1].frequent_shape = 1;
+	tasks[1].shapes = 2;
+	tasks[1].instances = 12000;
+	tasks[1].timed = 12000;
+	tasks[1].total_ns = 108 * MS + 123;
+	tasks[1].mean_ns = tasks[1].median_ns = tasks[1].min_ns = 9012;
+	tasks[1].max_ns = 14400;
+	tasks[1].p95_ns = 10000;
+	tasks[1].share = 0.0211;
+	tasks[1].shape_rows = 2;
+	task_shapes[0] = task_shapes[1] = tasks[1];
+	task_shapes[0].shape = 1;
+	task_shapes[1].shape = 2;
+	task_shapes[0].instances = task_shapes[0].timed = 11000;
+	task_shapes[1].instances = 1000;
+	task_shapes[1].timed = 0;
+	for (size_t i = 0; i < COUNT(task_shapes); i++)
+		task_shapes[i].shapes = 1, task_shapes[i].shape_rows = 0;
+}
+
+static void set_transfers(void)
+{
+	transfers[0] = (struct tare_transfer_row){ .kind = TARE_KIND_WRITE,
+		.direction = TARE_DIRECTION_TO_DEVICE, .memory = TARE_TRACE_MEMORY_PAGEABLE, .blocking = true,
+		.device = 0, .count = 34000, .timed = 34000, .bytes = UINT64_C(34000) << 20,
+		.total_ns = 3230 * MS, .exposed_ns = 2830 * MS, .hidden_ns = 400 * MS, .bytes_per_second = 11.04e9,
+		.median_bytes_per_second = 11.2e9, .ceiling = 12e9, .unaligned = 17, .smallest = 4096,
+		.largest = 2 << 20 };
+	transfers[0].sizes[4] = 1000;
+	transfers[0].sizes[8] = 33000;
+	transfers[1] = (struct tare_transfer_row){ .kind = TARE_KIND_MAP,
+		.direction = TARE_DIRECTION_FROM_DEVICE, .memory = TARE_TRACE_MEMORY_BUFFER_HOST, .device = 0,
+		.count = 34000, .timed = 33998, .bytes = UINT64_C(14000) << 20, .total_ns = 1320 * MS,
+		.exposed_ns = 1120 * MS, .hidden_ns = 200 * MS, .bytes_per_second = 11.1e9,
+		.median_bytes_per_second = 11.1e9, .ceiling = NAN, .smallest = 1, .largest = UINT64_C(40) << 30 };
+	transfers[1].sizes[0] = 2;
+	transfers[1].sizes[15] = 33998;
+	transfers[2] = (struct tare_transfer_row){ .kind = TARE_KIND_FILL, .direction = TARE_DIRECTION_LOCAL,
+		.device = 0, .count = 1004, .timed = 0, .bytes = 4016, .bytes_per_second = NAN,
+		.median_bytes_per_second = NAN, .ceiling = NAN, .smallest = 4, .largest = 4 };
+	transfers[2].sizes[0] = 1004;
+}
+
+static void set_host_side(void)
+{
+	static const struct { const char *name; uint32_t role; uint64_t count; int64_t total; } rows[10] = {
+		{ "clFinish", TARE_ROLE_WAIT, 400, 5200 * MS },
+		{ "clEnqueueWriteBuffer", TARE_ROLE_COMMAND, 34000, 3700 * MS },
+		{ "clBuildProgram", TARE_ROLE_BUILD, 7, 400 * MS },
+		{ "clEnqueueNDRangeKernel", TARE_ROLE_COMMAND, 12200, 210 * MS },
+		{ "clCreateBuffer", TARE_ROLE_ALLOCATE, 12, 40 * MS },
+		{ "clGetEventInfo", TARE_ROLE_POLL, 4000000, 30 * MS },
+		{ "clSetKernelArg", TARE_ROLE_QUERY, 48000, 4 * MS },
+		{ "clCreateContext", TARE_ROLE_CREATE, 1, 2 * MS },
+		{ "clGetPlatformIDs", TARE_ROLE_START, 2, 1 * MS },
+		{ "clFlush", TARE_ROLE_FLUSH, 2, 0 },
+	};
+	for (size_t i = 0; i < COUNT(rows); i++)
+		api[i] = (struct tare_api_row){ .function = rows[i].name, .role = rows[i].role,
+			.count = rows[i].count, .failed = i == 4 ? 1 : 0, .total_ns = rows[i].total,
+			.max_ns = rows[i].total / 4 };
+	for (size_t i = 0; i < COUNT(builds); i++)
+		builds[i] = (struct tare_build){ .program = i ? TARE_NO_INDEX : 0, .function = "clBuildProgram",
+			.at_ns = START + (int64_t)(i + 1) * 500 * MS, .ns = (int64_t)(i * 5 % 7 + 1) * 14 * MS,
+			.error = i == 6 ? -11 : 0 };
+	for (size_t i = 0; i < COUNT(queue_rows); i++) {
+		queue_rows[i] = (struct tare_queue_row){ .queue = (uint32_t)i, .commands = 81204, .timed = 81204,
+			.busy_ns = 9080 * MS, .mean_depth = 1.62, .max_depth = 61, .gaps_ns = 2800 * MS,
+			.median_latency_ns = 11300 };
+		queue_rows[i].gap_causes_ns[TARE_LEDGER_COMPUTING] = 1800 * MS;
+		queue_rows[i].gap_causes_ns[TARE_LEDGER_BUILD] = 400 * MS;
+	}
+}
+
+static void set_summary(struct tare_tables *tables)
+{
+	struct tare_run_summary *summary = &tables->summary;
+	*summary = (struct tare_run_summary){ .wall_ns = 12410 * MS, .cpu_utilisation = 0.3304,
+		.device_utilisation = 0.7317, .kernel_share = 0.4134, .transfer_share = 0.367,
+		.exposed_transfer_share = 0.318, .launch_ns = 213 * MS, .mean_launch_ns = 4610.4,
+		.working_from_ns = START + 100 * MS, .working_to_ns = START + 12400 * MS,
+		.bound = TARE_BOUND_TRANSFER,
+		.verdict = "This run is transfer-bound: the device waits for data 39.7 % of the time",
+		.evidence = "transfers that no kernel hides 31.8 %, blocking copies 7.9 %; kernels 41.3 %" };
+	summary->bound_ns[TARE_BOUND_TRANSFER] = 12300 * MS;
+}
+
+static void set_tables(struct tare_tables *tables)
+{
+	set_tasks();
+	set_transfers();
+	set_host_side();
+	*tables = (struct tare_tables){ .tasks = tasks, .task_shapes = task_shapes, .transfers = transfers,
+		.api = api, .builds = builds, .queues = queue_rows, .task_count = 2, .task_shape_count = 2,
+		.transfer_count = 3, .api_count = 10, .build_count = 7, .queue_count = 1,
+		.memory = { 12, UINT64_C(3) << 30, UINT64_C(2) << 30, START + 2000 * MS, 2 },
+		.coverage = { .enqueued = 81204, .completed = 81204, .calls = 178000,
+			.self_cost_share = 0.00113, .self_cost_ns = 14 * MS, .helper_cpu_ns = 20 * MS } };
+	set_summary(tables);
+}
+
+// ---- the scenarios
+
+static void make_many(struct run_fixture *fixture)
+{
+	static char long_name[2048];
+	struct tare_recording *recording = &fixture->recording;
+	struct tare_tables *tables = &fixture->tables;
+
+	memset(long_name, 'N', sizeof long_name - 1);
+	memcpy(long_name, "_ZTS\n\033[31m\xc2\x9b", 12);
+	recording->program = "mpirun -n 2 ./a-rather-long-path/to/some/program --with --many arguments that go on\n";
+	recording->exit_status = -1;
+	recording->exit_signal = 11;
+	recording->process_count = 2;
+	recording->thread_count = 4;
+	recording->device_count = recording->queue_count = 2;
+	recording->problem = "2 files in the folder are no traces";
+	processes[0].problem = "window 7: a record contradicts the format";
+	processes[0].damaged_windows = 3;
+	processes[0].lost_records = 1200;
+	processes[0].lost_commands = 17;
+	processes[1].state = TARE_TRACE_STOPPED;
+	processes[1].stop_reason = TARE_TRACE_NO_SPACE;
+	processes[1].recycled_records = 5;
+	processes[1].unknown_records = 9;
+	set_ledger(&ledgers[1], "device", "NVIDIA H200", 1);
+	set_ledger(&ledgers[2], "union", "all devices", TARE_NO_INDEX);
+	ledgers[1].parts_ns[TARE_LEDGER_UNKNOWN] += 1000 * MS;
+	ledgers[1].parts_ns[TARE_LEDGER_KERNEL] -= 1000 * MS;
+	fixture->ledgers = (struct tare_ledgers){ ledgers, 3, gaps, 8 };
+	fixture->view.from_ns += 1000 * MS;
+	fixture->view.kernel = "*N*";
+	fixture->run.choice = "the newest of 3 here";
+	for (size_t i = 2; i < COUNT(tasks); i++)
+		tasks[i] = untimed_task(i == 2 ? long_name : "k");
+	tasks[2].timed = 3;
+	tasks[2].total_ns = 500;
+	tasks[2].mean_ns = tasks[2].median_ns = tasks[2].min_ns = tasks[2].max_ns = 0.4;
+	tasks[3].device = 1;
+	tables->task_count = COUNT(tasks);
+	tables->queue_count = 2;
+	queue_rows[1].timed = 0;
+	queue_rows[1].max_depth = 0;
+	queue_rows[1].mean_depth = NAN;
+	queue_rows[1].median_latency_ns = TARE_NO_TIME;
+	memset(queue_rows[1].gap_causes_ns, 0, sizeof queue_rows[1].gap_causes_ns);
+	tables->coverage.completed = 80000;
+	tables->coverage.unobserved = 1204;
+	tables->coverage.unobserved_by[TARE_UNOBSERVED_FAILED] = 4;
+	tables->coverage.unobserved_by[TARE_UNOBSERVED_NOT_ASKED] = 1200;
+	tables->coverage.contradictions = 1;
+	tables->coverage.failed = 1;
+	tables->coverage.unresolved = 2;
+	tables->coverage.passed_calls = 3;
+	tables->coverage.damaged_windows = 3;
+	tables->coverage.dropped = 1205;
+	tables->coverage.self_cost_share = NAN;
+	tables->coverage.self_cost_ns = TARE_NO_TIME;
+	tables->summary.wall_ns = 11410 * MS;
+	tables->summary.cpu_utilisation = NAN;
+	tables->summary.device_utilisation = NAN;
+	tables->summary.mean_launch_ns = NAN;
+	tables->memory.peak_at_ns = TARE_NO_TIME;
+	tables->summary.working_from_ns = tables->summary.working_to_ns = TARE_NO_TIME;
+}
+
+static void make_untimed(struct run_fixture *fixture, bool flushed)
+{
+	struct tare_tables *tables = &fixture->tables;
+	struct tare_ledger *ledger = &ledgers[0];
+
+	memset(ledger->parts_ns, 0, sizeof ledger->parts_ns);
+	memset(ledger->matrix_ns, 0, sizeof ledger->matrix_ns);
+	ledger->ambiguous_ns = ledger->hidden_to_device_ns = ledger->hidden_from_device_ns = 0;
+	ledger->parts_ns[TARE_LEDGER_UNTIMED] = 12000 * MS;
+	ledger->parts_ns[TARE_LEDGER_BEFORE_FIRST] = 410 * MS;
+	devices[0].clock_source = TARE_CLOCK_NONE;
+	devices[0].residual_ns = TARE_NO_TIME;
+	queues[0].profiling = queues[0].profiling_added = false;
+	tasks[0] = untimed_task("step");
+	tables->task_count = 1;
+	tables->task_shape_count = 0;
+	transfers[0] = transfers[2];
+	tables->transfer_count = 1;
+	queue_rows[0].timed = 0;
+	queue_rows[0].mean_depth = NAN;
+	queue_rows[0].max_depth = 0;
+	queue_rows[0].median_latency_ns = TARE_NO_TIME;
+	tables->coverage.completed = 0;
+	tables->coverage.unobserved = tables->coverage.enqueued = 1024;
+	if (flushed) {
+		processes[0].flags = TARE_TRACE_STRICT;
+		tables->coverage.unobserved_by[TARE_UNOBSERVED_NOT_ASKED] = 1024;
+		fixture->recording.change_count = 0;
+	} else {
+		tables->coverage.unobserved_by[TARE_UNOBSERVED_ABANDONED] = 1024;
+		tables->coverage.never_flushed = 1024;
+	}
+	tables->summary.bound = TARE_BOUND_NOT_CLEAR;
+	tables->summary.device_utilisation = NAN;
+	snprintf(tables->summary.verdict, sizeof tables->summary.verdict,
+	         "What bounds this run is not clear: no device times");
+	tables->summary.evidence[0] = '\0';
+}
+
+static void make_empty(struct run_fixture *fixture, size_t process_count)
+{
+	struct tare_ledger *ledger = &ledgers[0];
+
+	fixture->recording = (struct tare_recording){ .path = "hello.tare", .name = "hello",
+		.program = "./hello", .exit_status = 3, .complete = true, .start_ns = START,
+		.end_ns = START + 2 * MS, .user_cpu_ns = TARE_NO_TIME, .system_cpu_ns = TARE_NO_TIME,
+		.processes = processes, .threads = threads, .process_count = process_count,
+		.thread_count = process_count, .layer = "the layer was never loaded (0 calls)" };
+	fixture->view.to_ns = START + 2 * MS;
+	*ledger = (struct tare_ledger){ .scope = "union", .name = "all devices", .device = TARE_NO_INDEX,
+		.wall_ns = 2 * MS };
+	ledger->parts_ns[TARE_LEDGER_BEFORE_FIRST] = 2 * MS;
+	ledger->matrix_ns[TARE_HOST_BEFORE_FIRST][TARE_DEVICE_IDLE] = 2 * MS;
+	fixture->ledgers = (struct tare_ledgers){ ledgers, 1, NULL, 0 };
+	fixture->tables = (struct tare_tables){ .summary = { .wall_ns = 2 * MS, .cpu_utilisation = NAN,
+		.device_utilisation = 0, .mean_launch_ns = NAN, .working_from_ns = TARE_NO_TIME,
+		.working_to_ns = TARE_NO_TIME, .verdict = "Nothing ran on a device" },
+		.memory = { .peak_at_ns = TARE_NO_TIME },
+		.coverage = { .self_cost_share = NAN, .self_cost_ns = TARE_NO_TIME } };
+}
+
+static bool make(const char *name, struct run_fixture *fixture)
+{
+	if (strcmp(name, "simulate") == 0)
+		return true;
+	if (strcmp(name, "many") == 0)
+		make_many(fixture);
+	else if (strcmp(name, "strict") == 0)
+		make_untimed(fixture, true);
+	else if (strcmp(name, "unflushed") == 0)
+		make_untimed(fixture, false);
+	else if (strcmp(name, "nothing") == 0)
+		make_empty(fixture, 0);
+	else if (strcmp(name, "silent") == 0)
+		make_empty(fixture, 1);
+	else if (strcmp(name, "writing") == 0) {
+		fixture->recording.complete = false;
+		fixture->recording.exit_status = -1;
+		processes[0].state = TARE_TRACE_RECORDING;
+	} else
+		return false;
+	return true;
+}
+
+bool run_fixture_make(const char *name, struct run_fixture *fixture)
+{
+	set_recording(&fixture->recording);
+	set_tables(&fixture->tables);
+	set_ledger(&ledgers[0], "device", "NVIDIA H200", 0);
+	set_ledger(&ledgers[1], "union", "all devices", TARE_NO_INDEX);
+	set_gaps();
+	fixture->ledgers = (struct tare_ledgers){ ledgers, 2, gaps, 6 };
+	fixture->view = (struct tare_view){ START, START + 12410 * MS, TARE_NO_INDEX, TARE_NO_INDEX, NULL };
+	fixture->run = (struct tare_run_report){ &fixture->recording, &fixture->view, &fixture->ledgers,
+		&fixture->tables, NULL };
+	return make(name, fixture);
+}

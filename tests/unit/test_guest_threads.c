@@ -1,0 +1,575 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recorder's core under threads, signals and forks. Built a second time for ThreadSanitizer.
+#include "guest_trace.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/time.h>
+
+#include <cmocka.h>
+
+static char folder[256];
+
+static int set_up(void **state)
+{
+	(void)state;
+	make_folder(folder, sizeof folder);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	remove_folder(folder);
+	return 0;
+}
+
+static struct guest_trace only_trace(void)
+{
+	struct guest_trace trace[2];
+	assert_int_equal(load_files(folder, trace, 2), 1);
+	return trace[0];
+}
+
+enum { MOST_TRACKS = 12000 };
+
+struct tracks {
+	uint32_t defined[MOST_TRACKS], last[MOST_TRACKS];
+	uint64_t commands, tracks;
+};
+
+// Each track's commands, which must be whole and in order, after its definition.
+static void count_tracks(const struct guest_trace *trace, struct tracks *tracks)
+{
+	struct guest_place place = { 0 };
+	const union tare_trace_record *record;
+	memset(tracks, 0, sizeof *tracks);
+	while ((record = next_record(trace, &place))) {
+		uint32_t track = tare_trace_track(record->head);
+		assert_in_range(track, 1, MOST_TRACKS - 1);
+		if (tare_trace_type(record->head) == TARE_TRACE_TRACK) {
+			assert_int_equal(tracks->defined[track]++, 0);
+			tracks->tracks++;
+		}
+		if (tare_trace_type(record->head) != TARE_TRACE_COMMAND)
+			continue;
+		assert_true(is_whole(record));
+		assert_int_equal(record->command.number, ++tracks->last[track]);
+		tracks->commands++;
+	}
+	for (size_t i = 0; i < MOST_TRACKS; i++)
+		if (tracks->last[i])
+			assert_int_equal(tracks->defined[i], 1);
+}
+
+enum { THREADS = 8, EACH = 9000 };
+
+static void *write_each(void *argument)
+{
+	for (int i = 0; i < *(int *)argument; i++)
+		write_command(guest_thread());
+	return NULL;
+}
+
+static int write_from_threads(void *argument)
+{
+	pthread_t threads[THREADS];
+	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	for (int i = 0; i < THREADS; i++)
+		if (pthread_create(&threads[i], NULL, write_each, argument))
+			return 1;
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
+static void each_thread_has_its_track(void **state)
+{
+	static struct tracks tracks;
+	int each = EACH;
+	struct guest_trace trace;
+	(void)state;
+	assert_int_equal(run_recorded(folder, "", write_from_threads, &each), 0);
+	trace = only_trace();
+	count_tracks(&trace, &tracks);
+	assert_int_equal(tracks.commands, THREADS * EACH);
+	assert_in_range(tracks.tracks, THREADS + 1, THREADS + 2); // the first one, and the helper
+	assert_int_equal(trace.header->lost_records, 0);
+	unload(&trace);
+}
+
+// Full windows are used again while others write: what is left has no hole within a thread.
+static void newest_of_many_threads_are_kept(void **state)
+{
+	struct guest_place place = { 0 };
+	const union tare_trace_record *record;
+	uint32_t last[THREADS + 3] = { 0 };
+	uint64_t commands = 0;
+	int each = EACH * 3;
+	struct guest_trace trace;
+	(void)state;
+	assert_int_equal(run_recorded(folder, "max=6000000,keep=newest", write_from_threads, &each), 0);
+	trace = only_trace();
+	while ((record = next_record(&trace, &place)))
+		if (tare_trace_type(record->head) == TARE_TRACE_COMMAND) {
+			uint32_t track = tare_trace_track(record->head);
+			assert_in_range(track, 1, THREADS + 2);
+			assert_true(is_whole(record));
+			if (last[track])
+				assert_int_equal(record->command.number, last[track] + 1);
+			last[track] = record->command.number;
+			commands++;
+		}
+	assert_true(trace.header->recycled_commands > 0);
+	assert_int_equal(commands + trace.header->recycled_commands + trace.header->lost_commands,
+	                 THREADS * EACH * 3);
+	unload(&trace);
+}
+
+#ifndef SHORT_THREADS // ThreadSanitizer takes its time with each
+#define SHORT_THREADS 10000
+#endif
+
+static int run_short_threads(void *argument)
+{
+	int one = 3;
+	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	for (int i = 0; i < *(int *)argument; i++) {
+		pthread_t thread;
+		if (pthread_create(&thread, NULL, write_each, &one))
+			return 1;
+		pthread_join(thread, NULL);
+	}
+	return 0;
+}
+
+static void short_threads_share_windows(void **state)
+{
+	static struct tracks tracks;
+	int threads = SHORT_THREADS;
+	struct guest_trace trace;
+	(void)state;
+	assert_int_equal(run_recorded(folder, "", run_short_threads, &threads), 0);
+	trace = only_trace();
+	count_tracks(&trace, &tracks);
+	assert_int_equal(tracks.commands, 3 * threads);
+	assert_in_range(tracks.tracks, threads + 1, threads + 2);
+	assert_int_equal(trace.header->lost_records, 0);
+	// 3 commands and a CPU time each, 4095 to a window; and those that are still in use.
+	assert_true(trace.header->windows - trace.header->definition_windows <=
+	            (uint64_t)threads * 4 / 4095 + 4);
+	unload(&trace);
+}
+
+// ---- signals
+
+static volatile sig_atomic_t handled;
+static sigjmp_buf jump;
+static volatile sig_atomic_t jumps;
+
+static void write_in_handler(int signal)
+{
+	(void)signal;
+	if (!guest_thread())
+		return;
+	for (int i = 0; i < 5; i++)
+		handled += write_command(guest_thread());
+	guest_string("in a handler", 12);
+}
+
+// Commands here take their numbers in the order of claiming, so that a handler's stand behind.
+static bool write_slowly(uint32_t value)
+{
+	struct guest_thread *thread = guest_thread();
+	union tare_trace_record *record = guest_event(thread);
+	if (!record)
+		return false;
+	for (size_t i = 1; i < 8; i++) {
+		((volatile uint64_t *)record->words)[i] = value;
+		for (volatile int wait = 0; wait < 20; wait++)
+			;
+	}
+	guest_commit(record, tare_trace_head(TARE_TRACE_PHASE, 0, 0, thread->track));
+	return true;
+}
+
+enum { IN_STORM = 60000 };
+
+static int write_in_a_storm(void *argument)
+{
+	struct itimerval every = { { 0, 100 }, { 0, 100 } };
+	uint32_t written = 0;
+	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	signal(SIGALRM, write_in_handler);
+	setitimer(ITIMER_REAL, &every, NULL);
+	for (uint32_t i = 1; i <= IN_STORM; i++) {
+		written += write_slowly(i);
+		if (i % 64 == 0)
+			guest_string("outside", 7);
+	}
+	signal(SIGALRM, SIG_IGN);
+	*(uint32_t *)argument = (uint32_t)handled;
+	return written != IN_STORM;
+}
+
+static int store_handled(void *argument)
+{
+	uint32_t in_handlers = 0;
+	int status = write_in_a_storm(&in_handlers);
+	FILE *file = fopen(argument, "w");
+	if (!file)
+		return 1;
+	fprintf(file, "%u", in_handlers);
+	fclose(file);
+	return status;
+}
+
+static void handlers_may_record_in_the_middle(void **state)
+{
+	struct guest_place place = { 0 };
+	const union tare_trace_record *record;
+	struct guest_trace trace;
+	uint64_t number = 0, phase = 0, commands = 0;
+	unsigned in_handlers = 0;
+	char path[300];
+	FILE *file;
+	(void)state;
+	snprintf(path, sizeof path, "%s/handled", folder);
+	assert_int_equal(run_recorded(folder, "", store_handled, path), 0);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%u", &in_handlers), 1);
+	fclose(file);
+	trace = only_trace();
+	while ((record = next_record(&trace, &place))) {
+		assert_int_not_equal(tare_trace_type(record->head), TARE_TRACE_VOID);
+		if (tare_trace_type(record->head) == TARE_TRACE_PHASE) {
+			assert_int_equal(record->words[1], ++phase);
+			for (size_t i = 2; i < 8; i++)
+				assert_int_equal(record->words[i], phase);
+		}
+		if (tare_trace_type(record->head) != TARE_TRACE_COMMAND)
+			continue;
+		assert_true(is_whole(record));
+		assert_true(record->command.number > number);
+		number = record->command.number;
+		commands++;
+	}
+	assert_int_equal(phase, IN_STORM);
+	assert_int_equal(commands, in_handlers);
+	assert_true(in_handlers > 0);
+	assert_int_equal(trace.header->lost_records, 0);
+	unload(&trace);
+}
+
+static void jump_out(int signal)
+{
+	(void)signal;
+	jumps++;
+	write_command(guest_thread());
+	siglongjmp(jump, 1);
+}
+
+static int jump_out_of_records(void *argument)
+{
+	(void)argument;
+	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	signal(SIGUSR1, jump_out);
+	for (volatile int i = 0; i < 10000; i++)
+		if (!sigsetjmp(jump, 1)) {
+			struct guest_thread *thread = guest_thread();
+			union tare_trace_record *record = guest_event(thread);
+			if (!record)
+				return 1;
+			if (i % 10 == 0)
+				raise(SIGUSR1);
+			guest_commit(record, tare_trace_head(TARE_TRACE_PHASE, 0, 0, thread->track));
+		}
+	return jumps != 1000;
+}
+
+static void handlers_that_never_return_hide_nothing(void **state)
+{
+	struct guest_trace trace;
+	(void)state;
+	assert_int_equal(run_recorded(folder, "", jump_out_of_records, NULL), 0);
+	trace = only_trace();
+	assert_int_equal(count_records(&trace, TARE_TRACE_COMMAND), 1000);
+	assert_int_equal(count_records(&trace, TARE_TRACE_PHASE), 9000);
+	assert_int_equal(count_records(&trace, TARE_TRACE_VOID), 1000);
+	unload(&trace);
+}
+
+// ---- forks
+
+static int fork_once(void *argument)
+{
+	bool calls = *(int *)argument != 0;
+	pid_t child;
+	int status;
+	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	for (int i = 0; i < 5000; i++)
+		write_command(guest_thread());
+	child = fork();
+	if (!child) {
+		for (int i = 0; calls && i < 7; i++)
+			write_command(guest_thread());
+		exit(0);
+	}
+	for (int i = 0; i < 100; i++)
+		write_command(guest_thread());
+	return waitpid(child, &status, 0) != child || status;
+}
+
+static const union tare_trace_record *only_record(const struct guest_trace *trace,
+                                                  enum tare_trace_type type)
+{
+	struct guest_place place = { 0 };
+	const union tare_trace_record *record, *found = NULL;
+	while ((record = next_record(trace, &place)))
+		if (tare_trace_type(record->head) == type) {
+			assert_null(found);
+			found = record;
+		}
+	assert_non_null(found);
+	return found;
+}
+
+static void child_has_a_file_of_its_own(void **state)
+{
+	(void)state;
+	for (int calls = 0; calls < 2; calls++) {
+		struct guest_trace traces[2] = { 0 };
+		const struct guest_trace *parent = &traces[0], *child = &traces[1];
+		uint64_t number;
+		set_up(NULL);
+		assert_int_equal(run_recorded(folder, "", fork_once, &calls), 0);
+		assert_int_equal(load_files(folder, traces, 2), 1 + calls);
+		if (calls && (traces[0].header->flags & TARE_TRACE_FORKED)) {
+			parent = &traces[1];
+			child = &traces[0];
+		}
+		number = only_record(parent, TARE_TRACE_FORK)->fork.child;
+		assert_int_equal(count_records(parent, TARE_TRACE_COMMAND), 5100);
+		assert_int_equal(parent->header->flags, 0);
+		assert_int_equal(parent->header->state, TARE_TRACE_ENDED);
+		assert_true(number > 1 && number != parent->header->pid);
+		if (calls) {
+			assert_int_equal(child->header->flags, TARE_TRACE_FORKED);
+			assert_int_equal(child->header->pid, number);
+			assert_int_equal(child->header->parent_pid, parent->header->pid);
+			assert_int_equal(child->header->state, TARE_TRACE_ENDED);
+			assert_int_equal(count_records(child, TARE_TRACE_COMMAND), 7);
+			// Its helper may not have run yet when it ended.
+			assert_in_range(count_records(child, TARE_TRACE_TRACK), 1, 2);
+		}
+		unload(&traces[0]);
+		unload(&traces[1]);
+		tear_down(NULL);
+	}
+}
+
+enum { STRESS_THREADS = 4, STRESS_FORKS = 6, STRESS_EACH = 4000 };
+
+static _Atomic bool stress_over;
+
+static void *fork_often(void *argument)
+{
+	(void)argument;
+	for (int i = 0; i < STRESS_FORKS; i++) {
+		pid_t child = fork();
+		if (!child) {
+			for (int k = 0; k < 50; k++)
+				write_command(guest_thread());
+			_exit(guest_thread() ? 0 : 1);
+		}
+		for (int k = 0; k < 10; k++)
+			write_command(guest_thread());
+		int status = 1;
+		if (waitpid(child, &status, 0) != child || status)
+			return argument;
+	}
+	return NULL;
+}
+
+static void *define_often(void *argument)
+{
+	(void)argument;
+	while (!atomic_load(&stress_over)) {
+		guest_string("a text that takes more than one record to be written", 52);
+		guest_waiting(guest_thread(), 3, guest_ticks());
+		guest_cpu_time(guest_thread(), guest_ticks());
+		guest_waiting(guest_thread(), 0, 0);
+		struct timespec moment = { 0, 100000 };
+		nanosleep(&moment, NULL);
+	}
+	return NULL;
+}
+
+static int stress(void *argument)
+{
+	pthread_t threads[STRESS_THREADS], forker, definer;
+	int each = STRESS_EACH, one = 1;
+	void *failed = NULL;
+	(void)argument;
+	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	__atomic_store_n(&guest_header->pending, 1, __ATOMIC_RELAXED); // the helper harvests
+	if (pthread_create(&forker, NULL, fork_often, &one) ||
+	    pthread_create(&definer, NULL, define_often, NULL))
+		return 1;
+	for (int turn = 0; turn < 5; turn++) {
+		for (int i = 0; i < STRESS_THREADS; i++)
+			if (pthread_create(&threads[i], NULL, write_each, &each))
+				return 1;
+		for (int i = 0; i < STRESS_THREADS; i++)
+			pthread_join(threads[i], NULL);
+	}
+	pthread_join(forker, &failed);
+	atomic_store(&stress_over, true);
+	pthread_join(definer, NULL);
+	return failed != NULL;
+}
+
+static void threads_and_forks_together(void **state)
+{
+	static struct tracks tracks;
+	struct guest_trace traces[STRESS_FORKS + 1];
+	size_t parents = 0;
+	(void)state;
+	assert_int_equal(run_recorded(folder, "", stress, NULL), 0);
+	assert_int_equal(load_files(folder, traces, STRESS_FORKS + 1), STRESS_FORKS + 1);
+	for (size_t i = 0; i <= STRESS_FORKS; i++) {
+		bool child = traces[i].header->flags & TARE_TRACE_FORKED;
+		count_tracks(&traces[i], &tracks);
+		assert_int_equal(tracks.commands, child ? 50 :
+			5 * STRESS_THREADS * STRESS_EACH + STRESS_FORKS * 10);
+		assert_int_equal(traces[i].header->lost_records, 0);
+		if (!child)
+			assert_int_equal(count_records(&traces[i], TARE_TRACE_FORK), STRESS_FORKS);
+		parents += !child;
+		unload(&traces[i]);
+	}
+	assert_int_equal(parents, 1);
+}
+
+// ---- tools
+
+enum { KEYS = 20000 };
+
+struct user { struct guest_map *map; uintptr_t base; _Atomic bool *over; int wrong; };
+
+static void *use_map(void *argument)
+{
+	struct user *user = argument;
+	for (uintptr_t i = 1; i <= KEYS; i++) {
+		const void *key = (const void *)(user->base + i * 64);
+		user->wrong += guest_map_find(user->map, key, 7) != 7;
+		user->wrong += !guest_map_put(user->map, key, i);
+		user->wrong += guest_map_find(user->map, key, 7) != i;
+		if (i % 3 == 0)
+			guest_map_remove(user->map, key);
+		if (i % 9 == 0)
+			user->wrong += !guest_map_put(user->map, key, i + 1);
+	}
+	for (uintptr_t i = 1; i <= KEYS; i++)
+		user->wrong += guest_map_find(user->map, (const void *)(user->base + i * 64), 7) !=
+			(i % 9 == 0 ? i + 1 : i % 3 == 0 ? 7 : i);
+	return NULL;
+}
+
+// Values that belong to their key only, read while others write.
+static void *look_up(void *argument)
+{
+	struct user *user = argument;
+	while (!atomic_load(user->over))
+		for (uintptr_t i = 1; i <= KEYS; i += 37) {
+			const void *key = (const void *)(((uintptr_t)1 << 24) + i * 64);
+			uint64_t value = guest_map_find(user->map, key, 0);
+			user->wrong += value != 0 && value != i && value != i + 1;
+		}
+	return NULL;
+}
+
+static void map_serves_threads(void **state)
+{
+	_Atomic bool over = false;
+	struct guest_map *map = guest_map_new();
+	struct user users[5];
+	pthread_t threads[5];
+	(void)state;
+	assert_non_null(map);
+	assert_int_equal(guest_map_find(map, &over, 99), 99);
+	assert_false(guest_map_put(map, NULL, 1));
+	for (int i = 0; i < 5; i++) {
+		users[i] = (struct user){ map, (uintptr_t)(i + 1) << 24, &over, 0 };
+		pthread_create(&threads[i], NULL, i < 4 ? use_map : look_up, &users[i]);
+	}
+	for (int i = 0; i < 5; i++) {
+		if (i == 4)
+			atomic_store(&over, true);
+		pthread_join(threads[i], NULL);
+		assert_int_equal(users[i].wrong, 0);
+	}
+}
+
+static void memory_is_aligned_and_zero(void **state)
+{
+	(void)state;
+	for (size_t bytes = 1; bytes < 3000000; bytes = bytes * 3 + 1) {
+		char *memory = guest_memory(bytes);
+		assert_non_null(memory);
+		assert_int_equal((uintptr_t)memory % 64, 0);
+		for (size_t i = 0; i < bytes; i++)
+			assert_int_equal(memory[i], 0);
+		memset(memory, 1, bytes);
+	}
+}
+
+struct counter { guest_lock lock; uint64_t count; };
+
+static void *count_up(void *argument)
+{
+	struct counter *counter = argument;
+	for (int i = 0; i < 20000; i++) {
+		guest_acquire(&counter->lock);
+		counter->count++;
+		guest_release(&counter->lock);
+	}
+	return NULL;
+}
+
+static void lock_lets_one_in(void **state)
+{
+	struct counter counter = { 0 };
+	pthread_t threads[4];
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, count_up, &counter);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(counter.count, 80000);
+	assert_true(guest_try(&counter.lock));
+	assert_false(guest_try(&counter.lock));
+}
+
+int main(int argc, char **argv)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(each_thread_has_its_track),
+		TEST(newest_of_many_threads_are_kept),
+		TEST(short_threads_share_windows),
+		TEST(handlers_may_record_in_the_middle),
+		TEST(handlers_that_never_return_hide_nothing),
+		cmocka_unit_test(child_has_a_file_of_its_own),
+		TEST(threads_and_forks_together),
+		cmocka_unit_test(map_serves_threads),
+		cmocka_unit_test(memory_is_aligned_and_zero),
+		cmocka_unit_test(lock_lets_one_in),
+	};
+	if (argc == 2 && !strcmp(argv[1], "--probe"))
+		return 0;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,644 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ledgers worked out by hand; docs/ledger.md has the rules.
+#include "analysis/ledger.h"
+#include "analysis/intervals.h"
+#include "ledger_oracle.h"
+#include "made_recording.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { K = TARE_KIND_KERNEL, W = TARE_KIND_WRITE, R = TARE_KIND_READ };
+#define NOT_TOLD TARE_NO_TIME
+
+struct part {
+	enum tare_ledger_category category;
+	int64_t ns;
+};
+
+// A run of 1000 ns with one process to its end, one thread, one device, one in-order queue.
+static void simple(struct made *made)
+{
+	made->recording.end_ns = 1000;
+	made_process(made, 1000);
+	made_thread(made, 0);
+	made_device(made, 0, TARE_NO_INDEX, 0);
+	made_queue(made, 0, 0, false);
+}
+
+// On a CPU all the time.
+static void simple_busy(struct made *made)
+{
+	simple(made);
+	made_sample(made, 0, 0);
+	made_sample(made, 1000, 1000);
+}
+
+static void call(struct made *made, uint8_t role, int64_t enter_ns, int64_t exit_ns)
+{
+	made_call(made, made_plain_call(0, role, enter_ns, exit_ns));
+}
+
+static void command(struct made *made, uint8_t kind, int64_t enter_ns, int64_t exit_ns,
+                    int64_t submitted_ns, int64_t start_ns, int64_t end_ns)
+{
+	made_command(made, made_plain_command(0, 0, kind, enter_ns, exit_ns, submitted_ns,
+	                                      start_ns, end_ns));
+}
+
+static void blocking(struct made *made, uint8_t kind, int64_t enter_ns, int64_t exit_ns,
+                     int64_t submitted_ns, int64_t start_ns, int64_t end_ns)
+{
+	command(made, kind, enter_ns, exit_ns, submitted_ns, start_ns, end_ns);
+	made->commands[made->recording.command_count - 1].flags = TARE_COMMAND_BLOCKING;
+}
+
+// ---- cases
+
+static void nothing(struct made *made)
+{
+	made->recording.end_ns = 1000;
+}
+
+static void no_command(struct made *made)
+{
+	simple_busy(made);
+	call(made, TARE_ROLE_START, 100, 300);
+	made->processes[0].end_ns = 900;
+}
+
+// The example of docs/ledger.md.
+static void example(struct made *made)
+{
+	simple(made);
+	made->processes[0].end_ns = 980;
+	made_sample(made, 100, 20);
+	made_sample(made, 300, 220);
+	made_sample(made, 360, 220);
+	made_sample(made, 480, 230);
+	made_sample(made, 500, 250);
+	made_sample(made, 800, 350);
+	made_sample(made, 860, 390);
+	made_sample(made, 980, 510);
+	call(made, TARE_ROLE_BUILD, 100, 300);
+	blocking(made, W, 360, 480, 380, 390, 460);
+	command(made, K, 500, 510, 540, 560, 700);
+	command(made, R, 515, 525, 545, 650, 760);
+	call(made, TARE_ROLE_WAIT, 600, 800);
+	command(made, K, 860, 870, 880, 900, 950);
+}
+
+static void one_kernel(struct made *made)
+{
+	simple_busy(made);
+	command(made, K, 100, 120, 150, 200, 300);
+}
+
+static void no_length(struct made *made)
+{
+	simple_busy(made);
+	command(made, K, 100, 120, 150, 200, 200);
+	command(made, K, 160, 170, 180, 300, 400);
+}
+
+static void overlapping(struct made *made)
+{
+	simple_busy(made);
+	made_queue(made, 0, 0, true);
+	command(made, K, 0, 10, 20, 100, 300);
+	command(made, K, 10, 20, 30, 200, 400);
+	command(made, K, 20, 30, 40, 220, 230);
+}
+
+static void hidden(struct made *made)
+{
+	simple_busy(made);
+	command(made, K, 0, 10, 20, 100, 300);
+	command(made, W, 10, 20, 30, 50, 200);
+	command(made, R, 20, 30, 40, 250, 500);
+	command(made, W, 30, 40, 50, 400, 600);
+}
+
+static void local_copies(struct made *made)
+{
+	simple_busy(made);
+	command(made, TARE_KIND_FILL, 0, 10, 20, 100, 300);
+	command(made, TARE_KIND_COPY, 10, 20, 30, 300, 400);
+	command(made, TARE_KIND_MARKER, 20, 30, 40, 400, 900);
+	command(made, TARE_KIND_MAP, 30, 40, 50, 900, 950);
+}
+
+static void untimed(struct made *made)
+{
+	simple_busy(made);
+	command(made, K, 100, 120, NOT_TOLD, NOT_TOLD, NOT_TOLD);
+	made_call(made, made_plain_call(0, TARE_ROLE_WAIT, 300, 500));
+	made->calls[0].object = 0;
+	command(made, K, 800, 820, NOT_TOLD, NOT_TOLD, NOT_TOLD);
+}
+
+static void untimed_until_a_later_start(struct made *made)
+{
+	simple_busy(made);
+	command(made, K, 100, 120, NOT_TOLD, NOT_TOLD, NOT_TOLD);
+	command(made, K, 200, 220, 230, 600, 700);
+}
+
+static void user_event(struct made *made)
+{
+	static const uint32_t event[] = { MADE_NO_COMMAND };
+	simple_busy(made);
+	command(made, K, 0, 100, 200, 600, 700);
+	made_waits(made, event, 1);
+}
+
+static void after_a_marker(struct made *made)
+{
+	simple_busy(made);
+	command(made, TARE_KIND_MARKER, 0, 10, 20, 30, 400);
+	command(made, K, 10, 20, 30, 600, 700);
+}
+
+static void submission_not_told(struct made *made)
+{
+	simple_busy(made);
+	command(made, K, 0, 100, NOT_TOLD, 600, 700);
+}
+
+static void wake_up(struct made *made)
+{
+	simple_busy(made);
+	command(made, K, 0, 10, 20, 20, 100);
+	call(made, TARE_ROLE_WAIT, 10, 400);
+	command(made, K, 400, 410, 420, 430, 1000);
+}
+
+static void nested(struct made *made)
+{
+	simple_busy(made);
+	call(made, TARE_ROLE_CREATE, 0, 500);
+	call(made, TARE_ROLE_BUILD, 100, 200);
+	call(made, TARE_ROLE_ALLOCATE, 300, 400);
+	call(made, TARE_ROLE_QUERY, 320, 330);
+	command(made, K, 500, 500, 500, 500, 1000);
+}
+
+static void asleep(struct made *made)
+{
+	simple(made);
+	made_sample(made, 0, 0);
+	made_sample(made, 200, 200);
+	made_sample(made, 700, 200);
+	made_sample(made, 1000, 500);
+	call(made, TARE_ROLE_QUERY, 0, 100);
+	command(made, K, 800, 800, 800, 800, 1000);
+}
+
+static void cpu_not_known(struct made *made)
+{
+	simple(made);
+	call(made, TARE_ROLE_QUERY, 0, 100);
+	command(made, K, 800, 800, 800, 800, 1000);
+}
+
+static void cpu_of_the_process_only(struct made *made)
+{
+	cpu_not_known(made);
+	made->processes[0].cpu_ns = 300;
+}
+
+static void records_lost(struct made *made)
+{
+	simple_busy(made);
+	made->losses[0] = (struct tare_recorded_loss){ .thread = 0, .from_ns = 200, .to_ns = 600 };
+	made->recording.loss_count = 1;
+	call(made, TARE_ROLE_BUILD, 0, 300);
+	command(made, K, 800, 800, 800, 800, 1000);
+}
+
+static void polling_row(struct made *made)
+{
+	struct tare_recorded_call row = made_plain_call(0, TARE_ROLE_POLL, 0, 400);
+	simple_busy(made);
+	row.count = 400;
+	row.inside_ns = 100;
+	made_call(made, row);
+	command(made, K, 400, 400, 400, 400, 1000);
+}
+
+static void asking_row(struct made *made)
+{
+	polling_row(made);
+	made->calls[0].role = TARE_ROLE_QUERY;
+}
+
+// Polls every 40 us, computes in between.
+static void slow_polling(struct made *made)
+{
+	polling_row(made);
+	made->calls[0].exit_ns = 400000;
+	made->calls[0].count = 10;
+	made->commands[0] = made_plain_command(0, 0, K, 400000, 400000, 400000, 400000, 500000);
+	made->samples[1] = (struct tare_cpu_sample){ 500000, 500000 };
+	made->processes[0].end_ns = made->recording.end_ns = 500000;
+}
+
+// The first thread builds, starts the second, which enqueues; who else but the first kept it?
+static void worker(struct made *made)
+{
+	simple_busy(made);
+	made_thread(made, 0);
+	made_sample(made, 600, 0);
+	made_sample(made, 1000, 400);
+	call(made, TARE_ROLE_BUILD, 100, 500);
+	made_command(made, made_plain_command(1, 0, K, 700, 710, 720, 730, 1000));
+	made_call(made, made_plain_call(1, TARE_ROLE_QUERY, 650, 660));
+}
+
+static void hung(struct made *made)
+{
+	simple_busy(made);
+	command(made, K, 0, 10, 20, 20, 300);
+	made->threads[0].unfinished_function = TARE_ROLE_WAIT;
+	made->threads[0].unfinished_since_ns = 100;
+	made->processes[0].end_ns = 900;
+}
+
+static const struct ledger_case {
+	const char *name;
+	void (*make)(struct made *);
+	struct part parts[13];
+	int64_t hidden_to_device_ns, hidden_from_device_ns;
+} cases[] = {
+	{ "nothing", nothing, { { TARE_LEDGER_BEFORE_FIRST, 1000 } }, 0, 0 },
+	{ "no command", no_command, { { TARE_LEDGER_BEFORE_FIRST, 100 }, { TARE_LEDGER_API, 200 },
+	    { TARE_LEDGER_COMPUTING, 600 }, { TARE_LEDGER_ENDED, 100 } }, 0, 0 },
+	{ "example", example, { { TARE_LEDGER_KERNEL, 190 }, { TARE_LEDGER_TO_DEVICE, 70 },
+	    { TARE_LEDGER_FROM_DEVICE, 60 }, { TARE_LEDGER_BEFORE_FIRST, 100 },
+	    { TARE_LEDGER_BUILD, 200 }, { TARE_LEDGER_BLOCKING_COPY, 20 },
+	    { TARE_LEDGER_WAIT, 40 }, { TARE_LEDGER_API, 40 }, { TARE_LEDGER_COMPUTING, 90 },
+	    { TARE_LEDGER_OFF_CPU, 80 }, { TARE_LEDGER_HELD, 40 }, { TARE_LEDGER_DISPATCH, 50 },
+	    { TARE_LEDGER_ENDED, 20 } }, 0, 50 },
+	{ "one kernel", one_kernel, { { TARE_LEDGER_KERNEL, 100 }, { TARE_LEDGER_BEFORE_FIRST, 100 },
+	    { TARE_LEDGER_API, 20 }, { TARE_LEDGER_HELD, 30 }, { TARE_LEDGER_DISPATCH, 50 },
+	    { TARE_LEDGER_COMPUTING, 700 } }, 0, 0 },
+	{ "no length", no_length, { { TARE_LEDGER_KERNEL, 100 }, { TARE_LEDGER_BEFORE_FIRST, 100 },
+	    { TARE_LEDGER_API, 20 }, { TARE_LEDGER_HELD, 30 }, { TARE_LEDGER_DISPATCH, 150 },
+	    { TARE_LEDGER_COMPUTING, 600 } }, 0, 0 },
+	{ "overlapping", overlapping, { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_API, 10 },
+	    { TARE_LEDGER_HELD, 10 }, { TARE_LEDGER_DISPATCH, 80 }, { TARE_LEDGER_COMPUTING, 600 } },
+	  0, 0 },
+	{ "hidden", hidden, { { TARE_LEDGER_KERNEL, 200 }, { TARE_LEDGER_TO_DEVICE, 150 },
+	    { TARE_LEDGER_FROM_DEVICE, 100 }, { TARE_LEDGER_BOTH_WAYS, 100 }, { TARE_LEDGER_API, 20 },
+	    { TARE_LEDGER_HELD, 10 }, { TARE_LEDGER_DISPATCH, 20 }, { TARE_LEDGER_COMPUTING, 400 } },
+	  100, 50 },
+	{ "local copies", local_copies, { { TARE_LEDGER_LOCAL, 300 }, { TARE_LEDGER_API, 10 },
+	    { TARE_LEDGER_HELD, 10 }, { TARE_LEDGER_DISPATCH, 80 }, { TARE_LEDGER_COMPUTING, 600 } },
+	  0, 0 },
+	{ "untimed", untimed, { { TARE_LEDGER_BEFORE_FIRST, 100 }, { TARE_LEDGER_UNTIMED, 600 },
+	    { TARE_LEDGER_COMPUTING, 300 } }, 0, 0 },
+	{ "untimed until a later start", untimed_until_a_later_start,
+	  { { TARE_LEDGER_KERNEL, 100 }, { TARE_LEDGER_BEFORE_FIRST, 100 },
+	    { TARE_LEDGER_UNTIMED, 500 }, { TARE_LEDGER_COMPUTING, 300 } }, 0, 0 },
+	{ "user event", user_event, { { TARE_LEDGER_KERNEL, 100 }, { TARE_LEDGER_API, 100 },
+	    { TARE_LEDGER_HELD, 100 }, { TARE_LEDGER_DEPENDENCY, 400 },
+	    { TARE_LEDGER_COMPUTING, 300 } }, 0, 0 },
+	{ "after a marker", after_a_marker, { { TARE_LEDGER_KERNEL, 100 }, { TARE_LEDGER_API, 20 },
+	    { TARE_LEDGER_HELD, 10 }, { TARE_LEDGER_DEPENDENCY, 370 },
+	    { TARE_LEDGER_DISPATCH, 200 }, { TARE_LEDGER_COMPUTING, 300 } }, 0, 0 },
+	{ "submission not told", submission_not_told, { { TARE_LEDGER_KERNEL, 100 },
+	    { TARE_LEDGER_API, 100 }, { TARE_LEDGER_DISPATCH, 500 },
+	    { TARE_LEDGER_COMPUTING, 300 } }, 0, 0 },
+	{ "wake-up", wake_up, { { TARE_LEDGER_KERNEL, 650 }, { TARE_LEDGER_API, 20 },
+	    { TARE_LEDGER_HELD, 20 }, { TARE_LEDGER_DISPATCH, 10 }, { TARE_LEDGER_WAIT, 300 } },
+	  0, 0 },
+	{ "nested", nested, { { TARE_LEDGER_KERNEL, 500 }, { TARE_LEDGER_API, 300 },
+	    { TARE_LEDGER_BUILD, 100 }, { TARE_LEDGER_ALLOCATE, 100 } }, 0, 0 },
+	{ "asleep", asleep, { { TARE_LEDGER_KERNEL, 200 }, { TARE_LEDGER_API, 100 },
+	    { TARE_LEDGER_COMPUTING, 200 }, { TARE_LEDGER_OFF_CPU, 500 } }, 0, 0 },
+	{ "CPU not known", cpu_not_known, { { TARE_LEDGER_KERNEL, 200 }, { TARE_LEDGER_API, 100 },
+	    { TARE_LEDGER_UNKNOWN, 700 } }, 0, 0 },
+	// 300 of 1000 ns on a CPU, of these 100 in the call: 200 of 900 outside, spread evenly.
+	{ "CPU of the process only", cpu_of_the_process_only, { { TARE_LEDGER_KERNEL, 200 },
+	    { TARE_LEDGER_API, 100 }, { TARE_LEDGER_COMPUTING, 156 },
+	    { TARE_LEDGER_OFF_CPU, 544 } }, 0, 0 },
+	{ "records lost", records_lost, { { TARE_LEDGER_KERNEL, 200 }, { TARE_LEDGER_BUILD, 300 },
+	    { TARE_LEDGER_UNKNOWN, 300 }, { TARE_LEDGER_COMPUTING, 200 } }, 0, 0 },
+	{ "polling", polling_row, { { TARE_LEDGER_KERNEL, 600 }, { TARE_LEDGER_WAIT, 400 } }, 0, 0 },
+	{ "asking", asking_row, { { TARE_LEDGER_KERNEL, 600 }, { TARE_LEDGER_API, 100 },
+	    { TARE_LEDGER_COMPUTING, 300 } }, 0, 0 },
+	{ "slow polling", slow_polling, { { TARE_LEDGER_KERNEL, 100000 }, { TARE_LEDGER_WAIT, 100 },
+	    { TARE_LEDGER_COMPUTING, 399900 } }, 0, 0 },
+	{ "worker", worker, { { TARE_LEDGER_KERNEL, 270 }, { TARE_LEDGER_BEFORE_FIRST, 100 },
+	    { TARE_LEDGER_BUILD, 400 }, { TARE_LEDGER_COMPUTING, 190 }, { TARE_LEDGER_API, 20 },
+	    { TARE_LEDGER_HELD, 10 }, { TARE_LEDGER_DISPATCH, 10 } }, 0, 0 },
+	{ "hung", hung, { { TARE_LEDGER_KERNEL, 280 }, { TARE_LEDGER_API, 10 },
+	    { TARE_LEDGER_HELD, 10 }, { TARE_LEDGER_WAIT, 600 }, { TARE_LEDGER_ENDED, 100 } }, 0, 0 },
+};
+
+static struct tare_view whole(const struct made *made)
+{
+	return (struct tare_view){ 0, made->recording.end_ns, TARE_NO_INDEX, TARE_NO_INDEX, NULL };
+}
+
+static void compute(const struct made *made, struct tare_ledgers *ledgers)
+{
+	struct tare_view view = whole(made);
+	assert_int_equal(tare_ledgers_compute(&made->recording, &view, ledgers, NULL), 0);
+}
+
+static void check_case(const struct ledger_case *c)
+{
+	struct made *made = made_new(0);
+	struct tare_ledgers ledgers;
+	int64_t should_ns[TARE_LEDGER_CATEGORIES] = { 0 };
+	c->make(made);
+	made_sort(made);
+	compute(made, &ledgers);
+	for (size_t i = 0; i < sizeof c->parts / sizeof *c->parts; i++)
+		should_ns[c->parts[i].category] += c->parts[i].ns;
+	for (size_t i = 0; i < ledgers.count; i++) {
+		for (int k = 0; k < TARE_LEDGER_CATEGORIES; k++)
+			if (ledgers.ledgers[i].parts_ns[k] != should_ns[k])
+				fail_msg("%s: %s is %lld, not %lld", c->name,
+				         tare_ledger_category_name(k),
+				         (long long)ledgers.ledgers[i].parts_ns[k],
+				         (long long)should_ns[k]);
+		assert_int_equal(ledgers.ledgers[i].hidden_to_device_ns, c->hidden_to_device_ns);
+		assert_int_equal(ledgers.ledgers[i].hidden_from_device_ns,
+		                 c->hidden_from_device_ns);
+	}
+	tare_ledgers_free(&ledgers);
+	struct tare_view view = whole(made);
+	if (view.to_ns <= 4000)
+		assert_ledgers_agree(made, &view);
+	free(made);
+}
+
+static void cases_by_hand(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		check_case(&cases[i]);
+}
+
+// ---- more than parts
+
+static void matrix_of_the_example(void **state)
+{
+	static const struct {
+		enum tare_host_state host;
+		enum tare_device_state device;
+		int64_t ns;
+	} cells[] = {
+		{ TARE_HOST_BEFORE_FIRST, TARE_DEVICE_IDLE, 100 },
+		{ TARE_HOST_BUILD, TARE_DEVICE_IDLE, 200 },
+		{ TARE_HOST_BLOCKING_COPY, TARE_DEVICE_TO_DEVICE, 70 },
+		{ TARE_HOST_BLOCKING_COPY, TARE_DEVICE_IDLE, 50 },
+		{ TARE_HOST_WAIT, TARE_DEVICE_KERNEL, 50 },
+		{ TARE_HOST_WAIT, TARE_DEVICE_KERNEL_AND_TRANSFER, 50 },
+		{ TARE_HOST_WAIT, TARE_DEVICE_FROM_DEVICE, 60 },
+		{ TARE_HOST_WAIT, TARE_DEVICE_IDLE, 40 },
+		{ TARE_HOST_API, TARE_DEVICE_IDLE, 30 },
+		{ TARE_HOST_COMPUTING, TARE_DEVICE_KERNEL, 90 },
+		{ TARE_HOST_COMPUTING, TARE_DEVICE_IDLE, 160 },
+		{ TARE_HOST_OFF_CPU, TARE_DEVICE_IDLE, 80 },
+		{ TARE_HOST_GONE, TARE_DEVICE_IDLE, 20 },
+	};
+	struct made *made = made_new(0);
+	struct tare_ledgers ledgers;
+	(void)state;
+	example(made);
+	compute(made, &ledgers);
+	const struct tare_ledger *ledger = &ledgers.ledgers[0];
+	for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+		assert_int_equal(ledger->matrix_ns[cells[i].host][cells[i].device], cells[i].ns);
+	tare_ledgers_free(&ledgers);
+	free(made);
+}
+
+static void two_devices_and_their_union(void **state)
+{
+	struct made *made = made_new(0);
+	struct tare_ledgers ledgers;
+	(void)state;
+	simple_busy(made);
+	made_device(made, 0, TARE_NO_INDEX, 0);
+	made_queue(made, 0, 1, false);
+	made_device(made, 0, TARE_NO_INDEX, 0); // never used: no queue, no ledger
+	command(made, K, 0, 10, 20, 100, 300);
+	made_command(made, made_plain_command(0, 1, W, 20, 30, 40, 200, 600));
+	compute(made, &ledgers);
+	assert_int_equal(ledgers.count, 3);
+	assert_int_equal(ledgers.ledgers[0].device, 0);
+	assert_int_equal(ledgers.ledgers[1].device, 1);
+	assert_int_equal(ledgers.ledgers[2].device, TARE_NO_INDEX);
+	assert_string_equal(ledgers.ledgers[2].scope, "union");
+	assert_int_equal(ledgers.ledgers[0].parts_ns[TARE_LEDGER_KERNEL], 200);
+	assert_int_equal(ledgers.ledgers[0].parts_ns[TARE_LEDGER_TO_DEVICE], 0);
+	assert_int_equal(ledgers.ledgers[1].parts_ns[TARE_LEDGER_TO_DEVICE], 400);
+	assert_int_equal(ledgers.ledgers[2].parts_ns[TARE_LEDGER_KERNEL], 200);
+	assert_int_equal(ledgers.ledgers[2].parts_ns[TARE_LEDGER_TO_DEVICE], 300);
+	assert_int_equal(ledgers.ledgers[2].hidden_to_device_ns, 100);
+	// On device 1 the hiding kernel of device 0 hides nothing.
+	assert_int_equal(ledgers.ledgers[1].hidden_to_device_ns, 0);
+	tare_ledgers_free(&ledgers);
+	free(made);
+}
+
+static void processes_share_a_device(void **state)
+{
+	struct made *made = made_new(0);
+	struct tare_ledgers ledgers;
+	(void)state;
+	simple_busy(made);
+	made_process(made, 1000);
+	made_thread(made, 1);
+	made_device(made, 1, 0, 0);
+	made_queue(made, 1, 1, false);
+	command(made, K, 0, 10, 20, 100, 300);
+	made_command(made, made_plain_command(1, 1, K, 20, 30, 40, 200, 600));
+	compute(made, &ledgers);
+	assert_int_equal(ledgers.count, 2);
+	assert_int_equal(ledgers.ledgers[0].parts_ns[TARE_LEDGER_KERNEL], 500);
+	tare_ledgers_free(&ledgers);
+
+	struct tare_view view = whole(made);
+	view.process = 1;
+	assert_int_equal(tare_ledgers_compute(&made->recording, &view, &ledgers, NULL), 0);
+	assert_int_equal(ledgers.ledgers[0].parts_ns[TARE_LEDGER_KERNEL], 400);
+	assert_int_equal(ledgers.ledgers[0].parts_ns[TARE_LEDGER_BEFORE_FIRST], 20);
+	tare_ledgers_free(&ledgers);
+	free(made);
+}
+
+static void dependency_on_another_device(void **state)
+{
+	static const uint32_t first[] = { 0 };
+	struct made *made = made_new(0);
+	struct tare_ledgers ledgers;
+	(void)state;
+	simple_busy(made);
+	made_device(made, 0, TARE_NO_INDEX, 0);
+	made_queue(made, 0, 1, false);
+	command(made, K, 0, 10, 20, 100, 300);
+	made_command(made, made_plain_command(0, 1, K, 20, 30, 40, 350, 600));
+	made_waits(made, first, 1);
+	compute(made, &ledgers);
+	assert_int_equal(ledgers.ledgers[1].parts_ns[TARE_LEDGER_DEPENDENCY], 260);
+	assert_int_equal(ledgers.ledgers[1].parts_ns[TARE_LEDGER_DISPATCH], 50);
+	tare_ledgers_free(&ledgers);
+	free(made);
+}
+
+static void near_edges(void **state)
+{
+	static const struct {
+		int64_t residual_ns, ambiguous_ns;
+	} rows[] = {
+		{ 0, 0 }, { TARE_NO_TIME, 0 },
+		{ 1, 6 },                    // around submission 150, start 200, end 300
+		{ 10, 60 }, { 25, 150 },
+		{ 30, 170 },                 // those of submission and start run together
+		{ 60, 270 },                 // and those of start and end: 90 to 360
+		{ 400, 700 },                // cut at the beginning of the run
+		{ 5000, 1000 }, { INT64_MAX, 1000 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct made *made = made_new(0);
+		struct tare_ledgers ledgers;
+		one_kernel(made);
+		made->devices[0].residual_ns = rows[i].residual_ns;
+		compute(made, &ledgers);
+		assert_int_equal(ledgers.ledgers[0].ambiguous_ns, rows[i].ambiguous_ns);
+		tare_ledgers_free(&ledgers);
+		free(made);
+	}
+}
+
+// More edges with windows that overlap than a list of open ones holds at once.
+static void many_edges(void **state)
+{
+	struct tare_cover cover = { .from_ns = 0, .to_ns = 1000000, .reach_ns = 5000 };
+	(void)state;
+	for (int64_t at = 0; at < 1000000; at += 1000)
+		assert_int_equal(tare_cover_around(&cover, at, at % 3000 ? 100 : 450), 0);
+	// At 0 half a wide one, then 333 wide and 666 narrow ones.
+	int64_t apart_ns = 450 + 333 * 900 + 666 * 200;
+	assert_int_equal(tare_cover_ns(&cover), apart_ns);
+	assert_true(cover.capacity <= 256);
+	// One that swallows two wide and three narrow ones.
+	assert_int_equal(tare_cover_around(&cover, 999500, 4700), 0);
+	assert_int_equal(tare_cover_ns(&cover), apart_ns + 5200 - 2 * 900 - 3 * 200);
+	tare_cover_free(&cover);
+}
+
+static void longest_gaps_of_each_device(void **state)
+{
+	struct made *made = made_new(0);
+	struct tare_ledgers ledgers;
+	(void)state;
+	simple_busy(made);
+	made->recording.end_ns = 1000000;
+	// Gaps of 1, 2, 3 ... 100 ns, and what is left at the end.
+	int64_t at_ns = 1000;
+	command(made, K, 0, 1, 1, 0, at_ns);
+	for (int64_t i = 1; i <= 100; i++) {
+		at_ns += i;
+		command(made, K, i, i, i, at_ns, at_ns + 10);
+		at_ns += 10;
+	}
+	compute(made, &ledgers);
+	assert_int_equal(ledgers.gap_count, 64);
+	assert_int_equal(ledgers.gaps[0].command, TARE_NO_INDEX);
+	assert_int_equal(ledgers.gaps[0].to_ns, 1000000);
+	for (size_t i = 1; i < 64; i++) {
+		assert_int_equal(ledgers.gaps[i].to_ns - ledgers.gaps[i].from_ns, 101 - i);
+		assert_int_equal(ledgers.gaps[i].command, 101 - i);
+		assert_int_equal(ledgers.gaps[i].cause, TARE_LEDGER_DISPATCH);
+		assert_int_equal(ledgers.gaps[i].device, 0);
+	}
+	tare_ledgers_free(&ledgers);
+	free(made);
+}
+
+static void kernels_of_other_names_stay(void **state)
+{
+	struct made *made = made_new(0);
+	struct tare_ledgers ledgers;
+	(void)state;
+	one_kernel(made);
+	struct tare_view view = whole(made);
+	view.kernel = "nothing is called so";
+	assert_int_equal(tare_ledgers_compute(&made->recording, &view, &ledgers, NULL), 0);
+	assert_int_equal(ledgers.ledgers[0].parts_ns[TARE_LEDGER_KERNEL], 100);
+	tare_ledgers_free(&ledgers);
+	free(made);
+}
+
+static void views_the_wrong_way_round_are_empty(void **state)
+{
+	struct made *made = made_new(0);
+	struct tare_ledgers ledgers;
+	(void)state;
+	one_kernel(made);
+	struct tare_view view = whole(made);
+	view.from_ns = 500;
+	view.to_ns = 400;
+	assert_int_equal(tare_ledgers_compute(&made->recording, &view, &ledgers, NULL), 0);
+	assert_int_equal(ledgers.ledgers[0].wall_ns, 0);
+	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++)
+		assert_int_equal(ledgers.ledgers[0].parts_ns[i], 0);
+	tare_ledgers_free(&ledgers);
+	free(made);
+}
+
+static void assert_text(const char *text, const char *names[], size_t *count)
+{
+	assert_non_null(text);
+	assert_true(*text);
+	for (size_t i = 0; i < *count; i++)
+		assert_string_not_equal(names[i], text);
+	names[(*count)++] = text;
+}
+
+static void everything_has_a_name_of_its_own(void **state)
+{
+	const char *names[TARE_LEDGER_CATEGORIES], *titles[TARE_LEDGER_CATEGORIES];
+	size_t count = 0, titled = 0;
+	(void)state;
+	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++) {
+		assert_text(tare_ledger_category_name(i), names, &count);
+		assert_text(tare_ledger_category_title(i), titles, &titled);
+	}
+	count = 0;
+	for (int i = 0; i < TARE_HOST_STATES; i++)
+		assert_text(tare_host_state_name(i), names, &count);
+	count = 0;
+	for (int i = 0; i < TARE_DEVICE_STATES; i++)
+		assert_text(tare_device_state_name(i), names, &count);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cases_by_hand),
+		cmocka_unit_test(matrix_of_the_example),
+		cmocka_unit_test(two_devices_and_their_union),
+		cmocka_unit_test(processes_share_a_device),
+		cmocka_unit_test(dependency_on_another_device),
+		cmocka_unit_test(near_edges),
+		cmocka_unit_test(many_edges),
+		cmocka_unit_test(longest_gaps_of_each_device),
+		cmocka_unit_test(kernels_of_other_names_stay),
+		cmocka_unit_test(views_the_wrong_way_round_are_empty),
+		cmocka_unit_test(everything_has_a_name_of_its_own),
+	};
+	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);
+}
