@@ -7,8 +7,8 @@
 
 #define NO_FUNCTION "(unknown function)"
 
-static struct tare_api_row *row_of(const struct tables_context *context,
-                                   struct tare_api_row *rows, uint32_t function)
+static struct tare_api_row *row_of(const struct tables_context *context, struct tare_api_row *rows,
+                                   uint32_t function)
 {
 	size_t functions = context->recording->function_count;
 	return &rows[function < functions ? function : functions];
@@ -33,8 +33,7 @@ static void count_calls(const struct tables_context *context, struct tare_api_ro
 	for (size_t i = 0; i < recording->call_count; i++) {
 		const struct tare_recorded_call *call = &recording->calls[i];
 		struct tare_api_row *row = row_of(context, rows, call->function);
-		if (!tables_has_call(context, call) || call->count == 0 ||
-		    call->count > INT64_MAX)
+		if (!tables_has_call(context, call) || call->count == 0 || call->count > INT64_MAX)
 			continue;
 		add_calls(row, call->count, tables_length(0, call->inside_ns),
 		          call->flags & TARE_CALL_NESTED);

@@ -88,8 +88,7 @@ static void find_starters(struct gathering *g)
 	}
 }
 
-static bool is_never_flushed(const struct gathering *g,
-                             const struct tare_recorded_command *command)
+static bool is_never_flushed(const struct gathering *g, const struct tare_recorded_command *command)
 {
 	const struct tare_recording *recording = g->context->recording;
 	uint32_t process = tables_process(recording, command->thread);
@@ -158,7 +157,8 @@ static void add_process(struct tare_coverage *coverage, const struct tare_record
 	coverage->helper_cpu_ns = tables_add(
 	    coverage->helper_cpu_ns,
 	    process->helper_cpu_ns > INT64_MAX ? INT64_MAX : (int64_t)process->helper_cpu_ns);
-	coverage->stalled_ns = tables_add(coverage->stalled_ns, tables_length(0, process->stalled_ns));
+	coverage->stalled_ns =
+	    tables_add(coverage->stalled_ns, tables_length(0, process->stalled_ns));
 }
 
 // Calibrated cost times what was recorded; known only when every process that recorded something

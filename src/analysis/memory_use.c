@@ -31,8 +31,8 @@ static int compare_changes(const void *a, const void *b)
 	return (y->released > x->released) - (y->released < x->released);
 }
 
-static void find_peak(const struct tables_context *context, const struct change *changes,
-                      size_t n, struct tare_memory_use *use)
+static void find_peak(const struct tables_context *context, const struct change *changes, size_t n,
+                      struct tare_memory_use *use)
 {
 	uint64_t held = 0;
 	use->peak_at_ns = TARE_NO_TIME;
@@ -61,8 +61,7 @@ static void find_peak(const struct tables_context *context, const struct change 
 int tables_memory(const struct tables_context *context, struct tare_memory_use *use)
 {
 	const struct tare_recording *recording = context->recording;
-	TARE_FREE struct change *changes =
-	    calloc(2 * recording->memory_count + 1, sizeof *changes);
+	TARE_FREE struct change *changes = calloc(2 * recording->memory_count + 1, sizeof *changes);
 	size_t n = 0;
 	if (!changes)
 		return -ENOMEM;

@@ -30,8 +30,7 @@ static bool is_listed(const struct gathering *g, const struct tare_recorded_comm
 }
 
 // A device's clock may put an end before the enqueue by its residual.
-static int64_t end_of(const struct tare_recorded_command *command,
-                      const struct tables_span *span)
+static int64_t end_of(const struct tare_recorded_command *command, const struct tables_span *span)
 {
 	int64_t enter_ns = tables_bounded(command->enter_ns);
 	return span->to > enter_ns ? span->to : enter_ns;
@@ -69,8 +68,7 @@ static int find_causes(const struct gathering *g, const struct tables_span *span
                        struct tare_queue_row *row)
 {
 	const struct tare_ledgers *ledgers = g->context->ledgers;
-	TARE_FREE struct tables_span *listed =
-	    malloc((ledgers->gap_count + 1) * sizeof *listed);
+	TARE_FREE struct tables_span *listed = malloc((ledgers->gap_count + 1) * sizeof *listed);
 	if (!listed)
 		return -ENOMEM;
 	for (int cause = 0; cause < TARE_LEDGER_CATEGORIES; cause++) {
@@ -79,17 +77,18 @@ static int find_causes(const struct gathering *g, const struct tables_span *span
 		for (size_t i = 0; i < ledgers->gap_count; i++)
 			if (ledgers->gaps[i].device == g->context->device_of[row->queue] &&
 			    (int)ledgers->gaps[i].cause == cause)
-				listed[listed_count++] = (struct tables_span){
-					tables_bounded(ledgers->gaps[i].from_ns),
-					tables_bounded(ledgers->gaps[i].to_ns)
-				};
+				listed[listed_count++] =
+				    (struct tables_span){ tables_bounded(ledgers->gaps[i].from_ns),
+					                  tables_bounded(ledgers->gaps[i].to_ns) };
 		qsort(listed, listed_count, sizeof *listed, compare_spans);
 		for (size_t i = 1; listed_count > 0 && i < n; i++) {
 			while (next < listed_count && listed[next].to <= spans[i - 1].to)
 				next++;
-			for (size_t k = next; k < listed_count && listed[k].from < spans[i].from; k++)
+			for (size_t k = next; k < listed_count && listed[k].from < spans[i].from;
+			     k++)
 				row->gap_causes_ns[cause] += tables_length(
-				    listed[k].from > spans[i - 1].to ? listed[k].from : spans[i - 1].to,
+				    listed[k].from > spans[i - 1].to ? listed[k].from
+				                                     : spans[i - 1].to,
 				    listed[k].to < spans[i].from ? listed[k].to : spans[i].from);
 		}
 	}
@@ -181,7 +180,8 @@ static int place_queues(struct gathering *g)
 	if (!g->first || !g->count)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < recording->queue_count; i++)
-		g->rows[i] = (struct tare_queue_row){ .queue = i, .mean_depth = NAN,
+		g->rows[i] = (struct tare_queue_row){ .queue = i,
+			                              .mean_depth = NAN,
 			                              .median_latency_ns = TARE_NO_TIME };
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = &recording->commands[i];

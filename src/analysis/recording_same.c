@@ -43,9 +43,7 @@ static bool may_be_same(const struct tare_recorded_device *a, const struct tare_
 	// Parts of one card share its place but not its number.
 	if (is_told(a->uuid) && is_told(b->uuid) && strcmp(a->uuid, b->uuid) != 0)
 		return false;
-	if (is_told(a->pci) && is_told(b->pci) && strcmp(a->pci, b->pci) != 0)
-		return false;
-	return a->process != b->process || strcmp(a->platform, b->platform) != 0;
+	return !is_told(a->pci) || !is_told(b->pci) || strcmp(a->pci, b->pci) == 0;
 }
 
 // Joins a device to the first one of the key, or makes it the first.

@@ -30,9 +30,8 @@ static void find_shares(const struct tare_ledger *all, struct tare_run_summary *
 	summary->kernel_share = share(parts_ns[TARE_LEDGER_KERNEL], all->wall_ns);
 	summary->exposed_transfer_share = share(exposed_ns, all->wall_ns);
 	summary->transfer_share = share(exposed_ns + hidden_ns, all->wall_ns);
-	summary->device_utilisation =
-	    share(parts_ns[TARE_LEDGER_KERNEL] + exposed_ns + parts_ns[TARE_LEDGER_LOCAL],
-	          all->wall_ns);
+	summary->device_utilisation = share(
+	    parts_ns[TARE_LEDGER_KERNEL] + exposed_ns + parts_ns[TARE_LEDGER_LOCAL], all->wall_ns);
 }
 
 // CPU time of the program: what the system says of all processes, else what they said of
@@ -63,7 +62,21 @@ static double cpu_utilisation(const struct tables_context *context)
 struct sums {
 	uint64_t runs[2], calls[2]; // of all, of kernels; calls that do not block
 	int64_t run_ns[2], call_ns[2];
+	int64_t issue_ns[2]; // of the calls, what was not the command's own run
 };
+
+// A device may run a command inside the call that enqueues it.
+static int64_t issue_time(const struct tare_recorded_command *command, bool timed,
+                          const struct tables_span *span)
+{
+	int64_t from_ns = command->enter_ns;
+	int64_t to_ns = command->exit_ns;
+	int64_t call_ns = tables_length(from_ns, to_ns);
+	if (!timed)
+		return call_ns;
+	return call_ns - tables_length(span->from > from_ns ? span->from : from_ns,
+	                               span->to < to_ns ? span->to : to_ns);
+}
 
 static void sum_command(const struct tare_recorded_command *command, struct sums *sums,
                         struct tables_pace *pace, struct tare_run_summary *summary)
@@ -72,6 +85,7 @@ static void sum_command(const struct tare_recorded_command *command, struct sums
 	int64_t last_ns = command->exit_ns;
 	struct tables_span span;
 	bool timed = tables_timed(command, &span);
+	int64_t issue_ns = issue_time(command, timed, &span);
 	pace->commands++;
 	pace->timed += timed;
 	if (timed)
@@ -85,9 +99,11 @@ static void sum_command(const struct tare_recorded_command *command, struct sums
 		if (!(command->flags & (TARE_COMMAND_BLOCKING | TARE_COMMAND_NESTED))) {
 			sums->calls[kernels]++;
 			sums->call_ns[kernels] = tables_add(sums->call_ns[kernels], call_ns);
+			sums->issue_ns[kernels] = tables_add(sums->issue_ns[kernels], issue_ns);
 		}
 	}
-	if (summary->working_from_ns == TARE_NO_TIME || command->enter_ns < summary->working_from_ns)
+	if (summary->working_from_ns == TARE_NO_TIME ||
+	    command->enter_ns < summary->working_from_ns)
 		summary->working_from_ns = command->enter_ns;
 	if (summary->working_to_ns == TARE_NO_TIME || last_ns > summary->working_to_ns)
 		summary->working_to_ns = last_ns;
@@ -108,12 +124,11 @@ static void sum_commands(const struct tables_context *context, struct tables_pac
 	    sums.calls[0] > 0 ? (double)sums.call_ns[0] / (double)sums.calls[0] : NAN;
 	pace->kernels = sums.runs[1] > 0;
 	pace->issued = sums.runs[pace->kernels];
-	pace->mean_run_ns = pace->issued > 0 ? (double)sums.run_ns[pace->kernels] / (double)pace->issued
-	                                     : NAN;
-	pace->mean_call_ns = sums.calls[pace->kernels] > 0
-	                         ? (double)sums.call_ns[pace->kernels] /
-	                               (double)sums.calls[pace->kernels]
-	                         : NAN;
+	pace->mean_run_ns =
+	    pace->issued > 0 ? (double)sums.run_ns[pace->kernels] / (double)pace->issued : NAN;
+	pace->mean_call_ns = sums.calls[pace->kernels] > 0 ? (double)sums.issue_ns[pace->kernels] /
+	                                                         (double)sums.calls[pace->kernels]
+	                                                   : NAN;
 	if (summary->working_from_ns == TARE_NO_TIME)
 		return;
 	if (summary->working_from_ns < view->from_ns)

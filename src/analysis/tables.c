@@ -63,8 +63,8 @@ static void find_members(struct tables_context *context)
 		context->process_in[i] = tare_view_has_process(view, i);
 	// Not by the device's process: those of others go by the number of the first.
 	for (uint32_t i = 0; i < recording->device_count; i++)
-		context->device_in[i] = view->device == TARE_NO_INDEX ||
-		                        view->device == recording->devices[i].same_as;
+		context->device_in[i] =
+		    view->device == TARE_NO_INDEX || view->device == recording->devices[i].same_as;
 	context->device_in[recording->device_count] = view->device == TARE_NO_INDEX;
 	for (size_t i = 0; i <= recording->kernel_count; i++)
 		context->kernel_in[i] =
@@ -75,9 +75,8 @@ static void find_members(struct tables_context *context)
 		uint32_t device = recording->queues[i].device;
 		if (device < recording->device_count)
 			device = recording->devices[device].same_as;
-		context->device_of[i] = device < recording->device_count
-		                            ? device
-		                            : (uint32_t)recording->device_count;
+		context->device_of[i] =
+		    device < recording->device_count ? device : (uint32_t)recording->device_count;
 	}
 }
 
@@ -97,7 +96,8 @@ int tables_context_open(const struct tare_recording *recording, const struct tar
 		.device_of = malloc((recording->queue_count + 1) * sizeof(uint32_t)),
 		.name_of =
 		    number_equals(recording->kernels, recording->kernel_count, compare_names),
-		.shape_of = number_equals(recording->shapes, recording->shape_count, compare_shapes),
+		.shape_of =
+		    number_equals(recording->shapes, recording->shape_count, compare_shapes),
 	};
 	if (!context->process_in || !context->device_in || !context->kernel_in ||
 	    !context->device_of || !context->name_of || !context->shape_of)
@@ -225,8 +225,10 @@ int tare_tables_compute(const struct tare_recording *recording, const struct tar
 	if (code == 0)
 		return 0;
 	tare_tables_free(tables);
-	return tare_fail(error, -code, "no memory for the tables of %zu commands; "
-	                 "--from and --to report a part of the run", recording->command_count);
+	return tare_fail(error, -code,
+	                 "no memory for the tables of %zu commands; "
+	                 "--from and --to report a part of the run",
+	                 recording->command_count);
 }
 
 void tare_tables_free(struct tare_tables *tables)

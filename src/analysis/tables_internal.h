@@ -139,7 +139,8 @@ struct tables_pace {
 	bool kernels;                  // the rest is of kernels; else, as there are none, of all
 	uint64_t issued;
 	double mean_run_ns;            // NaN: none timed
-	double mean_call_ns;           // of the enqueue calls that do not block; NaN
+	double mean_call_ns;           // of the enqueue calls that do not block, without what of the
+	                               // command ran inside them; NaN
 	int64_t outside_before_ns, outside_after_ns; // of the view, beside the working part
 };
 // Fills bound_ns, bound, verdict and evidence.

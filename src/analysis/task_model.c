@@ -61,8 +61,8 @@ void tables_fill_model(const struct tables_context *context, struct tare_task *t
 	find_facts(context, task);
 	if (task->frequent_shape >= recording->shape_count)
 		return;
-	task->groups = count_groups(&recording->shapes[task->frequent_shape],
-	                            task->facts.compiled_group);
+	task->groups =
+	    count_groups(&recording->shapes[task->frequent_shape], task->facts.compiled_group);
 	if (task->groups == 0 || task->device >= recording->device_count ||
 	    recording->devices[task->device].compute_units == 0)
 		return;

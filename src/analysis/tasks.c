@@ -18,10 +18,10 @@ enum { NAMELESS = UINT32_MAX - 2 };
 // One shape of one task.
 struct cell {
 	uint32_t task;
-	uint32_t shape;   // by tables_context.shape_of; TARE_NO_INDEX
+	uint32_t shape; // by tables_context.shape_of; TARE_NO_INDEX
 	uint64_t instances, timed;
 	int64_t total_ns, launch_ns;
-	size_t next;      // place of its next span
+	size_t next; // place of its next span
 };
 
 struct gathering {
@@ -29,9 +29,9 @@ struct gathering {
 	struct tare_id_map tasks, cells; // by key
 	struct tare_task *task;
 	struct cell *cell;
-	uint32_t *order;                 // cells of a task together, longest first
+	uint32_t *order; // cells of a task together, longest first
 	size_t task_room, cell_room;
-	struct tables_span *spans;       // in the order of the cells
+	struct tables_span *spans; // in the order of the cells
 };
 
 static uint32_t name_of(const struct tables_context *context,
@@ -74,8 +74,8 @@ static struct tare_task begin_task(const struct tables_context *context,
 static int find_task(struct gathering *g, const struct tare_recorded_command *command,
                      uint32_t *task)
 {
-	uint64_t key = (uint64_t)tables_device(g->context, command) << 32 |
-	               name_of(g->context, command);
+	uint64_t key =
+	    (uint64_t)tables_device(g->context, command) << 32 | name_of(g->context, command);
 	struct tare_task *room;
 	size_t known = g->tasks.count;
 	if (tables_number(&g->tasks, key, task) != 0)
@@ -127,8 +127,8 @@ static int count_cells(struct gathering *g)
 			return -ENOMEM;
 		at = &g->cell[cell];
 		at->instances++;
-		at->launch_ns = tables_add(
-		    at->launch_ns, tables_length(command->enter_ns, command->exit_ns));
+		at->launch_ns =
+		    tables_add(at->launch_ns, tables_length(command->enter_ns, command->exit_ns));
 		if (tables_timed(command, &span)) {
 			at->timed++;
 			at->total_ns = tables_add(at->total_ns, span.to - span.from);
@@ -210,11 +210,16 @@ static int time_task(const struct gathering *g, const struct tables_busy *busy,
 
 static struct tare_task task_of_cell(const struct tare_task *task, const struct cell *cell)
 {
-	struct tare_task row = { .name = task->name, .device = task->device,
-		                 .kernel = task->kernel, .shape = cell->shape,
-		                 .frequent_shape = cell->shape, .shapes = 1,
-		                 .instances = cell->instances, .timed = cell->timed,
-		                 .total_ns = cell->total_ns, .launch_total_ns = cell->launch_ns };
+	struct tare_task row = { .name = task->name,
+		                 .device = task->device,
+		                 .kernel = task->kernel,
+		                 .shape = cell->shape,
+		                 .frequent_shape = cell->shape,
+		                 .shapes = 1,
+		                 .instances = cell->instances,
+		                 .timed = cell->timed,
+		                 .total_ns = cell->total_ns,
+		                 .launch_total_ns = cell->launch_ns };
 	return row;
 }
 

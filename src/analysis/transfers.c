@@ -8,17 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZES = sizeof((struct tare_transfer_row *)0)->sizes / sizeof(uint64_t),
-       LINE_BYTES_LOG2 = 6 };
+enum {
+	SIZES = sizeof((struct tare_transfer_row *)0)->sizes / sizeof(uint64_t),
+	LINE_BYTES_LOG2 = 6
+};
 
 struct gathering {
 	const struct tables_context *context;
-	struct tare_id_map rows;        // by key
+	struct tare_id_map rows; // by key
 	struct tare_transfer_row *row;
 	size_t room;
-	uint32_t *device;               // of each row, in range
-	size_t *first;                  // of each row's spans
-	struct tables_span *spans;      // of one row after the other
+	uint32_t *device;          // of each row, in range
+	size_t *first;             // of each row's spans
+	struct tables_span *spans; // of one row after the other
 	uint64_t *timed_bytes;
 };
 
@@ -235,7 +237,8 @@ static void find_ceiling(const struct tables_context *context, struct tare_trans
 	    row->device >= context->recording->device_count)
 		return;
 	for (size_t i = 0; i < ceiling_count; i++)
-		if (is_ceiling_of(&ceilings[i], row, context->recording->devices[row->device].name) &&
+		if (is_ceiling_of(&ceilings[i], row,
+		                  context->recording->devices[row->device].name) &&
 		    ceilings[i].bytes_per_second > 0 &&
 		    !(row->ceiling >= ceilings[i].bytes_per_second))
 			row->ceiling = ceilings[i].bytes_per_second;

@@ -11,9 +11,9 @@
 
 // The largest part must lead the next one by this much of the working time.
 #define MARGIN 0.05
-// A kernel is short when it runs for less than so many times what issuing one costs: a launch
-// rarely comes without a call that sets an argument.
-#define SHORT 2
+// An enqueue rarely comes without a call that sets an argument: its time counts so many times when
+// it is said whether a kernel is short.
+#define WITH_ARGUMENTS 2
 // What lies outside of the working part is worth a word from this part of it on.
 #define WORTH_SAYING 0.01
 
@@ -63,18 +63,21 @@ static enum tare_bound bound_of(int category, bool is_short)
 	}
 }
 
-// What issuing one command costs: the call, and the device's wait for what was issued already.
-static double issue_ns(const struct tare_ledger *working, const struct tables_pace *pace)
+// What issuing one command costs: the call, so many times, and the device's wait for what was
+// issued already.
+static double issue_ns(const struct tare_ledger *working, const struct tables_pace *pace,
+                       double times)
 {
 	int64_t handing_over_ns =
 	    working->parts_ns[TARE_LEDGER_HELD] + working->parts_ns[TARE_LEDGER_DISPATCH];
 	double call_ns = isnan(pace->mean_call_ns) ? 0 : pace->mean_call_ns;
-	return call_ns + (double)handing_over_ns / (double)pace->issued;
+	return times * call_ns + (double)handing_over_ns / (double)pace->issued;
 }
 
 static enum tare_bound largest_but(const int64_t *bound_ns, enum tare_bound but)
 {
-	enum tare_bound largest = but == TARE_BOUND_DEVICE ? TARE_BOUND_TRANSFER : TARE_BOUND_DEVICE;
+	enum tare_bound largest =
+	    but == TARE_BOUND_DEVICE ? TARE_BOUND_TRANSFER : TARE_BOUND_DEVICE;
 	for (enum tare_bound i = TARE_BOUND_DEVICE; i < TARE_BOUND_NOT_CLEAR; i++)
 		if (i != but && bound_ns[i] > bound_ns[largest])
 			largest = i;
@@ -83,8 +86,8 @@ static enum tare_bound largest_but(const int64_t *bound_ns, enum tare_bound but)
 
 // ---- words
 
-__attribute__((format(printf, 3, 4))) static void say(char *text, size_t bytes,
-                                                      const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void say(char *text, size_t bytes, const char *format,
+                                                      ...)
 {
 	size_t length = strlen(text);
 	va_list arguments;
@@ -129,7 +132,8 @@ static void say_verdict(const struct tare_ledger *working, const struct tables_p
 	char *text = summary->verdict;
 	size_t bytes = sizeof summary->verdict;
 	if (summary->bound == TARE_BOUND_NOT_CLEAR)
-		say(text, bytes, "It is not clear what bounds this run: %s %.1f %%, %s %.1f %% of %s",
+		say(text, bytes,
+		    "It is not clear what bounds this run: %s %.1f %%, %s %.1f %% of %s",
 		    part_words(largest), percent(summary->bound_ns[largest], working),
 		    part_words(second), percent(summary->bound_ns[second], working), time);
 	else
@@ -160,7 +164,7 @@ static void say_pace(const struct tare_ledger *working, const struct tables_pace
 	say(summary->evidence, sizeof summary->evidence,
 	    "; a %s runs for %s on average, issuing one takes %s",
 	    pace->kernels ? "kernel" : "command", tare_format_ns(pace->mean_run_ns, run),
-	    tare_format_ns(issue_ns(working, pace), issue));
+	    tare_format_ns(issue_ns(working, pace, 1), issue));
 }
 
 static void say_outside(const struct tare_ledger *working, const struct tables_pace *pace,
@@ -226,7 +230,7 @@ void tables_judge(const struct tare_ledger *working, const struct tables_pace *p
 	summary->verdict[0] = summary->evidence[0] = '\0';
 	if (say_nothing(working, pace, summary))
 		return;
-	is_short = pace->issued > 0 && pace->mean_run_ns < SHORT * issue_ns(working, pace);
+	is_short = pace->issued > 0 && pace->mean_run_ns < issue_ns(working, pace, WITH_ARGUMENTS);
 	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++)
 		summary->bound_ns[bound_of(i, is_short)] += working->parts_ns[i];
 	largest = largest_but(summary->bound_ns, TARE_BOUND_NOTHING);

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/report_ceilings.h"
 #include "cli/report_view.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
 #include "report/run_report.h"
 
 #include <stdlib.h>
-
-// What tare bandwidth measured on this machine's devices. Nothing is kept yet.
-static size_t find_ceilings(const struct tare_transfer_ceiling **ceilings)
-{
-	*ceilings = NULL;
-	return 0;
-}
 
 static int write_json(enum tare_format format, const void *run, FILE *file,
                       struct tare_error *error)
@@ -42,20 +36,21 @@ static int report(const struct tare_settings *settings, const struct tare_record
 	struct tare_ledgers ledgers = { 0 };
 	struct tare_tables tables = { 0 };
 	struct tare_view view;
-	const struct tare_transfer_ceiling *ceilings;
-	size_t ceiling_count = find_ceilings(&ceilings);
+	struct tare_report_ceilings ceilings;
 	int status = tare_report_view_parse(settings, recording, &view, error);
 
 	if (status != TARE_EXIT_OK)
 		return status;
 	status = TARE_EXIT_FAILED;
-	if (tare_ledgers_compute(recording, &view, &ledgers, error) == 0 &&
-	    tare_tables_compute(recording, &view, &ledgers, ceilings, ceiling_count, &tables,
+	if (tare_report_ceilings_find(recording, &ceilings, error) == 0 &&
+	    tare_ledgers_compute(recording, &view, &ledgers, error) == 0 &&
+	    tare_tables_compute(recording, &view, &ledgers, ceilings.at, ceilings.count, &tables,
 	                        error) == 0) {
 		struct tare_run_report run = { recording, &view, &ledgers, &tables, choice };
 		status = write_report(settings, &run, outputs, error);
 	}
 	tare_tables_free(&tables);
+	tare_report_ceilings_free(&ceilings);
 	tare_ledgers_free(&ledgers);
 	return status;
 }
@@ -75,7 +70,7 @@ int tare_command_report(const struct tare_settings *settings, struct tare_error 
 	status = tare_outputs_open(settings, &outputs, error);
 	if (status == TARE_EXIT_OK) {
 		status = tare_recording_load(trace.path, &recording, error) < 0 ? TARE_EXIT_FAILED
-		                                                                 : TARE_EXIT_OK;
+		                                                                : TARE_EXIT_OK;
 		if (status == TARE_EXIT_OK)
 			status = report(settings, recording, trace.choice, &outputs, error);
 		tare_recording_free(recording);

@@ -47,8 +47,10 @@ static int find_newest(struct tare_report_trace *trace, struct tare_error *error
 	const char *newest = NULL;
 	size_t count = 0;
 
-	if (glob("*.tare", 0, NULL, &all) != 0)
-		all.gl_pathc = 0;
+	if (glob("*.tare", 0, NULL, &all) != 0) {
+		globfree(&all);
+		all = (glob_t){ 0 };
+	}
 	for (size_t i = 0; i < all.gl_pathc; i++) {
 		struct timespec written;
 		if (!is_folder(all.gl_pathv[i]))
@@ -60,9 +62,8 @@ static int find_newest(struct tare_report_trace *trace, struct tare_error *error
 		}
 	}
 	trace->path = newest ? strdup(newest) : NULL;
-	if (newest)
-		globfree(&all);
-	else
+	globfree(&all);
+	if (count == 0)
 		return tare_fail(error, ENOENT,
 		                 "no trace (*.tare) in this folder; name one, or record one with "
 		                 "tare record -- ./app");
@@ -118,8 +119,8 @@ static void list_add(struct list *list, const char *item)
 		list->full = true;
 		return;
 	}
-	list->used +=
-	    (size_t)snprintf(list->text + list->used, list->size - list->used, "%s%s", separator, item);
+	list->used += (size_t)snprintf(list->text + list->used, list->size - list->used, "%s%s",
+	                               separator, item);
 }
 
 // A name from the program, cut and without what a terminal would obey.
@@ -155,10 +156,11 @@ static int parse_time(const char *option, const char *text, int64_t run_ns, int6
 
 	if (end == text || end[percent] != '\0' || !(value >= 0) || (percent && value > 100) ||
 	    !(value <= 1e9))
-		return tare_usage(error,
-		                  "%s: '%.40s' is neither seconds from the start of the run, such as "
-		                  "2.5, nor a part of it, such as 10%%",
-		                  option, text);
+		return tare_usage(
+		    error,
+		    "%s: '%.40s' is neither seconds from the start of the run, such as "
+		    "2.5, nor a part of it, such as 10%%",
+		    option, text);
 	*ns = percent ? (int64_t)(value / 100 * (double)run_ns) : (int64_t)(value * 1e9);
 	return TARE_EXIT_OK;
 }
@@ -223,8 +225,7 @@ static int refuse_process(const char *text, const struct tare_recording *recordi
 	if (name)
 		return tare_usage(error, "--process: several are called '%.40s': %s", text, there);
 	return tare_usage(error, "--process: no process '%.40s' in this trace; there %s %s", text,
-	                  recording->process_count == 1 ? "is" : "are",
-	                  there[0] ? there : "none");
+	                  recording->process_count == 1 ? "is" : "are", there[0] ? there : "none");
 }
 
 static int parse_process(const char *text, const struct tare_recording *recording,
@@ -264,13 +265,13 @@ static int refuse_device(const char *text, const struct tare_recording *recordin
 		if (recording->devices[i].same_as != i)
 			continue;
 		clean_name(recording->devices[i].name, name, sizeof name);
-		snprintf(item, sizeof item, "%" PRIu32 " (%s)", tare_run_device_number(recording, i),
-		         name);
+		snprintf(item, sizeof item, "%" PRIu32 " (%s)",
+		         tare_run_device_number(recording, i), name);
 		list_add(&list, item);
 	}
 	if (several)
-		return tare_usage(error, "--device: '%.40s' could be any of several; there are %s", text,
-		                  there);
+		return tare_usage(error, "--device: '%.40s' could be any of several; there are %s",
+		                  text, there);
 	return tare_usage(error, "--device: no device '%.40s' in this trace; there %s %s", text,
 	                  recording->device_count == 1 ? "is" : "are", there[0] ? there : "none");
 }

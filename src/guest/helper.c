@@ -4,11 +4,12 @@
 #include "guest/internal.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -118,6 +119,17 @@ static void sample(struct helper *helper, uint64_t now)
 	helper->next_sample = now + helper->sample_ns;
 }
 
+// A program whose first thread has called pthread_exit ends with its last thread; then that must not
+// be this one. The kernel no longer tells the executable of a first thread that has ended, but
+// goes on to count it.
+static bool is_last_thread(void)
+{
+	struct stat tasks;
+	char path[1];
+	return syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path) < 0 &&
+	       errno == ENOENT && !stat("/proc/self/task", &tasks) && tasks.st_nlink == 2 + 2;
+}
+
 static void pairs(struct helper *helper, uint64_t now)
 {
 	guest_clock_pairs();
@@ -184,7 +196,8 @@ static void *run(void *argument)
 	change.change.ticks = guest_ticks();
 	guest_define(&change);
 	while (atomic_load(&guest_life) == GUEST_RECORDING &&
-	       atomic_load(&guest_process) == helper.generation)
+	       atomic_load(&guest_process) == helper.generation &&
+	       (helper.was_busy || !is_last_thread()))
 		round_of(&helper);
 	return NULL;
 }

@@ -167,6 +167,27 @@ static bool has_stopped(void)
 	return __atomic_load_n(&guest_header->state, __ATOMIC_RELAXED) == TARE_TRACE_STOPPED;
 }
 
+// With --keep newest a thread that finds no other window uses its own again.
+static struct tare_trace_window *claim_window(struct guest_thread *thread)
+{
+	struct tare_trace_window *window = guest_window_claim(thread, false), *own = thread->window;
+	uint64_t in_call, since;
+	if (window || !own || !guest_options.keep_newest)
+		return window;
+	in_call = own->in_call;
+	since = own->in_call_ticks;
+	thread->polled = NULL;
+	thread->next = thread->end = NULL;
+	thread->window = NULL;
+	guest_window_full(own);
+	window = guest_window_claim(thread, false);
+	if (window && in_call) {
+		__atomic_store_n(&window->in_call_ticks, since, __ATOMIC_RELAXED);
+		__atomic_store_n(&window->in_call, in_call, __ATOMIC_RELEASE);
+	}
+	return window;
+}
+
 static union tare_trace_record *find_room(struct guest_thread *thread)
 {
 	union tare_trace_record *record = guest_claim(thread);
@@ -176,7 +197,7 @@ static union tare_trace_record *find_room(struct guest_thread *thread)
 	guest_quiet_enter(&quiet);
 	record = guest_claim(thread); // a signal handler may have got a window
 	if (!record) {
-		struct tare_trace_window *window = guest_window_claim(thread, false);
+		struct tare_trace_window *window = claim_window(thread);
 		if (window) {
 			change_window(thread, window);
 			if (thread->lost_records)

@@ -3,7 +3,10 @@
 // of the attainable rate a program's transfers reached.
 #pragma once
 #include "base/error.h"
-#include "result/result.h"
+
+#include <stdbool.h>
+
+struct tare_result;
 
 // The best rates of copies between host and device, of all sizes, in bytes per second; NaN where
 // not measured. By the device's clock where it has one, as a trace has them, else by the host's.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// record.json: the run as tare record saw it from outside. docs/trace-format.md has its keys.
+// record.json: the run as tare record saw it from outside. docs/record-json.md has its keys.
 #pragma once
 #include "record/launch.h"
 #include "record/layer.h"

@@ -126,10 +126,12 @@ static int make_local(struct tare_record_folder *folder, bool needed, struct tar
 
 // ---- what is in a folder
 
-static bool ends_in(const char *name, const char *suffix)
+// Whether a file of that name belongs to a trace, as its reader sees it.
+static bool is_trace(const char *name)
 {
-	size_t length = strlen(name), tail = strlen(suffix);
-	return length > tail && strcmp(name + length - tail, suffix) == 0;
+	size_t length = strlen(name), tail = strlen(TARE_RECORD_SUFFIX);
+	return name[0] != '.' && length > tail &&
+	       strcmp(name + length - tail, TARE_RECORD_SUFFIX) == 0;
 }
 
 // The beginning of record.json, "" when it cannot be read.
@@ -186,7 +188,7 @@ static int look_into(struct tare_record_folder *folder)
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
 		count += count < 1000;
-		if (ends_in(entry->d_name, TARE_RECORD_SUFFIX))
+		if (is_trace(entry->d_name))
 			status = add_stale(folder, entry->d_name);
 	}
 	closedir(listing);
@@ -482,7 +484,7 @@ int tare_record_folder_collect(struct tare_record_folder *folder, struct tare_er
 		return tare_fail(error, errno, "cannot read %.200s: %s", folder->data,
 		                 strerror(errno));
 	for (struct dirent *entry; (entry = readdir(listing));) {
-		int moved = ends_in(entry->d_name, TARE_RECORD_SUFFIX)
+		int moved = is_trace(entry->d_name)
 		                ? move_file(dirfd(listing), folder->directory, entry->d_name)
 		                : 0;
 		why = why ? why : moved;

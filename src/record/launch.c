@@ -44,14 +44,14 @@ static bool is_own(int number)
 	return number >= 32 && number < SIGRTMIN;
 }
 
-static void take_signals(struct tare_launch *launch)
+static void take_signals(void)
 {
 	struct sigaction action = { .sa_sigaction = hand_on, .sa_flags = SA_SIGINFO | SA_RESTART };
 
 	sigfillset(&action.sa_mask);
 	for (int number = 1; number < _NSIG; number++)
-		// Ignored in both, as under nohup.
-		if (!is_own(number) && launch->actions[number].sa_handler != SIG_IGN)
+		// Those that tare was told to ignore as well: the program may have decided otherwise.
+		if (!is_own(number))
 			sigaction(number, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
 }
@@ -151,7 +151,7 @@ int tare_launch_start(char *const *arguments, char *const *environment, struct t
 		give_signals_back(launch);
 	} else {
 		running = launch->child;
-		take_signals(launch);
+		take_signals();
 	}
 	sigprocmask(SIG_SETMASK, &launch->mask, NULL);
 	if (launch->child < 0)

@@ -84,7 +84,8 @@ int tare_survey_folder(const char *folder, struct tare_survey *survey)
 		return -errno;
 	for (struct dirent *entry; (entry = readdir(listing));) {
 		size_t length = strlen(entry->d_name);
-		if (length > tail && strcmp(entry->d_name + length - tail, TARE_RECORD_SUFFIX) == 0)
+		if (entry->d_name[0] != '.' && length > tail &&
+		    strcmp(entry->d_name + length - tail, TARE_RECORD_SUFFIX) == 0)
 			look_at(dirfd(listing), entry->d_name, survey);
 	}
 	closedir(listing);

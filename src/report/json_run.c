@@ -28,9 +28,11 @@ static void put_run(struct tare_json *json, const struct tare_run_report *run, j
 	                  ? tare_json_text(recording->program)
 	                  : json_null());
 	tare_json_put(json, root, "exit_status",
-	              recording->exit_status < 0 ? json_null() : json_integer(recording->exit_status));
+	              recording->exit_status < 0 ? json_null()
+	                                         : json_integer(recording->exit_status));
 	tare_json_put(json, root, "exit_signal",
-	              recording->exit_signal <= 0 ? json_null() : json_integer(recording->exit_signal));
+	              recording->exit_signal <= 0 ? json_null()
+	                                          : json_integer(recording->exit_signal));
 	tare_json_put(json, trace, "name", tare_json_text(recording->name));
 	tare_json_put(json, trace, "complete", json_boolean(recording->complete));
 	tare_json_put(json, trace, "start_realtime_ns",
@@ -136,10 +138,12 @@ static json_t *matrix(struct tare_json *json, const struct tare_ledger *ledger)
 			if (ledger->matrix_ns[host][device] == 0)
 				continue;
 			cell = json_object();
-			tare_json_put(json, cell, "host", tare_json_text(tare_host_state_name(host)));
+			tare_json_put(json, cell, "host",
+			              tare_json_text(tare_host_state_name(host)));
 			tare_json_put(json, cell, "device",
 			              tare_json_text(tare_device_state_name(device)));
-			tare_json_put(json, cell, "ns", json_integer(ledger->matrix_ns[host][device]));
+			tare_json_put(json, cell, "ns",
+			              json_integer(ledger->matrix_ns[host][device]));
 			tare_json_push(json, list, cell);
 		}
 	return list;
@@ -182,8 +186,10 @@ static void put_gaps(struct tare_json *json, const struct tare_run_report *run, 
 		const struct tare_gap *gap = &run->ledgers->gaps[i];
 		json_t *object = json_object();
 		tare_json_put_device(json, object, recording, gap->device);
-		tare_json_put(json, object, "from_ns", json_integer(gap->from_ns - recording->start_ns));
-		tare_json_put(json, object, "to_ns", json_integer(gap->to_ns - recording->start_ns));
+		tare_json_put(json, object, "from_ns",
+		              json_integer(gap->from_ns - recording->start_ns));
+		tare_json_put(json, object, "to_ns",
+		              json_integer(gap->to_ns - recording->start_ns));
 		tare_json_put(json, object, "cause",
 		              tare_json_text(tare_ledger_category_name(gap->cause)));
 		tare_json_push(json, list, object);
@@ -237,7 +243,8 @@ static void put_changes(struct tare_json *json, const struct tare_run_report *ru
 		if (!tare_view_has_process(run->view, made->process))
 			continue;
 		object = json_object();
-		tare_json_put(json, object, "change", tare_json_text(tare_run_change(made->change)));
+		tare_json_put(json, object, "change",
+		              tare_json_text(tare_run_change(made->change)));
 		tare_json_put(json, object, "process", json_integer(made->process));
 		tare_json_put(json, object, "count", tare_json_unsigned(made->count));
 		tare_json_put(json, object, "commands", tare_json_unsigned(made->commands));

@@ -87,13 +87,15 @@ static void put_clock(struct tare_json *json, const struct tare_run_report *run,
 		entry = json_object();
 		tare_json_put(json, entry, "process", json_integer(device->process));
 		tare_json_put_device(json, entry, recording, i);
-		tare_json_put(json, entry, "source", tare_json_text(tare_run_clock(device->clock_source)));
+		tare_json_put(json, entry, "source",
+		              tare_json_text(tare_run_clock(device->clock_source)));
 		tare_json_put(json, entry, "residual_ns",
 		              mapped ? tare_json_time(device->residual_ns) : json_null());
 		tare_json_put(json, entry, "drift_ppm",
 		              mapped ? tare_json_number(device->drift_ppm) : json_null());
 		tare_json_put(json, entry, "pairs", tare_json_unsigned(device->clock_pairs));
-		tare_json_put(json, entry, "contradictions", tare_json_unsigned(device->contradictions));
+		tare_json_put(json, entry, "contradictions",
+		              tare_json_unsigned(device->contradictions));
 		tare_json_push(json, list, entry);
 	}
 	tare_json_put(json, object, "host_residual_ns", tare_json_time(worst));
@@ -115,8 +117,7 @@ static void put_devices(struct tare_json *json, const struct tare_run_report *ru
 		object = json_object();
 		tare_json_put(json, object, "number",
 		              tare_json_index(tare_run_device_number(recording, i)));
-		tare_json_put(json, object, "name",
-		              tare_json_text(device->name));
+		tare_json_put(json, object, "name", tare_json_text(device->name));
 		tare_json_put(json, object, "platform", text_or_null(device->platform));
 		tare_json_put(json, object, "vendor", text_or_null(device->vendor));
 		tare_json_put(json, object, "driver_version", text_or_null(device->driver_version));
@@ -155,15 +156,18 @@ static void put_identity(struct tare_json *json, const struct tare_recorded_proc
 
 	tare_json_put(json, object, "pid", tare_json_unsigned(process->pid));
 	tare_json_put(json, object, "parent_pid", tare_json_told(process->parent_pid));
-	tare_json_put(json, object, "rank", ranked ? tare_json_unsigned(process->rank) : json_null());
+	tare_json_put(json, object, "rank",
+	              ranked ? tare_json_unsigned(process->rank) : json_null());
 	tare_json_put(json, object, "rank_count",
 	              ranked ? tare_json_told(process->rank_count) : json_null());
-	tare_json_put(json, object, "rank_from", ranked ? text_or_null(process->rank_from) : json_null());
+	tare_json_put(json, object, "rank_from",
+	              ranked ? text_or_null(process->rank_from) : json_null());
 	tare_json_put(json, object, "host_name", text_or_null(process->host_name));
 	tare_json_put(json, object, "executable", text_or_null(process->executable));
 	tare_json_put(json, object, "command_line", text_or_null(process->command_line));
 	tare_json_put(json, object, "state", tare_json_text(tare_run_state(process->state)));
-	tare_json_put(json, object, "stop_reason", tare_json_text(tare_run_stop(process->stop_reason)));
+	tare_json_put(json, object, "stop_reason",
+	              tare_json_text(tare_run_stop(process->stop_reason)));
 	tare_json_put(json, object, "strict", json_boolean(process->flags & TARE_TRACE_STRICT));
 	tare_json_put(json, object, "forked", json_boolean(process->flags & TARE_TRACE_FORKED));
 }

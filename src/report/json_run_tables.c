@@ -23,8 +23,7 @@ static json_t *sizes(struct tare_json *json, const uint64_t *size, uint32_t dime
 	return list;
 }
 
-static json_t *work(struct tare_json *json, const struct tare_recording *recording,
-                    uint32_t index)
+static json_t *work(struct tare_json *json, const struct tare_recording *recording, uint32_t index)
 {
 	const struct tare_recorded_shape *shape;
 	uint64_t local[3];
@@ -196,7 +195,8 @@ static json_t *histogram(struct tare_json *json, const struct tare_transfer_row 
 	return list;
 }
 
-static void put_transfer(struct tare_json *json, json_t *object, const struct tare_transfer_row *row)
+static void put_transfer(struct tare_json *json, json_t *object,
+                         const struct tare_transfer_row *row)
 {
 	bool timed = row->timed > 0;
 
@@ -204,8 +204,10 @@ static void put_transfer(struct tare_json *json, json_t *object, const struct ta
 	tare_json_put(json, object, "timed", tare_json_unsigned(row->timed));
 	tare_json_put(json, object, "bytes", tare_json_unsigned(row->bytes));
 	tare_json_put(json, object, "total_ns", timed ? json_integer(row->total_ns) : json_null());
-	tare_json_put(json, object, "exposed_ns", timed ? json_integer(row->exposed_ns) : json_null());
-	tare_json_put(json, object, "hidden_ns", timed ? json_integer(row->hidden_ns) : json_null());
+	tare_json_put(json, object, "exposed_ns",
+	              timed ? json_integer(row->exposed_ns) : json_null());
+	tare_json_put(json, object, "hidden_ns",
+	              timed ? json_integer(row->hidden_ns) : json_null());
 	tare_json_put(json, object, "bytes_per_second",
 	              tare_json_number(timed ? row->bytes_per_second : NAN));
 	tare_json_put(json, object, "median_bytes_per_second",
@@ -269,7 +271,8 @@ static void put_builds(struct tare_json *json, const struct tare_run_report *run
 		const struct tare_build *build = &run->tables->builds[i];
 		json_t *object = json_object();
 		tare_json_put(json, object, "function", tare_json_text(build->function));
-		tare_json_put(json, object, "at_ns", json_integer(build->at_ns - recording->start_ns));
+		tare_json_put(json, object, "at_ns",
+		              json_integer(build->at_ns - recording->start_ns));
 		tare_json_put(json, object, "ns", json_integer(build->ns));
 		tare_json_put(json, object, "error", json_integer(build->error));
 		put_program(json, object,
@@ -326,7 +329,8 @@ static void put_queue(struct tare_json *json, json_t *object,
 	tare_json_put_device(json, object, recording, queue ? queue->device : TARE_NO_INDEX);
 	tare_json_put(json, object, "out_of_order",
 	              queue ? json_boolean(queue->out_of_order) : json_null());
-	tare_json_put(json, object, "profiling", queue ? json_boolean(queue->profiling) : json_null());
+	tare_json_put(json, object, "profiling",
+	              queue ? json_boolean(queue->profiling) : json_null());
 	tare_json_put(json, object, "profiling_added",
 	              queue ? json_boolean(queue->profiling_added) : json_null());
 }
@@ -348,7 +352,8 @@ static void put_queues(struct tare_json *json, const struct tare_run_report *run
 		tare_json_put(json, object, "gaps_ns",
 		              row->timed ? json_integer(row->gaps_ns) : json_null());
 		tare_json_put(json, object, "gap_causes", causes(json, row));
-		tare_json_put(json, object, "median_latency_ns", tare_json_time(row->median_latency_ns));
+		tare_json_put(json, object, "median_latency_ns",
+		              tare_json_time(row->median_latency_ns));
 		tare_json_push(json, list, object);
 	}
 	tare_json_put(json, root, "queues", list);

@@ -27,7 +27,8 @@ const char *tare_run_device_name(const struct tare_recording *recording, uint32_
 	for (uint32_t i = 0; i < recording->device_count; i++)
 		different += recording->devices[i].same_as == i;
 	if (different > 1)
-		snprintf(text, size, "#%" PRIu32 " %.120s", tare_run_device_number(recording, device),
+		snprintf(text, size, "#%" PRIu32 " %.120s",
+		         tare_run_device_number(recording, device),
 		         recording->devices[device].name);
 	else
 		snprintf(text, size, "%.120s", recording->devices[device].name);

@@ -33,8 +33,7 @@ static void add(struct finder *finder, const char *id, bool figures, const char 
 	va_start(arguments, format);
 	length = vasprintf(&text, format, arguments);
 	va_end(arguments);
-	grown = length < 0 ? NULL
-	                   : reallocarray(problems->at, problems->count + 1, sizeof *grown);
+	grown = length < 0 ? NULL : reallocarray(problems->at, problems->count + 1, sizeof *grown);
 	if (!grown) {
 		if (length >= 0)
 			free(text);
@@ -103,21 +102,23 @@ static void add_processes(struct finder *finder, enum about about)
 	switch (about) {
 	case STILL_RUNNING:
 		add(finder, "still-recording", true,
-		    "the trace is still being written, or its recording was cut off (%s): the figures "
+		    "the trace is still being written, or its recording was cut off (%s): the "
+		    "figures "
 		    "hold up to the last sign of life",
 		    who);
 		break;
 	case KILLED:
 		add(finder, "killed", true,
-		    "%s ended without an exit (killed, or _exit): recorded up to the last sign of life; "
+		    "%s ended without an exit (killed, or _exit): recorded up to the last sign of "
+		    "life; "
 		    "device times that were not collected by then are missing",
 		    who);
 		break;
 	case STOPPED: {
 		const char *why = tare_run_stop_title(first->stop_reason);
 		add(finder, "stopped", true,
-		    "the recording of %s stopped before its end: %s; what came later is missing", who,
-		    why ? why : "for a reason that this tare does not know");
+		    "the recording of %s stopped before its end: %s; what came later is missing",
+		    who, why ? why : "for a reason that this tare does not know");
 		break;
 	}
 	case DAMAGED:
@@ -126,11 +127,13 @@ static void add_processes(struct finder *finder, enum about about)
 		    first->problem);
 		break;
 	case COUNTED:
-		add(finder, "count-only", true, "%s was recorded without asking for device times", who);
+		add(finder, "count-only", true, "%s was recorded without asking for device times",
+		    who);
 		break;
 	default:
 		add(finder, "unknown-records", false,
-		    "the file of %s holds %llu record%s that this tare does not know: a newer one wrote "
+		    "the file of %s holds %llu record%s that this tare does not know: a newer one "
+		    "wrote "
 		    "it",
 		    who, big(first->unknown_records), plural(first->unknown_records));
 	}
@@ -186,24 +189,27 @@ static void find_untimed(struct finder *finder)
 	if (!any_command(finder) || coverage->unobserved == 0)
 		return;
 	if (coverage->completed > 0) {
-		bool many = (double)coverage->unobserved >
-		            WORTH_SAYING * (double)coverage->enqueued;
+		bool many =
+		    (double)coverage->unobserved > WORTH_SAYING * (double)coverage->enqueued;
 		char reasons[400];
 		add(finder, "untimed", many, "%llu of %llu commands have no device times%s",
 		    big(coverage->unobserved), big(coverage->enqueued),
 		    list_reasons(coverage, reasons, sizeof reasons));
 	} else if (unprofiled >= coverage->unobserved) {
 		add(finder, "no-profiling", true,
-		    "no device times: the queues have no profiling%s; %llu commands, host times only",
+		    "no device times: the queues have no profiling%s; %llu commands, host times "
+		    "only",
 		    why, big(coverage->enqueued));
 	} else if (coverage->never_flushed >= coverage->unobserved) {
 		add(finder, "never-flushed", true,
-		    "%llu enqueued, 0 completed: nothing was flushed or waited for, so that no device "
+		    "%llu enqueued, 0 completed: nothing was flushed or waited for, so that no "
+		    "device "
 		    "had to start; no device times, host times only",
 		    big(coverage->enqueued));
 	} else {
 		add(finder, "nothing-completed", true,
-		    "%llu enqueued, 0 completed as far as was seen; no device times, host times only",
+		    "%llu enqueued, 0 completed as far as was seen; no device times, host times "
+		    "only",
 		    big(coverage->enqueued));
 	}
 }
@@ -224,7 +230,8 @@ static void find_losses(struct finder *finder)
 	}
 	if (lost)
 		add(finder, "lost", true,
-		    "%llu record%s found no room and are missing, %llu of them commands: totals are "
+		    "%llu record%s found no room and are missing, %llu of them commands: totals "
+		    "are "
 		    "too small",
 		    big(lost), plural(lost), big(lost_commands));
 	if (recycled)
@@ -258,7 +265,8 @@ static void find_clocks(struct finder *finder)
 	}
 	if (contradictions)
 		add(finder, "contradictions", true,
-		    "%llu command%s: the device's times contradict the calls by more than the clock's "
+		    "%llu command%s: the device's times contradict the calls by more than the "
+		    "clock's "
 		    "error (started before it was enqueued, or ended after it was waited for)",
 		    big(contradictions), plural(contradictions));
 }
@@ -275,8 +283,8 @@ static void find_in_ledgers(struct finder *finder)
 			add(finder, "unknown-time", true, "%.1f %% of the time of %s is not known",
 			    100 * unknown / (double)ledger->wall_ns,
 			    ledger->device < finder->run->recording->device_count
-			        ? tare_run_device_name(finder->run->recording, ledger->device,
-			                               name, sizeof name)
+			        ? tare_run_device_name(finder->run->recording, ledger->device, name,
+			                               sizeof name)
 			        : "the run");
 			break;
 		}
@@ -290,9 +298,8 @@ static void find_nothing(struct finder *finder)
 
 	if (recording->process_count == 0)
 		add(finder, "nothing-recorded", true, "no process was recorded: %.300s",
-		    recording->layer && recording->layer[0]
-		        ? recording->layer
-		        : "the trace does not say why");
+		    recording->layer && recording->layer[0] ? recording->layer
+		                                            : "the trace does not say why");
 	else if (coverage->calls == 0 && coverage->enqueued == 0)
 		add(finder, "no-calls", true,
 		    "nothing to report: no call and no command was recorded%s",
@@ -310,7 +317,8 @@ static void find_lesser(struct finder *finder)
 	const struct tare_coverage *coverage = &finder->run->tables->coverage;
 
 	if (coverage->failed)
-		add(finder, "failed", false, "%llu enqueue%s refused by the API: nothing was enqueued",
+		add(finder, "failed", false,
+		    "%llu enqueue%s refused by the API: nothing was enqueued",
 		    big(coverage->failed), coverage->failed == 1 ? " was" : "s were");
 	if (coverage->unresolved)
 		add(finder, "unresolved", false,

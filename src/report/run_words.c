@@ -10,10 +10,10 @@
 const char *tare_run_kind(uint32_t kind)
 {
 	static const char *const words[] = {
-		[TARE_KIND_KERNEL] = "kernel", [TARE_KIND_TASK] = "task",
-		[TARE_KIND_WRITE] = "write",   [TARE_KIND_READ] = "read",
-		[TARE_KIND_COPY] = "copy",     [TARE_KIND_FILL] = "fill",
-		[TARE_KIND_MAP] = "map",       [TARE_KIND_UNMAP] = "unmap",
+		[TARE_KIND_KERNEL] = "kernel",   [TARE_KIND_TASK] = "task",
+		[TARE_KIND_WRITE] = "write",     [TARE_KIND_READ] = "read",
+		[TARE_KIND_COPY] = "copy",       [TARE_KIND_FILL] = "fill",
+		[TARE_KIND_MAP] = "map",         [TARE_KIND_UNMAP] = "unmap",
 		[TARE_KIND_MIGRATE] = "migrate", [TARE_KIND_MARKER] = "marker",
 		[TARE_KIND_BARRIER] = "barrier", [TARE_KIND_GRAPH] = "graph",
 		[TARE_KIND_OTHER] = "other",
@@ -83,10 +83,10 @@ const char *tare_run_memory_title(uint32_t memory)
 const char *tare_run_role(uint32_t role)
 {
 	static const char *const words[] = {
-		[TARE_ROLE_QUERY] = "query",       [TARE_ROLE_COMMAND] = "command",
-		[TARE_ROLE_WAIT] = "wait",         [TARE_ROLE_FLUSH] = "flush",
-		[TARE_ROLE_BUILD] = "build",       [TARE_ROLE_ALLOCATE] = "allocate",
-		[TARE_ROLE_CREATE] = "create",     [TARE_ROLE_START] = "start",
+		[TARE_ROLE_QUERY] = "query",   [TARE_ROLE_COMMAND] = "command",
+		[TARE_ROLE_WAIT] = "wait",     [TARE_ROLE_FLUSH] = "flush",
+		[TARE_ROLE_BUILD] = "build",   [TARE_ROLE_ALLOCATE] = "allocate",
+		[TARE_ROLE_CREATE] = "create", [TARE_ROLE_START] = "start",
 		[TARE_ROLE_POLL] = "poll",
 	};
 	return LOOK_UP(words, role);
@@ -163,12 +163,9 @@ const char *tare_run_clock_title(uint32_t source)
 const char *tare_run_unobserved(uint32_t reason)
 {
 	static const char *const words[] = {
-		[TARE_UNOBSERVED_PENDING] = "pending",
-		[TARE_UNOBSERVED_REFUSED] = "refused",
-		[TARE_UNOBSERVED_FAILED] = "failed",
-		[TARE_UNOBSERVED_ABANDONED] = "abandoned",
-		[TARE_UNOBSERVED_NO_ROOM] = "no_room",
-		[TARE_UNOBSERVED_NOT_ASKED] = "not_asked",
+		[TARE_UNOBSERVED_PENDING] = "pending",   [TARE_UNOBSERVED_REFUSED] = "refused",
+		[TARE_UNOBSERVED_FAILED] = "failed",     [TARE_UNOBSERVED_ABANDONED] = "abandoned",
+		[TARE_UNOBSERVED_NO_ROOM] = "no_room",   [TARE_UNOBSERVED_NOT_ASKED] = "not_asked",
 		[TARE_UNOBSERVED_UNUSABLE] = "unusable",
 	};
 	_Static_assert(sizeof words / sizeof *words == TARE_UNOBSERVED_REASONS, "a word each");

@@ -12,8 +12,8 @@ int tare_report_run_text(const struct tare_run_report *run, const struct tare_te
                          FILE *file, struct tare_error *error)
 {
 	static int (*const parts[])(const struct tare_text *, const struct tare_run_report *) = {
-		tare_run_text_ledgers,   tare_run_text_tasks,  tare_run_text_transfers,
-		tare_run_text_calls, tare_run_text_queues,
+		tare_run_text_ledgers, tare_run_text_tasks,  tare_run_text_transfers,
+		tare_run_text_calls,   tare_run_text_queues,
 	};
 	struct tare_text text = { options, file };
 	struct tare_run_problems problems;
@@ -40,7 +40,8 @@ const char *tare_run_cut(const struct tare_text *text, const char *name, size_t 
                          char buffer[RUN_TEXT])
 {
 	// A character takes four bytes at most, so that what is left out here would be cut anyway.
-	char *part = strndup(name, columns * 4 + 4), *clean = part ? tare_text_clean(text, part) : NULL;
+	char *part = strndup(name, columns * 4 + 4),
+	     *clean = part ? tare_text_clean(text, part) : NULL;
 	size_t bytes = 0, width = 0;
 
 	if (!clean) {

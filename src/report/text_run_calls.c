@@ -20,9 +20,8 @@ static size_t shown(const struct tare_text *text, size_t count, size_t top)
 static double mean_of(const struct tare_api_row *row)
 {
 	// The time of nested calls is that of those around them.
-	return row->count > row->nested
-	           ? (double)row->total_ns / (double)(row->count - row->nested)
-	           : NAN;
+	return row->count > row->nested ? (double)row->total_ns / (double)(row->count - row->nested)
+	                                : NAN;
 }
 
 static bool any_failed(const struct tare_tables *tables, size_t rows)
@@ -95,10 +94,11 @@ static int write_calls(const struct tare_text *text, const struct tare_tables *t
 		count += tables->api[i].count;
 	}
 	if (status == 0 && count)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
-		                             "and %s calls of %zu more functions, %s (-v lists them)",
-		                             tare_run_count(count, number), tables->api_count - rows,
-		                             tare_format_ns((double)rest, time));
+		status =
+		    tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
+		                        "and %s calls of %zu more functions, %s (-v lists them)",
+		                        tare_run_count(count, number), tables->api_count - rows,
+		                        tare_format_ns((double)rest, time));
 	return status;
 }
 
@@ -130,7 +130,8 @@ static void add_build(struct tare_text_table *table, const struct tare_text *tex
 	    recording->programs[build->program].build_options)
 		options = recording->programs[build->program].build_options;
 	tare_text_row(table, build->error ? TARE_STYLE_WARNING : TARE_STYLE_PLAIN);
-	tare_text_cell(table, "%s", tare_run_cut(text, build->function, tare_run_room(text, 56), name));
+	tare_text_cell(table, "%s",
+	               tare_run_cut(text, build->function, tare_run_room(text, 56), name));
 	tare_text_cell(table, "%s",
 	               tare_format_ns((double)(build->at_ns - recording->start_ns), at));
 	tare_text_cell(table, "%s", tare_run_time((double)build->ns, unit, figure));

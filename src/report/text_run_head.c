@@ -61,8 +61,7 @@ static void write_facts(const struct tare_run_report *run, char facts[RUN_TEXT])
 	tare_format_ns((double)(run->recording->end_ns - run->recording->start_ns), all);
 	snprintf(facts, RUN_TEXT, "%s%s%s wall, %llu process%s, %llu thread%s, %llu device%s",
 	         is_whole(run) ? "" : tare_format_ns((double)run->tables->summary.wall_ns, wall),
-	         is_whole(run) ? "" : " of ", all,
-	         (unsigned long long)processes,
+	         is_whole(run) ? "" : " of ", all, (unsigned long long)processes,
 	         processes == 1 ? "" : "es", (unsigned long long)threads, tare_run_plural(threads),
 	         (unsigned long long)devices, tare_run_plural(devices));
 }
@@ -84,7 +83,8 @@ static int write_title(const struct tare_text *text, const struct tare_run_repor
 		return tare_text_paragraph(text, TARE_STYLE_BOLD, "", 1, "%s%*s%s", name, (int)gap,
 		                           "", facts);
 	status = tare_text_paragraph(text, TARE_STYLE_BOLD, "", 1, "%s", name);
-	return status < 0 ? status : tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "%s", facts);
+	return status < 0 ? status
+	                  : tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "%s", facts);
 }
 
 static const char *name_signal(int number)
@@ -101,8 +101,8 @@ static int write_end(const struct tare_text *text, const struct tare_recording *
 		                           "ended by signal %d (SIG%s)", recording->exit_signal,
 		                           name_signal(recording->exit_signal));
 	if (recording->exit_status > 0)
-		return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "ended with exit status %d",
-		                           recording->exit_status);
+		return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
+		                           "ended with exit status %d", recording->exit_status);
 	return 0;
 }
 
@@ -124,8 +124,8 @@ static void write_clock(const struct tare_run_report *run, char words[RUN_TEXT])
 		causal = device->clock_source == TARE_CLOCK_CAUSAL;
 	}
 	if (worst != TARE_NO_TIME)
-		snprintf(words, RUN_TEXT, "; clock %s %.40s",
-		         causal ? "bounded to" : "fit", tare_run_error(worst, number));
+		snprintf(words, RUN_TEXT, "; clock %s %.40s", causal ? "bounded to" : "fit",
+		         tare_run_error(worst, number));
 }
 
 static int write_recording(const struct tare_text *text, const struct tare_run_report *run)
@@ -173,7 +173,8 @@ static int write_choice(const struct tare_text *text, const struct tare_run_repo
 	if (!run->choice || !run->choice[0] || text->options->verbosity < 0)
 		return 0;
 	return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "trace %s, %s",
-	                           tare_run_cut(text, run->recording->path, 100, name), run->choice);
+	                           tare_run_cut(text, run->recording->path, 100, name),
+	                           run->choice);
 }
 
 static int write_view(const struct tare_text *text, const struct tare_run_report *run)

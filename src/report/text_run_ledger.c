@@ -26,7 +26,9 @@ static const char *write_bar(const struct tare_text *text, double share, size_t 
 	for (long i = 0; i < eighths / 8; i++)
 		to = stpcpy(to, text->options->ascii ? "#" : "█");
 	if (eighths % 8)
-		stpcpy(to, !text->options->ascii ? parts[eighths % 8] : eighths % 8 >= 4 ? "#" : "-");
+		stpcpy(to, !text->options->ascii ? parts[eighths % 8]
+		           : eighths % 8 >= 4    ? "#"
+		                                 : "-");
 	return buffer;
 }
 
@@ -102,7 +104,8 @@ static int write_remarks(const struct tare_text *text, const struct tare_ledger 
 	if (hidden > 0)
 		status = tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 3,
-		    "(%s of transfers were hidden behind kernels: %s to the device, %s to the host)",
+		    "(%s of transfers were hidden behind kernels: %s to the device, %s to the "
+		    "host)",
 		    write_part(hidden, ledger->wall_ns, all),
 		    write_part(ledger->hidden_to_device_ns, ledger->wall_ns, to),
 		    write_part(ledger->hidden_from_device_ns, ledger->wall_ns, from));
@@ -111,7 +114,8 @@ static int write_remarks(const struct tare_text *text, const struct tare_ledger 
 	     share_of(ledger->ambiguous_ns, ledger->wall_ns) > AMBIGUOUS))
 		status = tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 3,
-		    "(%s lie so near to a boundary that the clocks' error may put them on its other "
+		    "(%s lie so near to a boundary that the clocks' error may put them on its "
+		    "other "
 		    "side)",
 		    write_part(ledger->ambiguous_ns, ledger->wall_ns, ambiguous));
 	return status;
@@ -133,12 +137,9 @@ static const char *const host_titles[TARE_HOST_STATES] = {
 };
 
 static const char *const device_titles[TARE_DEVICE_STATES] = {
-	[TARE_DEVICE_KERNEL] = "kernel",
-	[TARE_DEVICE_KERNEL_AND_TRANSFER] = "kernel+copy",
-	[TARE_DEVICE_TO_DEVICE] = "to dev.",
-	[TARE_DEVICE_FROM_DEVICE] = "to host",
-	[TARE_DEVICE_BOTH_WAYS] = "both",
-	[TARE_DEVICE_LOCAL] = "local",
+	[TARE_DEVICE_KERNEL] = "kernel",     [TARE_DEVICE_KERNEL_AND_TRANSFER] = "kernel+copy",
+	[TARE_DEVICE_TO_DEVICE] = "to dev.", [TARE_DEVICE_FROM_DEVICE] = "to host",
+	[TARE_DEVICE_BOTH_WAYS] = "both",    [TARE_DEVICE_LOCAL] = "local",
 	[TARE_DEVICE_IDLE] = "idle",
 };
 
@@ -198,7 +199,8 @@ static int write_ledger(const struct tare_text *text, const struct tare_run_repo
 	int status = tare_run_heading(
 	    text, "Where the time went",
 	    tare_run_cut(text,
-	                 device ? tare_run_device_name(run->recording, ledger->device, name, RUN_TEXT)
+	                 device
+	                     ? tare_run_device_name(run->recording, ledger->device, name, RUN_TEXT)
 	                 : tare_run_several_devices(run) ? "all devices together"
 	                                                 : "no device",
 	                 56, cut));
@@ -222,7 +224,8 @@ static int write_verdict(const struct tare_text *text, const struct tare_run_sum
 	fputc('\n', text->file);
 	status = tare_text_paragraph(text, TARE_STYLE_BOLD, "", 0, "%s.", summary->verdict);
 	if (status == 0 && summary->evidence[0])
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "%s.", summary->evidence);
+		status =
+		    tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "%s.", summary->evidence);
 	return status;
 }
 

@@ -33,7 +33,8 @@ static const char *change_words(uint32_t change)
 {
 	static const char *const words[] = {
 		[TARE_CHANGE_PROFILING] = "profiling was switched on for %s queue%s",
-		[TARE_CHANGE_EVENT] = "events were asked for in %s queue%s where the program did not",
+		[TARE_CHANGE_EVENT] =
+		    "events were asked for in %s queue%s where the program did not",
 		[TARE_CHANGE_EVENT_RETAINED] = "events live a little longer in %s queue%s",
 		[TARE_CHANGE_CALLBACK] = "callbacks go through the recorder in %s case%s",
 		[TARE_CHANGE_HELPER] = "%s thread%s started by the recorder",
@@ -123,8 +124,8 @@ static int write_clocks(const struct tare_text *text, const struct tare_run_repo
 			snprintf(drift, sizeof drift, ", drift %+.1f ppm", device->drift_ppm);
 		tare_run_device_name(recording, (uint32_t)i, name, sizeof name);
 		if (device->residual_ns == TARE_NO_TIME)
-			status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, LEAD, "%s: %s", name,
-			                             source ? source : "?");
+			status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, LEAD, "%s: %s",
+			                             name, source ? source : "?");
 		else
 			status = tare_text_paragraph(
 			    text, TARE_STYLE_PLAIN, lead, LEAD, "%s: %s (%" PRIu64 "), %s%s", name,
@@ -196,14 +197,17 @@ static int write_processes(const struct tare_text *text, const struct tare_run_r
 		tare_text_cell(table, "%s",
 		               tare_format_ns((double)(process->end_ns - process->start_ns), time));
 		tare_text_cell(table, "%s",
-		               process->cpu_ns ? tare_format_ns((double)process->cpu_ns, cpu) : "–");
+		               process->cpu_ns ? tare_format_ns((double)process->cpu_ns, cpu)
+		                               : "–");
 		tare_text_cell(table, "%s", state ? state : "?");
-		tare_text_cell(table, "%s",
-		               tare_run_cut(text, process->command_line, tare_run_room(text, 46), name));
+		tare_text_cell(
+		    table, "%s",
+		    tare_run_cut(text, process->command_line, tare_run_room(text, 46), name));
 	}
 	status = tare_text_table_print(table);
 	if (status == 0 && rows == most)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3, "-v lists all processes");
+		status =
+		    tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3, "-v lists all processes");
 	return status;
 }
 
@@ -224,7 +228,7 @@ int tare_run_text_notes(const struct tare_text *text, const struct tare_run_repo
 		status = write_cost(text, run);
 	for (size_t i = 0; i < problems->count && status == 0; i++)
 		if (!problems->at[i].figures)
-			status = tare_text_paragraph(text, TARE_STYLE_PLAIN, " note       ",
-			                             LEAD, "%s", problems->at[i].text);
+			status = tare_text_paragraph(text, TARE_STYLE_PLAIN, " note       ", LEAD,
+			                             "%s", problems->at[i].text);
 	return status;
 }

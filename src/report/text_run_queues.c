@@ -27,7 +27,8 @@ static enum tare_ledger_category main_cause(const struct tare_queue_row *row)
 // Without the "idle: " that all causes of a gap begin with.
 static const char *cause_title(enum tare_ledger_category category)
 {
-	const char *title = category < TARE_LEDGER_CATEGORIES ? tare_ledger_category_title(category) : "–";
+	const char *title =
+	    category < TARE_LEDGER_CATEGORIES ? tare_ledger_category_title(category) : "–";
 
 	return strncmp(title, "idle: ", 6) == 0 ? title + 6 : title;
 }
@@ -59,19 +60,21 @@ static void add_row(struct tare_text_table *table, const struct tare_text *text,
 	char name[RUN_TEXT], cut[RUN_TEXT], figure[RUN_TEXT];
 
 	tare_text_row(table, TARE_STYLE_PLAIN);
-	tare_text_cell(table, "%s",
-	               tare_run_cut(text, name_queue(run, row->queue, name), tare_run_room(text, 62), cut));
+	tare_text_cell(
+	    table, "%s",
+	    tare_run_cut(text, name_queue(run, row->queue, name), tare_run_room(text, 62), cut));
 	tare_run_device_cell(table, run,
 	                     row->queue < run->recording->queue_count
 	                         ? run->recording->queues[row->queue].device
 	                         : TARE_NO_INDEX);
 	tare_text_cell(table, "%" PRIu64, row->commands);
-	tare_text_cell(table, "%s", tare_run_time(row->timed ? (double)row->busy_ns : NAN, unit, figure));
-	tare_text_cell(table, "%s", tare_run_time(row->timed ? (double)row->gaps_ns : NAN, unit, figure));
 	tare_text_cell(table, "%s",
-	               isfinite(row->mean_depth)
-	                   ? tare_format_significant(row->mean_depth, 2, figure)
-	                   : "–");
+	               tare_run_time(row->timed ? (double)row->busy_ns : NAN, unit, figure));
+	tare_text_cell(table, "%s",
+	               tare_run_time(row->timed ? (double)row->gaps_ns : NAN, unit, figure));
+	tare_text_cell(
+	    table, "%s",
+	    isfinite(row->mean_depth) ? tare_format_significant(row->mean_depth, 2, figure) : "–");
 	if (row->max_depth)
 		tare_text_cell(table, "%" PRIu64, row->max_depth);
 	else
@@ -80,8 +83,7 @@ static void add_row(struct tare_text_table *table, const struct tare_text *text,
 	               row->median_latency_ns == TARE_NO_TIME
 	                   ? "–"
 	                   : tare_run_span(row->median_latency_ns, figure));
-	tare_text_cell(table, "%s",
-	               tare_run_cut(text, cause_title(main_cause(row)), 24, cut));
+	tare_text_cell(table, "%s", tare_run_cut(text, cause_title(main_cause(row)), 24, cut));
 }
 
 static int write_rows(const struct tare_text *text, const struct tare_run_report *run, size_t rows)
@@ -128,14 +130,17 @@ static int write_gaps(const struct tare_text *text, const struct tare_run_report
 		const struct tare_gap *gap = &ledgers->gaps[i];
 		size_t before = 0;
 		// They are the longest of each device, device by device.
-		while (before < GAPS && i > before && ledgers->gaps[i - before - 1].device == gap->device)
+		while (before < GAPS && i > before &&
+		       ledgers->gaps[i - before - 1].device == gap->device)
 			before++;
 		if (before == GAPS)
 			continue;
 		tare_text_row(table, TARE_STYLE_PLAIN);
+		tare_text_cell(
+		    table, "%s",
+		    tare_format_ns((double)(gap->from_ns - run->recording->start_ns), at));
 		tare_text_cell(table, "%s",
-		               tare_format_ns((double)(gap->from_ns - run->recording->start_ns), at));
-		tare_text_cell(table, "%s", tare_format_ns((double)(gap->to_ns - gap->from_ns), length));
+		               tare_format_ns((double)(gap->to_ns - gap->from_ns), length));
 		tare_run_device_cell(table, run, gap->device);
 		tare_text_cell(table, "%s", cause_title(gap->cause));
 	}

@@ -62,7 +62,8 @@ static void add_times(struct tare_text_table *table, const struct tare_task *tas
 	               task->timed ? tare_run_time((double)task->total_ns, total, figure) : "–");
 	tare_text_cell(table, "%s", tare_run_percent(task->timed ? task->share : NAN, figure));
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-		tare_text_cell(table, "%s", tare_run_time(task->timed ? times[i] : NAN, each, figure));
+		tare_text_cell(table, "%s",
+		               tare_run_time(task->timed ? times[i] : NAN, each, figure));
 }
 
 static int write_rest(const struct tare_text *text, const struct tare_tables *tables, size_t rows)
@@ -78,11 +79,10 @@ static int write_rest(const struct tare_text *text, const struct tare_tables *ta
 		timed += tables->tasks[i].timed;
 		total += tables->tasks[i].total_ns;
 	}
-	return tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
-	                           "and %zu more with %s instances, %s%s (-v lists them)",
-	                           tables->task_count - rows, tare_run_count(instances, count),
-	                           timed ? tare_format_ns((double)total, time) : "none timed",
-	                           timed ? " together" : "");
+	return tare_text_paragraph(
+	    text, TARE_STYLE_PLAIN, "  ", 3, "and %zu more with %s instances, %s%s (-v lists them)",
+	    tables->task_count - rows, tare_run_count(instances, count),
+	    timed ? tare_format_ns((double)total, time) : "none timed", timed ? " together" : "");
 }
 
 static int write_times(const struct tare_text *text, const struct tare_run_report *run, size_t rows)
@@ -117,8 +117,9 @@ static int write_times(const struct tare_text *text, const struct tare_run_repor
 	}
 	status = tare_text_table_print(table);
 	if (status == 0 && untimed)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
-		                             "* not all have device times: figures are of those that do");
+		status = tare_text_paragraph(
+		    text, TARE_STYLE_PLAIN, "  ", 3,
+		    "* not all have device times: figures are of those that do");
 	return status < 0 ? status : write_rest(text, tables, rows);
 }
 
@@ -132,7 +133,8 @@ static const char *write_size(const uint64_t *size, uint32_t dimensions, char bu
 	if (dimensions == 0 || size[0] == 0)
 		return "auto";
 	for (uint32_t i = 0; i < dimensions && i < 3; i++)
-		at += snprintf(buffer + at, RUN_TEXT - (size_t)at, "%s%" PRIu64, i ? "×" : "", size[i]);
+		at += snprintf(buffer + at, RUN_TEXT - (size_t)at, "%s%" PRIu64, i ? "×" : "",
+		               size[i]);
 	return buffer;
 }
 
@@ -220,14 +222,15 @@ static int write_work(const struct tare_text *text, const struct tare_run_report
 	}
 	status = tare_text_table_print(table);
 	if (status == 0 && several)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
-		                             "* the most frequent of several sizes (-v lists them)");
+		status =
+		    tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
+		                        "* the most frequent of several sizes (-v lists them)");
 	return status < 0 || text->options->verbosity < 0
 	           ? status
 	           : tare_text_paragraph(text, TARE_STYLE_FAINT, "  ", 3,
-	                                        "waves: groups over compute units, by model; tail: "
-	                                        "what the last wave leaves empty; SIMD: as the "
-	                                        "driver says; trend: of the duration over the run");
+	                                 "waves: groups over compute units, by model; tail: "
+	                                 "what the last wave leaves empty; SIMD: as the "
+	                                 "driver says; trend: of the duration over the run");
 }
 
 // ---- sizes of one kernel, with -v
@@ -260,9 +263,11 @@ static int write_shapes(const struct tare_text *text, const struct tare_run_repo
 		add_shape(table, run->recording, row);
 		tare_text_cell(table, "%" PRIu64 "%s", row->instances,
 		               row->timed < row->instances ? "*" : "");
+		tare_text_cell(
+		    table, "%s",
+		    tare_run_time(row->timed ? (double)row->total_ns : NAN, total, name));
 		tare_text_cell(table, "%s",
-		               tare_run_time(row->timed ? (double)row->total_ns : NAN, total, name));
-		tare_text_cell(table, "%s", tare_run_time(row->timed ? row->median_ns : NAN, each, name));
+		               tare_run_time(row->timed ? row->median_ns : NAN, each, name));
 	}
 	return tare_text_table_print(table);
 }
@@ -304,7 +309,8 @@ static int write_facts(const struct tare_text *text, const struct tare_run_repor
 			continue;
 		if (task->kernel < recording->kernel_count &&
 		    recording->kernels[task->kernel].program < recording->program_count)
-			built = recording->programs[recording->kernels[task->kernel].program].build_options;
+			built = recording->programs[recording->kernels[task->kernel].program]
+			            .build_options;
 		tare_text_row(table, TARE_STYLE_PLAIN);
 		tare_text_cell(table, "%s", tare_run_cut(text, task->name, room, name));
 		tare_run_device_cell(table, run, task->device);

@@ -65,14 +65,16 @@ static int write_table(const struct tare_text *text, const struct tare_run_repor
 		               row->timed < row->count ? "*" : "");
 		tare_text_cell(table, "%s", tare_format_bytes(row->bytes, bytes));
 		for (size_t t = 0; t < 3; t++)
-			tare_text_cell(table, "%s",
-			               tare_run_time(row->timed ? (double)times[t] : NAN, unit, figure));
-		tare_text_cell(table, "%s", tare_run_rate(row->timed ? row->bytes_per_second : NAN, figure));
+			tare_text_cell(
+			    table, "%s",
+			    tare_run_time(row->timed ? (double)times[t] : NAN, unit, figure));
+		tare_text_cell(table, "%s",
+		               tare_run_rate(row->timed ? row->bytes_per_second : NAN, figure));
 		if (ceilings)
-			tare_text_cell(table, "%s",
-			               tare_run_percent(row->timed ? row->bytes_per_second / row->ceiling
-			                                           : NAN,
-			                                figure));
+			tare_text_cell(
+			    table, "%s",
+			    tare_run_percent(
+			        row->timed ? row->bytes_per_second / row->ceiling : NAN, figure));
 	}
 	return tare_text_table_print(table);
 }
@@ -92,21 +94,22 @@ static int write_remarks(const struct tare_text *text, const struct tare_tables 
 		ceilings |= isfinite(tables->transfers[i].ceiling);
 	}
 	if (untimed)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
-		                             "* not all have device times: times and rates are of those "
-		                             "that do");
+		status =
+		    tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
+		                        "* not all have device times: times and rates are of those "
+		                        "that do");
 	if (status == 0 && rows < tables->transfer_count)
 		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
 		                             "and %zu more rows (-v lists them)",
 		                             tables->transfer_count - rows);
 	if (status == 0 && unaligned)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
-		                             "%s of %s host addresses are not on 64 bytes",
-		                             tare_run_count(unaligned, number),
-		                             tare_run_count(count, all));
+		status = tare_text_paragraph(
+		    text, TARE_STYLE_PLAIN, "  ", 3, "%s of %s host addresses are not on 64 bytes",
+		    tare_run_count(unaligned, number), tare_run_count(count, all));
 	if (status == 0 && text->options->verbosity >= 0)
 		status = tare_text_paragraph(
-		    text, TARE_STYLE_FAINT, "  ", 3, "exposed: no kernel ran meanwhile; GB/s: 10⁹%s",
+		    text, TARE_STYLE_FAINT, "  ", 3,
+		    "exposed: no kernel ran meanwhile; GB/s: 10⁹%s",
 		    ceilings ? "; ceiling: share of what tare bandwidth measured here" : "");
 	return status;
 }
@@ -145,13 +148,14 @@ static int write_sizes(const struct tare_text *text, const struct tare_run_repor
 			tare_run_device_cell(table, run, row->device);
 			tare_text_cell(table, "%s", tare_format_bytes(bucket_from(k), from));
 			tare_text_cell(table, "%s",
-			               k + 1 < BUCKETS ? tare_format_bytes(bucket_from(k + 1), to) : "–");
+			               k + 1 < BUCKETS ? tare_format_bytes(bucket_from(k + 1), to)
+			                               : "–");
 			tare_text_cell(table, "%" PRIu64, row->sizes[k]);
-			tare_text_cell(table, "%s",
-			               first ? tare_run_rate(row->timed ? row->median_bytes_per_second
-			                                                : NAN,
-			                                     rate)
-			                     : "");
+			tare_text_cell(
+			    table, "%s",
+			    first ? tare_run_rate(row->timed ? row->median_bytes_per_second : NAN,
+			                          rate)
+			          : "");
 			first = false;
 		}
 	}

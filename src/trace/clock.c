@@ -98,13 +98,10 @@ int64_t tare_trace_map_ns(const struct tare_trace_map *map, uint64_t ticks)
 	}
 	since = (wide)ticks * 2 - line->origin_twice;
 	if (line->multiplier && since >= 0 && since < (wide)1 << 62) {
-		// The quotient by multiplication is too small by one at most; the rest tells.
+		// By multiplication the quotient may be too small by one, but only where it is nearly a
+		// whole number: then the rest, about one whole, rounds it up.
 		uint64_t whole = (uint64_t)((unsigned_wide)since * line->multiplier >> 64);
 		uint64_t rest = (uint64_t)((unsigned_wide)since * line->ns - (unsigned_wide)whole * line->twice);
-		if (rest >= line->twice) {
-			rest -= line->twice;
-			whole++;
-		}
 		return bounded((wide)line->origin_ns + whole + (2 * rest >= line->twice));
 	}
 	return bounded(line->origin_ns + scaled(line, since));

@@ -207,8 +207,10 @@ static int drain(struct merge *merge)
 	int status;
 
 	do {
-		int64_t written_ns = run->key ? tare_trace_map_ns(&source->map, run->key)
-		                              : source->open.first_ns;
+		int64_t written_ns = tare_trace_map_ns(&source->map, run->key);
+		// Nothing of this thread had a time yet, or one that cannot be.
+		if (written_ns < source->open.first_ns)
+			written_ns = source->open.first_ns;
 		status = merge->visitor->event(merge->visitor->context, run->record, written_ns);
 		if (status)
 			return status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ledger_oracle.h"
+#include "ledger_oracle_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,20 +10,7 @@
 
 #include <cmocka.h>
 
-enum { LONGEST = 4096, GAPS = 1000 };
-
-struct oracle {
-	const struct made *made;
-	const struct tare_recording *r;
-	const struct tare_view *view;
-	uint32_t device;
-	unsigned char host[MADE_FEW][LONGEST]; // state of each thread, each nanosecond
-	int64_t first[MADE_FEW], gone[MADE_FEW];
-	uint32_t stand_in[MADE_FEW];
-};
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+enum { GAPS = 1000 };
 
 // ---- what belongs
 
@@ -40,15 +27,9 @@ static bool wanted_device(const struct oracle *o, uint32_t device)
 	       (o->device == TARE_NO_INDEX || o->device == device);
 }
 
-static bool wanted_thread(const struct oracle *o, uint32_t thread)
-{
-	return o->view->process == TARE_NO_INDEX ||
-	       o->view->process == o->made->threads[thread].process;
-}
-
 static bool wanted(const struct oracle *o, const struct tare_recorded_command *c)
 {
-	return wanted_thread(o, c->thread) && wanted_device(o, device_of_queue(o, c->queue));
+	return oracle_wanted_thread(o, c->thread) && wanted_device(o, device_of_queue(o, c->queue));
 }
 
 static bool timed(const struct tare_recorded_command *c)
@@ -71,238 +52,6 @@ static char effect(const struct tare_recorded_command *c)
 	if (c->direction != TARE_DIRECTION_NONE)
 		return by_direction[c->direction];
 	return by_kind[c->kind] ? by_kind[c->kind] : '-';
-}
-
-// ---- hosts
-
-static enum tare_host_state role_state(uint32_t role)
-{
-	return role == TARE_ROLE_BUILD      ? TARE_HOST_BUILD
-	       : role == TARE_ROLE_ALLOCATE ? TARE_HOST_ALLOCATE
-	       : role == TARE_ROLE_WAIT || role == TARE_ROLE_POLL ? TARE_HOST_WAIT
-	                                                          : TARE_HOST_API;
-}
-
-static enum tare_host_state command_state(const struct tare_recorded_command *c)
-{
-	bool copies = c->kind >= TARE_KIND_WRITE && c->kind <= TARE_KIND_MIGRATE;
-	return (copies || c->kind == TARE_KIND_OTHER) && c->flags & TARE_COMMAND_BLOCKING
-	           ? TARE_HOST_BLOCKING_COPY
-	           : TARE_HOST_API;
-}
-
-static bool before_thread(const struct oracle *o, uint32_t a, uint32_t b)
-{
-	const struct tare_recorded_thread *x = &o->made->threads[a], *y = &o->made->threads[b];
-	uint64_t p = o->made->processes[x->process].pid, q = o->made->processes[y->process].pid;
-	return p != q ? p < q : x->tid < y->tid;
-}
-
-static bool loose(const struct tare_recorded_call *call)
-{
-	int64_t ns = call->exit_ns - call->enter_ns;
-	if (call->count <= 1 || call->inside_ns >= ns)
-		return false;
-	return call->role != TARE_ROLE_POLL || ns / 10000 > (int64_t)call->count;
-}
-
-static void better(enum tare_host_state *best, enum tare_host_state state)
-{
-	if (*best > state)
-		*best = state;
-}
-
-static bool in_loss(const struct oracle *o, uint32_t thread, int64_t t)
-{
-	for (size_t i = 0; i < o->r->loss_count; i++) {
-		const struct tare_recorded_loss *loss = &o->made->losses[i];
-		bool mine = loss->thread == thread ||
-		            (loss->thread == TARE_NO_INDEX &&
-		             loss->process == o->made->threads[thread].process);
-		if (mine && loss->from_ns <= t && t < loss->to_ns)
-			return true;
-	}
-	return false;
-}
-
-static bool is_unfinished(const struct oracle *o, uint32_t thread)
-{
-	const struct tare_recorded_thread *recorded = &o->made->threads[thread];
-	return recorded->unfinished_function != TARE_NO_INDEX &&
-	       recorded->unfinished_since_ns < o->gone[thread];
-}
-
-static enum tare_host_state unfinished_state(const struct oracle *o, uint32_t thread)
-{
-	uint32_t role = o->made->functions[o->made->threads[thread].unfinished_function].role;
-	return role == TARE_ROLE_COMMAND ? TARE_HOST_BLOCKING_COPY : role_state(role);
-}
-
-// TARE_HOST_STATES: outside all calls.
-static enum tare_host_state call_state(const struct oracle *o, uint32_t thread, int64_t t)
-{
-	enum tare_host_state best = TARE_HOST_STATES;
-	const struct tare_recorded_call *row = NULL;
-	for (size_t i = 0; i < o->r->command_count; i++) {
-		const struct tare_recorded_command *c = &o->made->commands[i];
-		if (c->thread == thread && c->enter_ns <= t && t < c->exit_ns)
-			better(&best, command_state(c));
-	}
-	for (size_t i = 0; i < o->r->call_count; i++) {
-		const struct tare_recorded_call *call = &o->made->calls[i];
-		if (call->thread != thread || t < call->enter_ns || t >= call->exit_ns)
-			continue;
-		if (loose(call))
-			row = call;
-		else
-			better(&best, role_state(call->role));
-	}
-	if (is_unfinished(o, thread) && t >= o->made->threads[thread].unfinished_since_ns)
-		better(&best, unfinished_state(o, thread));
-	if (best != TARE_HOST_STATES)
-		return best;
-	if (row) {
-		int64_t ns = row->exit_ns - row->enter_ns, y = t - row->enter_ns;
-		if ((y + 1) * row->inside_ns / ns > y * row->inside_ns / ns)
-			return role_state(row->role);
-	} else if (in_loss(o, thread, t)) {
-		return TARE_HOST_UNKNOWN;
-	}
-	return TARE_HOST_STATES;
-}
-
-static int64_t unread_cpu(const struct oracle *o, uint32_t process)
-{
-	uint64_t read = o->made->processes[process].helper_cpu_ns;
-	for (size_t i = 0; i < o->r->thread_count; i++) {
-		const struct tare_recorded_thread *thread = &o->made->threads[i];
-		if (thread->process == process && thread->sample_count)
-			read += (uint64_t)o->made
-			            ->samples[thread->first_sample + thread->sample_count - 1]
-			            .cpu_ns;
-	}
-	uint64_t all = o->made->processes[process].cpu_ns;
-	return all == 0 ? -1 : all > read ? (int64_t)(all - read) : 0;
-}
-
-// Divides the time outside calls of [from, to) when the thread had a CPU for cpu_ns; negative: not
-// known.
-static void divide(struct oracle *o, uint32_t thread, int64_t from, int64_t to, int64_t cpu_ns)
-{
-	int64_t outside = 0, waits = 0, off, seen = 0;
-	for (int64_t t = from; t < to; t++) {
-		unsigned state = o->host[thread][t];
-		outside += state == TARE_HOST_STATES;
-		waits += state == TARE_HOST_WAIT || state == TARE_HOST_BLOCKING_COPY ||
-		         state == TARE_HOST_UNKNOWN;
-	}
-	off = least(outside, most(0, to - from - waits - cpu_ns));
-	for (int64_t t = from; t < to; t++) {
-		if (o->host[thread][t] != TARE_HOST_STATES)
-			continue;
-		bool is_off = (seen + 1) * off / outside > seen * off / outside;
-		seen++;
-		o->host[thread][t] = cpu_ns < 0 ? TARE_HOST_UNKNOWN
-		                     : is_off   ? TARE_HOST_OFF_CPU
-		                                : TARE_HOST_COMPUTING;
-	}
-}
-
-static void note_first(struct oracle *o, uint32_t thread, int64_t enter_ns, int64_t exit_ns)
-{
-	o->first[thread] = least(o->first[thread], enter_ns);
-	o->gone[thread] = most(o->gone[thread], exit_ns);
-}
-
-static void find_life(struct oracle *o, uint32_t thread)
-{
-	const struct tare_recorded_thread *recorded = &o->made->threads[thread];
-	o->first[thread] = INT64_MAX;
-	o->gone[thread] = o->made->processes[recorded->process].end_ns;
-	for (size_t i = 0; i < o->r->command_count; i++)
-		if (o->made->commands[i].thread == thread)
-			note_first(o, thread, o->made->commands[i].enter_ns,
-			           o->made->commands[i].exit_ns);
-	for (size_t i = 0; i < o->r->call_count; i++)
-		if (o->made->calls[i].thread == thread)
-			note_first(o, thread, o->made->calls[i].enter_ns,
-			           o->made->calls[i].exit_ns);
-	if (is_unfinished(o, thread))
-		note_first(o, thread, recorded->unfinished_since_ns, 0);
-	for (size_t i = 0; i < o->r->loss_count; i++) {
-		const struct tare_recorded_loss *loss = &o->made->losses[i];
-		if (loss->from_ns < loss->to_ns &&
-		    (loss->thread == thread ||
-		     (loss->thread == TARE_NO_INDEX && loss->process == recorded->process)))
-			note_first(o, thread, loss->from_ns, 0);
-	}
-	if (!wanted_thread(o, thread))
-		o->first[thread] = INT64_MAX;
-}
-
-static void candidate(const struct oracle *o, uint32_t thread, uint32_t other, int64_t enter_ns,
-                      int64_t *best_ns, uint32_t *best)
-{
-	if (o->made->threads[other].process != o->made->threads[thread].process ||
-	    enter_ns >= o->first[thread] || enter_ns < *best_ns)
-		return;
-	if (enter_ns == *best_ns && *best != TARE_NO_INDEX && !before_thread(o, other, *best))
-		return;
-	*best_ns = enter_ns;
-	*best = other;
-}
-
-static void find_stand_in(struct oracle *o, uint32_t thread)
-{
-	int64_t best_ns = INT64_MIN;
-	bool called_first = false;
-	o->stand_in[thread] = TARE_NO_INDEX;
-	for (size_t i = 0; i < o->r->command_count; i++) {
-		const struct tare_recorded_command *c = &o->made->commands[i];
-		called_first |= c->thread == thread && c->enter_ns == o->first[thread];
-		candidate(o, thread, c->thread, c->enter_ns, &best_ns, &o->stand_in[thread]);
-	}
-	for (size_t i = 0; i < o->r->call_count; i++) {
-		const struct tare_recorded_call *c = &o->made->calls[i];
-		called_first |= c->thread == thread && c->enter_ns == o->first[thread];
-		candidate(o, thread, c->thread, c->enter_ns, &best_ns, &o->stand_in[thread]);
-	}
-	// One whose first call was lost may have called before the others.
-	if (!called_first)
-		o->stand_in[thread] = TARE_NO_INDEX;
-}
-
-static void find_hosts(struct oracle *o)
-{
-	for (uint32_t i = 0; i < o->r->thread_count; i++)
-		find_life(o, i);
-	for (uint32_t i = 0; i < o->r->thread_count; i++) {
-		const struct tare_recorded_thread *thread = &o->made->threads[i];
-		int64_t from = o->first[i], before = 0, gone = least(o->gone[i], LONGEST);
-		if (from == INT64_MAX)
-			continue;
-		find_stand_in(o, i);
-		for (int64_t t = 0; t < LONGEST; t++)
-			o->host[i][t] = t >= o->gone[i] ? TARE_HOST_GONE
-			                                : (unsigned char)call_state(o, i, t);
-		for (size_t k = 0; k < thread->sample_count; k++) {
-			const struct tare_cpu_sample *sample =
-			    &o->made->samples[thread->first_sample + k];
-			if (sample->at_ns > from)
-				divide(o, i, from, least(sample->at_ns, gone),
-				       most(0, sample->cpu_ns - before));
-			from = most(from, sample->at_ns);
-			before = sample->cpu_ns;
-		}
-		divide(o, i, from, gone, unread_cpu(o, thread->process));
-	}
-}
-
-static enum tare_host_state host_at(const struct oracle *o, uint32_t thread, int64_t t)
-{
-	while (thread != TARE_NO_INDEX && o->first[thread] > t)
-		thread = o->stand_in[thread];
-	return thread == TARE_NO_INDEX ? TARE_HOST_BEFORE_FIRST : o->host[thread][t];
 }
 
 // ---- devices
@@ -356,7 +105,7 @@ static int compare_starts(const struct oracle *o, const struct tare_recorded_com
 	                : 0;
 	if (order)
 		return order;
-	return x->thread == y->thread ? 0 : before_thread(o, x->thread, y->thread) ? -1 : 1;
+	return x->thread == y->thread ? 0 : oracle_before_thread(o, x->thread, y->thread) ? -1 : 1;
 }
 
 // The command that ends the idle time at t.
@@ -463,7 +212,7 @@ static bool is_wait(const struct oracle *o, const struct tare_recorded_call *cal
 {
 	uint32_t device = TARE_NO_INDEX;
 	if ((call->role != TARE_ROLE_WAIT && call->role != TARE_ROLE_POLL) ||
-	    !wanted_thread(o, call->thread) || !process_uses(o, call->thread))
+	    !oracle_wanted_thread(o, call->thread) || !process_uses(o, call->thread))
 		return false;
 	if (call->device != TARE_NO_INDEX)
 		device = o->made->devices[call->device].same_as;
@@ -478,23 +227,23 @@ static size_t contacts(const struct oracle *o, struct contact *found)
 	for (size_t i = 0; i < o->r->command_count; i++) {
 		const struct tare_recorded_command *c = &o->made->commands[i];
 		if (wanted(o, c))
-			found[n++] = (struct contact){ c->enter_ns, c->exit_ns, command_state(c),
+			found[n++] = (struct contact){ c->enter_ns, c->exit_ns, oracle_command_state(c),
 			                               c->thread };
 	}
 	for (size_t i = 0; i < o->r->call_count; i++) {
 		const struct tare_recorded_call *c = &o->made->calls[i];
 		if (is_wait(o, c))
-			found[n++] = (struct contact){ c->enter_ns, c->exit_ns, role_state(c->role),
+			found[n++] = (struct contact){ c->enter_ns, c->exit_ns, oracle_role_state(c->role),
 			                               c->thread };
 	}
 	for (uint32_t i = 0; i < o->r->thread_count; i++) {
 		uint32_t function = o->made->threads[i].unfinished_function;
-		if (!wanted_thread(o, i) || !process_uses(o, i) || !is_unfinished(o, i))
+		if (!oracle_wanted_thread(o, i) || !process_uses(o, i) || !oracle_is_unfinished(o, i))
 			continue;
 		if (function == TARE_ROLE_COMMAND || function == TARE_ROLE_WAIT ||
 		    function == TARE_ROLE_POLL)
 			found[n++] = (struct contact){ o->made->threads[i].unfinished_since_ns,
-			                               o->gone[i], unfinished_state(o, i), i };
+			                               o->gone[i], oracle_unfinished_state(o, i), i };
 	}
 	return n;
 }
@@ -505,7 +254,7 @@ static bool beats(const struct oracle *o, const struct contact *a, const struct 
 		return a->exit_ns < b->exit_ns;
 	if (a->state != b->state)
 		return a->state < b->state;
-	return a->thread != b->thread && before_thread(o, a->thread, b->thread);
+	return a->thread != b->thread && oracle_before_thread(o, a->thread, b->thread);
 }
 
 static uint32_t last_thread(const struct oracle *o, const struct contact *all, size_t n)
@@ -515,7 +264,7 @@ static uint32_t last_thread(const struct oracle *o, const struct contact *all, s
 	if (n == 0) {
 		for (size_t i = 0; i < o->r->call_count; i++) {
 			const struct tare_recorded_call *c = &o->made->calls[i];
-			if (wanted_thread(o, c->thread) && process_uses(o, c->thread))
+			if (oracle_wanted_thread(o, c->thread) && process_uses(o, c->thread))
 				calls[n++] = (struct contact){ c->enter_ns, c->exit_ns, 0, c->thread };
 		}
 		all = calls;
@@ -525,7 +274,7 @@ static uint32_t last_thread(const struct oracle *o, const struct contact *all, s
 		    (c->exit_ns == best->exit_ns &&
 		     (c->enter_ns > best->enter_ns ||
 		      (c->enter_ns == best->enter_ns && c->thread != best->thread &&
-		       before_thread(o, c->thread, best->thread)))))
+		       oracle_before_thread(o, c->thread, best->thread)))))
 			best = c;
 	return best ? best->thread : TARE_NO_INDEX;
 }
@@ -559,10 +308,10 @@ static enum tare_ledger_category idle_at(const struct oracle *o, int64_t t, uint
 		return TARE_LEDGER_UNTIMED;
 	uint32_t next = next_start(o, t);
 	if (next == TARE_NO_INDEX)
-		return of[host_at(o, last, t)];
+		return of[oracle_host_at(o, last, t)];
 	const struct tare_recorded_command *c = &o->made->commands[next];
 	if (t < c->enter_ns)
-		return of[host_at(o, c->thread, t)];
+		return of[oracle_host_at(o, c->thread, t)];
 	bool told = c->submitted_ns != TARE_NO_TIME;
 	if (t < (told ? c->submitted_ns : c->exit_ns))
 		return t < c->exit_ns ? TARE_LEDGER_API : TARE_LEDGER_HELD;
@@ -621,7 +370,7 @@ static void sum_up(struct oracle *o, struct tare_ledger *ledger, struct tare_gap
 	for (int64_t t = o->view->from_ns; t < o->view->to_ns; t++) {
 		enum tare_device_state device = device_at(o, t);
 		int category = busy_category(device);
-		ledger->matrix_ns[host_at(o, matrix_thread(o, all, n, t), t)][device]++;
+		ledger->matrix_ns[oracle_host_at(o, matrix_thread(o, all, n, t), t)][device]++;
 		ledger->hidden_to_device_ns += runs(o, 'K', t) && runs(o, 'T', t);
 		ledger->hidden_from_device_ns += runs(o, 'K', t) && runs(o, 'F', t);
 		if (category >= 0) {
@@ -682,7 +431,7 @@ void oracle_ledger(const struct made *made, const struct tare_view *view, uint32
 	*gap_count = 0;
 	ledger->device = device;
 	ledger->wall_ns = view->to_ns - view->from_ns;
-	find_hosts(o);
+	oracle_find_hosts(o);
 	sum_up(o, ledger, gaps, gap_count);
 	find_ambiguous(o, ledger);
 	qsort(gaps, *gap_count, sizeof *gaps, longer);

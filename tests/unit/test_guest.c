@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recorder's core: what one thread writes, and what becomes of it when there is no room.
+#include "guest/internal.h"
 #include "guest_trace.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -349,7 +351,7 @@ static int define_between_commands(void *argument)
 
 static void newest_are_kept_and_definitions_too(void **state)
 {
-	static const uint64_t windows[] = { 5, 6, 20 };
+	static const uint64_t windows[] = { 4, 5, 6, 20 };
 	(void)state;
 	for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
 		struct guest_place place = { 0 };
@@ -380,6 +382,61 @@ static void newest_are_kept_and_definitions_too(void **state)
 		unload(&trace);
 		tear_down(NULL);
 	}
+}
+
+// Another thread, which finds no room at first.
+static void *lose_some(void *argument)
+{
+	for (int i = 0; i < 10; i++)
+		if (write_command(guest_thread()) || guest_event(guest_thread()))
+			return argument;
+	atomic_store(&guest_file.full, TARE_TRACE_NOT_STOPPED);
+	return write_command(guest_thread()) ? NULL : argument;
+}
+
+static int lose_for_a_while(void *argument)
+{
+	struct tare_trace_window *window;
+	pthread_t thread;
+	void *failed = argument;
+	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	atomic_store(&guest_file.full, TARE_TRACE_MAX_SIZE);
+	pause_ns(30000000); // the helper has got its own
+	while ((window = guest_window_claim(guest_thread(), false)))
+		;
+	if (pthread_create(&thread, NULL, lose_some, argument))
+		return 1;
+	pthread_join(thread, &failed);
+	return failed != NULL;
+}
+
+static void loss_is_told_when_there_is_room_again(void **state)
+{
+	struct guest_place place = { 0 };
+	const union tare_trace_record *record, *loss = NULL;
+	struct guest_trace trace;
+	(void)state;
+	assert_int_equal(run_recorded(folder, "keep=newest", lose_for_a_while, folder), 0);
+	trace = only_trace();
+	while ((record = next_record(&trace, &place))) {
+		if (tare_trace_type(record->head) == TARE_TRACE_LOSS &&
+		    record->loss.commands) {
+			assert_null(loss);
+			loss = record;
+		}
+		if (tare_trace_type(record->head) == TARE_TRACE_COMMAND) {
+			assert_non_null(loss); // it stands before what could be written again
+			assert_int_equal(record->command.number, 11);
+			assert_int_equal(tare_trace_track(record->head), tare_trace_track(loss->head));
+		}
+	}
+	assert_non_null(loss);
+	assert_int_equal(loss->loss.records, 20);
+	assert_int_equal(loss->loss.commands, 10);
+	assert_true(loss->loss.from > trace.header->start_ticks);
+	assert_true(loss->loss.to > loss->loss.from);
+	assert_int_equal(trace.header->lost_commands, 10);
+	unload(&trace);
 }
 
 struct limited { uint64_t bytes; };
@@ -744,6 +801,7 @@ int main(int argc, char **argv)
 		TEST(killed_process_shows_the_call_that_it_was_in),
 		cmocka_unit_test(oldest_are_kept),
 		cmocka_unit_test(newest_are_kept_and_definitions_too),
+		TEST(loss_is_told_when_there_is_room_again),
 		cmocka_unit_test(file_limit_harms_nobody),
 		TEST(full_disk_harms_nobody),
 		TEST(closed_descriptors_are_no_harm),

@@ -3,6 +3,7 @@
 #include "guest_trace.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,6 +40,17 @@ struct tracks {
 	uint32_t defined[MOST_TRACKS], last[MOST_TRACKS];
 	uint64_t commands, tracks;
 };
+
+static uint64_t last_ticks(const struct guest_trace *trace)
+{
+	struct guest_place place = { 0 };
+	const union tare_trace_record *record;
+	uint64_t ticks = 0;
+	while ((record = next_record(trace, &place)))
+		if (tare_trace_type(record->head) == TARE_TRACE_PHASE && record->phase.ticks > ticks)
+			ticks = record->phase.ticks;
+	return ticks;
+}
 
 // Each track's commands, which must be whole and in order, after its definition.
 static void count_tracks(const struct guest_trace *trace, struct tracks *tracks)
@@ -163,6 +175,141 @@ static void short_threads_share_windows(void **state)
 	unload(&trace);
 }
 
+// ---- the end
+
+static _Atomic int harvests, harvests_at_end;
+static _Atomic bool in_harvest;
+
+static void harvest_slowly(void)
+{
+	if (!atomic_load(&guest_alive)) {
+		atomic_fetch_add(&harvests_at_end, 1);
+		return;
+	}
+	atomic_store(&in_harvest, true);
+	nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
+	atomic_store(&in_harvest, false);
+	atomic_fetch_add(&harvests, 1);
+}
+
+// Registered before the recorder's, so it runs after that. The vendor may be gone by now.
+static void check_at_exit(void)
+{
+	if (atomic_load(&in_harvest) || atomic_load(&guest_alive))
+		_exit(3);
+	if (atomic_load(&harvests_at_end) != 1)
+		_exit(4);
+	for (int i = 0; i < 10; i++) {
+		union tare_trace_record *record;
+		if (!write_command(guest_thread()))
+			_exit(5);
+		record = guest_event(guest_thread());
+		record->phase.ticks = guest_ticks();
+		guest_commit(record, tare_trace_head(TARE_TRACE_PHASE, 0, 0, guest_thread()->track));
+	}
+}
+
+static int end_while_harvesting(void *argument)
+{
+	(void)argument;
+	atexit(check_at_exit);
+	guest_begin(TARE_TRACE_OPENCL, harvest_slowly);
+	__atomic_store_n(&guest_header->pending, 1, __ATOMIC_RELAXED);
+	while (!atomic_load(&harvests) || !atomic_load(&in_harvest))
+		sched_yield();
+	return 0;
+}
+
+static void nobody_harvests_after_the_end(void **state)
+{
+	struct guest_trace trace;
+	(void)state;
+	assert_int_equal(run_recorded(folder, "", end_while_harvesting, NULL), 0);
+	trace = only_trace();
+	// What handlers call that run later is recorded all the same, and the end is after it.
+	assert_int_equal(count_records(&trace, TARE_TRACE_COMMAND), 10);
+	assert_int_equal(trace.header->state, TARE_TRACE_ENDED);
+	assert_true(trace.header->end_ticks > last_ticks(&trace));
+	unload(&trace);
+}
+
+static void *outlive_the_first(void *argument)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 30000000 }, NULL);
+	write_command(guest_thread());
+	return argument;
+}
+
+static int leave_by_pthread_exit(void *argument)
+{
+	pthread_t thread;
+	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	alarm(60); // the helper may not keep the process alive
+	if (pthread_create(&thread, NULL, outlive_the_first, argument))
+		return 1;
+	pthread_exit(NULL);
+}
+
+static void process_ends_with_its_last_thread(void **state)
+{
+	struct guest_trace trace;
+	(void)state;
+	assert_int_equal(run_recorded(folder, "", leave_by_pthread_exit, NULL), 0);
+	trace = only_trace();
+	assert_int_equal(count_records(&trace, TARE_TRACE_COMMAND), 1);
+	assert_int_equal(trace.header->state, TARE_TRACE_ENDED);
+	unload(&trace);
+}
+
+// ---- threads that follow each other
+
+static void *wait_in_function_5(void *argument)
+{
+	write_command(guest_thread());
+	guest_waiting(guest_thread(), 5, 777);
+	raise(SIGKILL);
+	return argument;
+}
+
+static int hand_over_and_wait(void *argument)
+{
+	pthread_t thread;
+	int one = 1;
+	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	write_command(guest_thread());
+	if (pthread_create(&thread, NULL, write_each, &one))
+		return 1;
+	pthread_join(thread, NULL);
+	if (pthread_create(&thread, NULL, wait_in_function_5, argument))
+		return 1;
+	pthread_join(thread, NULL);
+	return 0;
+}
+
+static void wait_in_a_window_of_another_is_its_own(void **state)
+{
+	struct guest_place place = { 0 };
+	const union tare_trace_record *record;
+	struct guest_trace trace;
+	uint32_t last_track = 0, waiting = 0;
+	(void)state;
+	assert_true(WIFSIGNALED(run_recorded(folder, "", hand_over_and_wait, NULL)));
+	trace = only_trace();
+	while ((record = next_record(&trace, &place))) {
+		if (tare_trace_type(record->head) == TARE_TRACE_WINDOW && record->window.in_call) {
+			assert_int_equal(waiting, 0);
+			assert_int_equal(record->window.in_call, 6);
+			waiting = tare_trace_track(record->head);
+		}
+		if (tare_trace_type(record->head) == TARE_TRACE_COMMAND &&
+		    tare_trace_track(record->head) > last_track)
+			last_track = tare_trace_track(record->head);
+	}
+	assert_true(last_track > 1);
+	assert_int_equal(waiting, last_track);
+	unload(&trace);
+}
+
 // ---- signals
 
 static volatile sig_atomic_t handled;
@@ -188,25 +335,27 @@ static bool write_slowly(uint32_t value)
 		return false;
 	for (size_t i = 1; i < 8; i++) {
 		((volatile uint64_t *)record->words)[i] = value;
-		for (volatile int wait = 0; wait < 20; wait++)
+		// Some take long, so that signals come while they are filled; most do not, so that
+		// signals come while a place is taken.
+		for (volatile int wait = 0; value % 16 == 0 && wait < 20; wait++)
 			;
 	}
 	guest_commit(record, tare_trace_head(TARE_TRACE_PHASE, 0, 0, thread->track));
 	return true;
 }
 
-enum { IN_STORM = 60000 };
+enum { IN_STORM = 300000 };
 
 static int write_in_a_storm(void *argument)
 {
-	struct itimerval every = { { 0, 100 }, { 0, 100 } };
+	struct itimerval every = { { 0, 50 }, { 0, 50 } };
 	uint32_t written = 0;
 	guest_begin(TARE_TRACE_OPENCL, no_harvest);
 	signal(SIGALRM, write_in_handler);
 	setitimer(ITIMER_REAL, &every, NULL);
 	for (uint32_t i = 1; i <= IN_STORM; i++) {
 		written += write_slowly(i);
-		if (i % 64 == 0)
+		if (i % 256 == 0)
 			guest_string("outside", 7);
 	}
 	signal(SIGALRM, SIG_IGN);
@@ -561,6 +710,9 @@ int main(int argc, char **argv)
 		TEST(each_thread_has_its_track),
 		TEST(newest_of_many_threads_are_kept),
 		TEST(short_threads_share_windows),
+		TEST(nobody_harvests_after_the_end),
+		TEST(process_ends_with_its_last_thread),
+		TEST(wait_in_a_window_of_another_is_its_own),
 		TEST(handlers_may_record_in_the_middle),
 		TEST(handlers_that_never_return_hide_nothing),
 		cmocka_unit_test(child_has_a_file_of_its_own),

@@ -612,6 +612,7 @@ static void headers_are_summed_and_strange_files_counted(void **state)
 	put_text("cut.trace", "\x89tare");
 	put_text("notes.txt", "no trace");
 	put_text(".trace", "no name");
+	put_text(".hidden.trace", "not a reader's either");
 	assert_int_equal(symlink("/etc/passwd", "link.trace"), 0);
 	assert_int_equal(tare_survey_folder(folder, &survey), 0);
 	assert_int_equal(survey.processes, 5);

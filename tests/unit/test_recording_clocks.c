@@ -1,59 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device clocks whose truth is known: offset by hours, drifting, odd at times. Every time that is
 // told must be within the residual that is told with it.
-#include "analysis/device_clock.h"
-#include "noise.h"
-#include "trace_rig.h"
-
-// At host time t the device shows `first` + (t - START) * (1 + fast_ppm / 1e6), cut to its step.
-struct truth {
-	uint64_t first;
-	double fast_ppm;
-	int64_t step_ns;
-};
-
-static uint64_t shows(const struct truth *truth, int64_t host_ns)
-{
-	double since = (double)(host_ns - START);
-	int64_t ns = host_ns - START + (int64_t)floor(since * truth->fast_ppm / 1e6);
-	uint64_t ticks = truth->first + (uint64_t)ns;
-	return ticks - ticks % (uint64_t)truth->step_ns;
-}
-
-// One command of a random run: host times and the truth of what its stamps say.
-struct command {
-	int64_t enter, queued, exit, submitted, start, end, observed;
-};
-
-static int64_t some(struct tare_random *random, double scale_ns)
-{
-	return 20 - (int64_t)(scale_ns * log(uniform(random)));
-}
-
-// Commands every `gap_ns`; they last about `length_ns`, and are seen to be complete at some time
-// afterwards.
-static void make_commands(struct command *commands, size_t n, double gap_ns, double length_ns,
-                          struct tare_random *random)
-{
-	int64_t at = START + 1000;
-	for (size_t i = 0; i < n; i++) {
-		struct command *c = &commands[i];
-		c->enter = at;
-		c->queued = c->enter + some(random, 300);
-		c->exit = c->queued + some(random, 300);
-		c->submitted = c->queued + some(random, 2000);
-		c->start = c->submitted + some(random, 5000);
-		c->end = c->start + some(random, length_ns);
-		c->observed = (c->exit > c->end ? c->exit : c->end) + some(random, 20000);
-		at = c->observed + some(random, gap_ns);
-	}
-}
-
-static struct tare_stamps stamps_of(const struct command *c, const struct truth *truth)
-{
-	return (struct tare_stamps){ c->enter, c->exit, c->observed, shows(truth, c->queued),
-		shows(truth, c->submitted), shows(truth, c->start), shows(truth, c->end) };
-}
+#include "clock_truth.h"
 
 static int64_t worst_ns(const struct tare_device_clock *clock, const struct command *commands,
                         size_t n, const struct truth *truth)
@@ -68,8 +16,6 @@ static int64_t worst_ns(const struct tare_device_clock *clock, const struct comm
 	}
 	return worst;
 }
-
-enum { N = 2000 };
 
 static void clocks_are_mapped_within_their_residual(void **state)
 {
@@ -129,14 +75,19 @@ static void the_hosts_own_clock_is_known(void **state)
 	static const struct {
 		int64_t offset_ns;
 		size_t commands, odd;
+		int64_t early_ns, late_ns; // by which the calls are longer
 		enum tare_clock_source source;
 	} rows[] = {
-		{ 0, 2000, 0, TARE_CLOCK_SAME }, { 0, 3, 0, TARE_CLOCK_SAME },
-		{ 0, 2, 0, TARE_CLOCK_CAUSAL },  { 0, 2000, 20, TARE_CLOCK_SAME },
-		{ 0, 2000, 100, TARE_CLOCK_CAUSAL },
-		{ 249000000, 2000, 0, TARE_CLOCK_CAUSAL }, // CLOCK_MONOTONIC
-		{ 60000, 2000, 0, TARE_CLOCK_CAUSAL },     // near, and still another
-		{ -60000, 2000, 0, TARE_CLOCK_CAUSAL },
+		{ 0, 2000, 0, 0, 0, TARE_CLOCK_SAME }, { 0, 3, 0, 0, 0, TARE_CLOCK_SAME },
+		{ 0, 2, 0, 0, 0, TARE_CLOCK_CAUSAL }, { 0, 2000, 20, 0, 0, TARE_CLOCK_SAME },
+		{ 0, 2000, 100, 0, 0, TARE_CLOCK_CAUSAL },
+		{ 249000000, 2000, 0, 0, 0, TARE_CLOCK_CAUSAL }, // CLOCK_MONOTONIC
+		{ 60000, 2000, 0, 0, 0, TARE_CLOCK_CAUSAL },     // near, and still another
+		{ -60000, 2000, 0, 0, 0, TARE_CLOCK_CAUSAL },
+		// Possible, but so would many others be.
+		{ 0, 20, 0, 1000000, 0, TARE_CLOCK_CAUSAL },
+		{ 0, 20, 0, 0, 1000000, TARE_CLOCK_CAUSAL },
+		{ 0, 20, 0, 50000, 50000, TARE_CLOCK_SAME },
 	};
 	struct tare_random random = unchosen_seed();
 	(void)state;
@@ -148,6 +99,9 @@ static void the_hosts_own_clock_is_known(void **state)
 		make_commands(commands, n, 1e5, 5e4, &random);
 		for (size_t k = 0; k < n; k++) {
 			struct tare_stamps stamps = stamps_of(&commands[k], &truth);
+			stamps.enter_ns -= rows[i].early_ns;
+			stamps.exit_ns += rows[i].late_ns;
+			stamps.observed_ns += rows[i].late_ns;
 			if (rows[i].odd && k % (n / rows[i].odd) == 1) {
 				stamps.queued += 3000000;
 				stamps.submitted += 3000000;
@@ -165,6 +119,43 @@ static void the_hosts_own_clock_is_known(void **state)
 		}
 		free(clock);
 	}
+}
+
+// A long run with few close readings: these are kept, and from all of it.
+static void the_narrowest_readings_of_all_the_run_are_kept(void **state)
+{
+	struct truth truth = { UINT64_C(7200000000000), 60, 1 };
+	struct tare_random random = unchosen_seed();
+	struct tare_device_clock *clock = tare_device_clock_new(50, 1);
+	static struct command commands[N];
+	size_t filled = 0;
+	(void)state;
+	make_commands(commands, N, 1e8, 5e4, &random);
+	for (size_t k = 0; k < N; k++) {
+		struct tare_stamps stamps = stamps_of(&commands[k], &truth);
+		if (k % 40 != 20) {
+			stamps.enter_ns -= 10000000;
+			stamps.exit_ns += 10000000;
+			stamps.observed_ns += 10000000;
+		}
+		assert_true(tare_device_clock_command(clock, &stamps));
+	}
+	for (size_t i = 0; i < TARE_CLOCK_BINS; i++) {
+		const struct tare_reading_bins *bins = &clock->commands;
+		int64_t from_ns = bins->from_ns + (int64_t)i * bins->bin_ns;
+		if (!bins->filled[i])
+			continue;
+		filled++;
+		assert_true(bins->narrowest[i].before_ns >= from_ns);
+		assert_true(bins->narrowest[i].before_ns < from_ns + bins->bin_ns);
+	}
+	assert_in_range(filled, TARE_CLOCK_BINS / 2, TARE_CLOCK_BINS);
+	assert_true(clock->commands.filled[0] && clock->commands.filled[1]);
+	assert_int_equal(tare_device_clock_settle(clock, &rig_error), 0);
+	assert_true(worst_ns(clock, commands, N, &truth) <= clock->residual_ns);
+	if (clock->residual_ns > 3000)
+		fail_msg("residual %lld ns", (long long)clock->residual_ns);
+	free(clock);
 }
 
 // Without the queued stamp the start and the end alone bound the offset, and less closely.
@@ -267,6 +258,90 @@ static void the_residual_reaches_beyond_the_pairs(void **state)
 	}
 }
 
+// Kernels of a second on a clock that is fast: longer there than the host saw.
+static void long_commands_are_longer_on_a_fast_clock(void **state)
+{
+	struct truth truth = { 4242, 200, 1 };
+	struct tare_device_clock *clock = tare_device_clock_new(50, 1);
+	static struct command commands[20];
+	(void)state;
+	for (int64_t k = 0; k < 20; k++) {
+		int64_t at = START + k * 1100000000;
+		commands[k] = (struct command){ at, at + 200, at + 1000001000, at + 300, at + 400,
+			at + 1000000400, at + 1000000900 };
+		struct tare_stamps stamps = stamps_of(&commands[k], &truth);
+		assert_true(tare_device_clock_command(clock, &stamps));
+	}
+	assert_int_equal(tare_device_clock_settle(clock, &rig_error), 0);
+	assert_int_equal(clock->source, TARE_CLOCK_CAUSAL);
+	assert_true(worst_ns(clock, commands, 20, &truth) <= clock->residual_ns);
+	free(clock);
+}
+
+// Where a third of the stamps is false, nobody knows which.
+static void too_many_odd_stamps_are_no_clock(void **state)
+{
+	struct truth truth = { UINT64_C(7200000000000), 80, 1 };
+	struct tare_random random = unchosen_seed();
+	struct tare_device_clock *clock = tare_device_clock_new(50, 1);
+	static struct command commands[250];
+	(void)state;
+	make_commands(commands, 250, 1e7, 5e4, &random);
+	for (size_t k = 0; k < 250; k++) {
+		struct tare_stamps stamps = stamps_of(&commands[k], &truth);
+		if (k % 3 == 0) {
+			stamps.queued += 3600000000000;
+			stamps.submitted += 3600000000000;
+			stamps.start += 3600000000000;
+			stamps.end += 3600000000000;
+		}
+		tare_device_clock_command(clock, &stamps);
+	}
+	assert_int_equal(tare_device_clock_settle(clock, &rig_error), 0);
+	assert_int_equal(clock->source, TARE_CLOCK_NONE);
+	free(clock);
+}
+
+static void the_hosts_own_error_comes_on_top(void **state)
+{
+	struct truth truth = { 4242, 10, 1 };
+	struct tare_random random = unchosen_seed();
+	static struct command commands[N];
+	int64_t residual_ns[2];
+	(void)state;
+	make_commands(commands, N, 1e6, 5e4, &random);
+	for (size_t i = 0; i < 2; i++) {
+		struct tare_device_clock *clock = tare_device_clock_new(i ? 777 : 0, 1);
+		for (size_t k = 0; k < N; k++) {
+			struct tare_stamps stamps = stamps_of(&commands[k], &truth);
+			tare_device_clock_command(clock, &stamps);
+		}
+		assert_int_equal(tare_device_clock_settle(clock, &rig_error), 0);
+		residual_ns[i] = clock->residual_ns;
+		free(clock);
+	}
+	assert_int_equal(residual_ns[1], residual_ns[0] + 777);
+}
+
+// A clock that is known to seconds is none. A pair that ends before it begins is none either.
+static void what_says_nothing_is_no_clock(void **state)
+{
+	struct tare_device_clock *clock = tare_device_clock_new(50, 1);
+	struct tare_reading backwards = { START + 1000, START, 5 };
+	(void)state;
+	for (int64_t k = 0; k < 5; k++) {
+		struct tare_stamps stamps = { START + k, START + k + 100, START + 5000000000, 0, 0,
+			(uint64_t)(7777 + k), (uint64_t)(8888 + k) };
+		assert_true(tare_device_clock_command(clock, &stamps));
+	}
+	tare_device_clock_pair(clock, &backwards);
+	assert_int_equal(clock->pairs.readings, 0);
+	assert_int_equal(tare_device_clock_settle(clock, &rig_error), 0);
+	assert_int_equal(clock->source, TARE_CLOCK_NONE);
+	assert_true(clock->residual_ns == TARE_NO_TIME);
+	free(clock);
+}
+
 static void stamps_that_cannot_be_are_refused(void **state)
 {
 	static const struct tare_stamps rows[] = {
@@ -287,140 +362,21 @@ static void stamps_that_cannot_be_are_refused(void **state)
 	free(clock);
 }
 
-// ---- through a trace
-
-static void write_command(struct rig *rig, const struct command *c, const struct truth *truth,
-                          uint64_t odd)
-{
-	uint32_t number = rig_command(rig, 1, c->enter, 0, (struct tare_trace_command){
-		.call_ticks = (uint32_t)(c->exit - c->enter) });
-	rig_times(rig, 1, number, (struct tare_trace_times){ .queued = shows(truth, c->queued) + odd,
-		.submitted = shows(truth, c->submitted) + odd, .start = shows(truth, c->start) + odd,
-		.end = shows(truth, c->end) + odd, .observed = (uint64_t)c->observed });
-}
-
-static void a_drifting_device_is_mapped_in_each_process(void **state)
-{
-	struct truth truths[] = { { 7200000000000, 100, 1 }, { 99, -100, 1 } };
-	struct tare_random random = unchosen_seed();
-	struct rig rig = rig_new();
-	static struct command commands[2][N];
-	struct tare_recording *r;
-	size_t next[2] = { 0 };
-	(void)state;
-	for (size_t p = 0; p < 2; p++) {
-		struct tare_trace_header header = rig_header(42 + p);
-		make_commands(commands[p], N, 1e6, 5e4, &random);
-		rig_begin(&rig, p ? "b" : "a", &header);
-		rig_usual(&rig);
-		for (size_t i = 0; i < N; i++)
-			write_command(&rig, &commands[p][i], &truths[p], i == 77 ? 4000000000 : 0);
-		rig_end(&rig);
-	}
-	r = rig_load(&rig);
-	assert_int_equal(r->device_count, 2);
-	assert_int_equal(r->command_count, 2 * N);
-	for (size_t i = 0; i < 2 * N; i++) {
-		const struct tare_recorded_command *c = &r->commands[i];
-		uint32_t p = r->threads[c->thread].process == 0 ? 0 : 1;
-		// Files may be read in any order.
-		const struct command *truth = &commands[r->processes[p].pid - 42][next[p]];
-		const struct tare_recorded_device *d = &r->devices[r->queues[c->queue].device];
-		assert_true(c->enter_ns == truth->enter);
-		assert_int_equal(d->clock_source, TARE_CLOCK_CAUSAL);
-		assert_int_equal(d->contradictions, 1);
-		assert_in_range(d->residual_ns, 1, 3000);
-		if (next[p]++ == 77) {
-			assert_true(c->start_ns == TARE_NO_TIME && c->end_ns == TARE_NO_TIME);
-			assert_int_equal(c->untimed, TARE_UNTIMED_UNUSABLE);
-			continue;
-		}
-		assert_int_equal(c->untimed, 0);
-		assert_true(llabs(c->start_ns - truth->start) <= d->residual_ns);
-		assert_true(llabs(c->end_ns - truth->end) <= d->residual_ns);
-		assert_true(llabs(c->submitted_ns - truth->submitted) <= d->residual_ns);
-		assert_true(c->end_ns >= c->start_ns);
-	}
-	assert_int_equal(r->devices[1].same_as, 0);
-	tare_recording_free(r);
-	rig_free(&rig);
-}
-
-// Stamps of no clock at all: no times, and all of it said.
-static void most_contradictions_are_no_clock(void **state)
-{
-	struct tare_random random = unchosen_seed();
-	struct rig rig = rig_new();
-	struct tare_trace_header header = rig_header(42);
-	static struct command commands[N];
-	struct truth truth = { 5555555555, 0, 1 };
-	struct tare_recording *r;
-	(void)state;
-	make_commands(commands, N, 1e6, 5e4, &random);
-	rig_begin(&rig, "a", &header);
-	rig_usual(&rig);
-	for (size_t i = 0; i < N; i++)
-		write_command(&rig, &commands[i], &truth, tare_random_below(&random, 3600000000000));
-	rig_end(&rig);
-	r = rig_load(&rig);
-	assert_int_equal(r->devices[0].clock_source, TARE_CLOCK_NONE);
-	assert_true(r->devices[0].residual_ns == TARE_NO_TIME);
-	for (size_t i = 0; i < N; i++) {
-		assert_true(r->commands[i].start_ns == TARE_NO_TIME);
-		assert_true(r->commands[i].end_ns == TARE_NO_TIME);
-		assert_true(r->commands[i].submitted_ns == TARE_NO_TIME);
-		assert_int_equal(r->commands[i].untimed, TARE_UNTIMED_UNUSABLE);
-	}
-	tare_recording_free(r);
-	rig_free(&rig);
-}
-
-static void pairs_in_the_trace_are_used(void **state)
-{
-	struct tare_random random = unchosen_seed();
-	struct rig rig = rig_new();
-	struct tare_trace_header header = rig_header(42);
-	static struct command commands[N];
-	struct truth truth = { 7200000000000, 100, 1 };
-	struct tare_recording *r;
-	(void)state;
-	make_commands(commands, N, 1e6, 5e4, &random);
-	rig_begin(&rig, "a", &header);
-	rig_usual(&rig);
-	for (size_t i = 0; i < N; i++) {
-		int64_t at = commands[i].enter - 100;
-		if (i % 50 == 0)
-			rig_add(&rig, (union tare_trace_record){ .clock_pair = {
-				.head = tare_trace_head(TARE_TRACE_CLOCK_PAIR, 0,
-				                        TARE_CLOCK_DEVICE, 1),
-				.before = (uint64_t)at - 300, .value = shows(&truth, at),
-				.after = (uint64_t)at + 90, .device = DEVICE } });
-		write_command(&rig, &commands[i], &truth, 0);
-	}
-	rig_end(&rig);
-	r = rig_load(&rig);
-	assert_int_equal(r->devices[0].clock_source, TARE_CLOCK_PAIRS);
-	assert_int_equal(r->devices[0].clock_pairs, N / 50);
-	for (size_t i = 0; i < N; i++)
-		assert_true(llabs(r->commands[i].start_ns - commands[i].start) <=
-		            r->devices[0].residual_ns);
-	tare_recording_free(r);
-	rig_free(&rig);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(clocks_are_mapped_within_their_residual),
 		cmocka_unit_test(the_hosts_own_clock_is_known),
+		cmocka_unit_test(the_narrowest_readings_of_all_the_run_are_kept),
 		cmocka_unit_test(starts_and_ends_alone_bound_the_clock),
 		cmocka_unit_test(odd_stamps_do_not_move_the_others),
 		cmocka_unit_test(pairs_of_another_clock_are_not_used),
 		cmocka_unit_test(the_residual_reaches_beyond_the_pairs),
+		cmocka_unit_test(long_commands_are_longer_on_a_fast_clock),
+		cmocka_unit_test(too_many_odd_stamps_are_no_clock),
+		cmocka_unit_test(the_hosts_own_error_comes_on_top),
+		cmocka_unit_test(what_says_nothing_is_no_clock),
 		cmocka_unit_test(stamps_that_cannot_be_are_refused),
-		cmocka_unit_test(a_drifting_device_is_mapped_in_each_process),
-		cmocka_unit_test(most_contradictions_are_no_clock),
-		cmocka_unit_test(pairs_in_the_trace_are_used),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,6 +56,11 @@ static void devices_of_processes_are_joined(void **state)
 		// Parts of one card.
 		{ { { "P", "X", "aa", "0000:01:00.0" }, { "P", "X", "bb", "0000:01:00.0" } },
 		  { { "P", "X", "bb", "0000:01:00.0" } }, "here", { 0, 1, 1 } },
+		{ { { "P", "X", "aa", "0000:01:00.0" } }, { { "P", "X", "bb", "0000:01:00.0" } },
+		  "here", { 0, 1 } },
+		// One number in two places is no number.
+		{ { { "P", "X", "aa", "0000:01:00.0" } }, { { "P", "X", "aa", "0000:02:00.0" } },
+		  "here", { 0, 1 } },
 		// By the place in the bus where only one of them tells a number.
 		{ { { "P", "X", "aa", "0000:01:00.0" } }, { { "Q", "Z", NULL, "0000:01:00.0" } },
 		  "here", { 0, 0 } },
@@ -249,6 +254,13 @@ static void a_view_has_what_overlaps_it(void **state)
 			c.start_ns = c.end_ns = TARE_NO_TIME;
 		if (tare_view_has_command(&r, &rows[i].view, &c) != rows[i].has)
 			fail_msg("row %zu", i);
+	}
+	// One that takes no time belongs to the moment at which it begins.
+	for (int64_t from = 198; from < 202; from++) {
+		struct tare_view one = { from, from + 1, TARE_NO_INDEX, TARE_NO_INDEX, NULL };
+		struct tare_recorded_command c = { .enter_ns = 200, .exit_ns = 200,
+			.start_ns = TARE_NO_TIME, .end_ns = TARE_NO_TIME };
+		assert_int_equal(tare_view_has_command(&r, &one, &c), from == 200);
 	}
 	assert_true(tare_view_has_device(&r, &all, 2));
 	assert_true(tare_view_has_device(&r, &all, TARE_NO_INDEX));

@@ -12,8 +12,16 @@
 
 #include <cmocka.h>
 
-enum { WINDOW = 1024, RECORDS = WINDOW / TARE_TRACE_RECORD_BYTES, WINDOWS = 4, CALLS = 3 * (RECORDS - 1),
-	SIZE = TARE_TRACE_HEADER_BYTES + WINDOWS * WINDOW };
+enum {
+	WINDOW = 1024,
+	RECORDS = WINDOW / TARE_TRACE_RECORD_BYTES,
+	WINDOWS = 4,
+	CALLS = 3 * (RECORDS - 1),
+	FIRST = TARE_TRACE_HEADER_BYTES, // window, of definitions
+	EVENTS = FIRST + WINDOW,         // window of events
+	VICTIM = EVENTS + 192,           // record of it
+	SIZE = FIRST + WINDOWS * WINDOW,
+};
 static struct seen seen;
 static char message[512];
 // A small trace that is right: a window of definitions, then three of events, full.
@@ -67,7 +75,8 @@ static const struct row rows[] = {
 	{ "nothing", 3000, PUT("\0"), 0, 0, 0, NULL },
 	{ "magic", 1, PUT("x"), -ENODATA, 0, 0, "is no trace of tare" },
 	{ "line ends", 5, PUT("\n\n"), -ENODATA, 0, 0, "is no trace of tare" },
-	{ "newer", AT(version_major), PUT("\2"), -EPROTO, 0, 0, "newer tare (trace version 2.0, this one reads 1)" },
+	{ "newer", AT(version_major), PUT("\2"), -EPROTO, 0, 0,
+	  "newer tare (trace version 2.0, this one reads 1)" },
 	{ "no version", AT(version_major), PUT("\0"), -ENODATA, 0, 0, "byte 8" },
 	{ "other order", AT(byte_order), PUT("\1\2\3\4"), -ENODATA, 0, 0, "other byte order" },
 	{ "no order", AT(byte_order), PUT("\0"), -ENODATA, 0, 0, "byte 12" },
@@ -80,28 +89,39 @@ static const struct row rows[] = {
 	{ "API", AT(api), PUT("\xff"), 0, 0, 0, "API 255" },
 	{ "state", AT(state), PUT("\0"), 0, 0, 0, "state 0" },
 	{ "reason", AT(stop_reason), PUT("\x09"), 0, 0, 0, "reason to stop 9" },
-	{ "start", AT(start_raw_ns), PUT("\x06"), 0, 0, 0, "5 ns by one member and at 6 ns by another" },
+	{ "start", AT(start_raw_ns), PUT("\x06"), 0, 0, 0,
+	  "5 ns by one member and at 6 ns by another" },
 	{ "negative start", AT(start_raw_ns) + 7, PUT("\x80"), 0, 0, 0, "recording began at -" },
 	{ "end", AT(end_ticks), PUT("\x04"), 0, 0, 0, "ended before it began" },
-	{ "more windows", AT(windows), PUT("\x05"), 0, 0, 0, "is cut at byte 8192: 4 of 5 windows" },
-	{ "definitions", AT(definition_windows), PUT("\xff"), 0, 0, 0, "255 of 4 windows hold definitions" },
-	{ "window's type", TARE_TRACE_HEADER_BYTES + WINDOW, PUT("\2"), 0, RECORDS - 1, 1, "window at byte 5120 does not begin like one" },
-	{ "window's kind", TARE_TRACE_HEADER_BYTES + WINDOW + 2, PUT("\2"), 0, RECORDS - 1, 1, "does not begin like one" },
-	{ "window's head", TARE_TRACE_HEADER_BYTES + WINDOW, PUT("\0\0\0\0\0\0\0\0"), 0, RECORDS - 1, 1, "has records but no head" },
-	{ "sequence 0", TARE_TRACE_HEADER_BYTES + WINDOW + 8, PUT("\0"), 0, RECORDS - 1, 1, "does not begin like one" },
-	{ "sequence twice", TARE_TRACE_HEADER_BYTES + WINDOW + 8, PUT("\3"), 0, 0, 0, "bytes 5120 and 6144 have the same number" },
-	{ "type", TARE_TRACE_HEADER_BYTES + WINDOW + 192, PUT("\x7f"), 0, 1, 1, "record at byte 5312 is of a kind" },
-	{ "type 0", TARE_TRACE_HEADER_BYTES + WINDOW + 192, PUT("\0"), 0, 1, 1, "record at byte 5312 contradicts" },
-	{ "head", TARE_TRACE_HEADER_BYTES + WINDOW + 192, PUT("\0\0\0\0\0\0\0\0"), 0, 1, 1, "record at byte 5312 was never completed" },
-	{ "definition among events", TARE_TRACE_HEADER_BYTES + WINDOW + 192, PUT("\6"), 0, 1, 1, "contradicts the format" },
-	{ "window among events", TARE_TRACE_HEADER_BYTES + WINDOW + 192, PUT("\1"), 0, 1, 1, "contradicts the format" },
-	{ "exit before enter", TARE_TRACE_HEADER_BYTES + WINDOW + 192 + 8, PUT("\xff\xff"), 0, 1, 1, "contradicts the format" },
-	{ "event among definitions", TARE_TRACE_HEADER_BYTES + 192, PUT("\x10"), 0, 1, 1, "contradicts the format" },
-	{ "text's id", TARE_TRACE_HEADER_BYTES + 64 + 8, PUT("\0"), 0, 0, 1, "contradicts the format" },
-	{ "text's total", TARE_TRACE_HEADER_BYTES + 64 + 12, PUT("\xff\xff\xff\xff"), 0, 0, 1, "contradicts the format" },
-	{ "text's offset", TARE_TRACE_HEADER_BYTES + 128 + 16, PUT("\1"), 0, 0, 1, "text without the part before it" },
-	{ "text's bytes", TARE_TRACE_HEADER_BYTES + 128 + 20, PUT("\x29"), 0, 0, 1, "contradicts the format" },
-	{ "text's other id", TARE_TRACE_HEADER_BYTES + 128 + 8, PUT("\2"), 0, 0, 1, "text without the part before it" },
+	{ "more windows", AT(windows), PUT("\x05"), 0, 0, 0,
+	  "is cut at byte 8192: 4 of 5 windows" },
+	{ "definitions", AT(definition_windows), PUT("\xff"), 0, 0, 0,
+	  "255 of 4 windows hold definitions" },
+	{ "window's type", EVENTS, PUT("\2"), 0, RECORDS - 1, 1,
+	  "window at byte 5120 does not begin like one" },
+	{ "window's kind", EVENTS + 2, PUT("\2"), 0, RECORDS - 1, 1, "does not begin like one" },
+	{ "window's head", EVENTS, PUT("\0\0\0\0\0\0\0\0"), 0, RECORDS - 1, 1,
+	  "has records but no head" },
+	{ "sequence 0", EVENTS + 8, PUT("\0"), 0, RECORDS - 1, 1, "does not begin like one" },
+	{ "sequence twice", EVENTS + 8, PUT("\3"), 0, 0, 0,
+	  "bytes 5120 and 6144 have the same number" },
+	{ "type", VICTIM, PUT("\x7f"), 0, 1, 1, "record at byte 5312 is of a kind" },
+	{ "type 0", VICTIM, PUT("\0"), 0, 1, 1, "record at byte 5312 contradicts" },
+	{ "head", VICTIM, PUT("\0\0\0\0\0\0\0\0"), 0, 1, 1,
+	  "record at byte 5312 was never completed" },
+	{ "definition among events", VICTIM, PUT("\6"), 0, 1, 1, "contradicts the format" },
+	{ "window among events", VICTIM, PUT("\1"), 0, 1, 1, "contradicts the format" },
+	{ "exit before enter", VICTIM + 8, PUT("\xff\xff"), 0, 1, 1, "contradicts the format" },
+	{ "event among definitions", FIRST + 192, PUT("\x10"), 0, 1, 1, "contradicts the format" },
+	{ "text's id", FIRST + 64 + 8, PUT("\0"), 0, 0, 1, "contradicts the format" },
+	{ "text's total", FIRST + 64 + 12, PUT("\xff\xff\xff\xff"), 0, 0, 1,
+	  "contradicts the format" },
+	{ "text's offset", FIRST + 128 + 16, PUT("\1"), 0, 0, 1,
+	  "text without the part before it" },
+	{ "text's bytes", FIRST + 128 + 20, PUT("\x29"), 0, 0, 1, "contradicts the format" },
+	{ "text's other total", FIRST + 128 + 12, PUT("\x30"), 0, 0, 1, "text without the part before it" },
+	{ "text's other id", FIRST + 128 + 8, PUT("\2"), 0, 0, 1,
+	  "text without the part before it" },
 };
 
 static void damage_is_left_out_counted_and_named(void **state)
@@ -141,10 +161,10 @@ static void damage_is_left_out_counted_and_named(void **state)
 static void a_newer_minor_version_may_know_more(void **state)
 {
 	static const struct { size_t offset; uint8_t value; uint64_t unknown, damaged; } cases[] = {
-		{ TARE_TRACE_HEADER_BYTES + WINDOW + 192, 200, 1, 0 },
-		{ TARE_TRACE_HEADER_BYTES + 192, 15, 1, 0 },
+		{ VICTIM, 200, 1, 0 },
+		{ FIRST + 192, 15, 1, 0 },
 		{ TARE_TRACE_HEADER_BYTES + 194, 200, 1, 0 },
-		{ TARE_TRACE_HEADER_BYTES + WINDOW + 192, 1, 0, 1 },
+		{ VICTIM, 1, 0, 1 },
 		{ AT(api), 99, 0, 0 },
 	};
 	static uint8_t bytes[SIZE];
@@ -220,6 +240,10 @@ static void check_header_flip(const struct tare_trace_file *file, size_t at)
 	assert_true(header->api <= TARE_TRACE_CUDA && header->state >= TARE_TRACE_RECORDING &&
 	            header->state <= TARE_TRACE_STOPPED && header->stop_reason <= TARE_TRACE_NO_MEMORY);
 	assert_int_equal(header->window_bytes % TARE_TRACE_RECORD_BYTES, 0);
+	assert_true(!header->end_ticks || header->end_ticks >= header->start_ticks);
+	assert_true(header->start_raw_ns >= 0);
+	assert_true(header->start_ticks == (uint64_t)header->start_raw_ns);
+	assert_true(header->definition_windows <= header->windows);
 	assert_int_equal(header->executable[sizeof header->executable - 1], 0);
 	assert_int_equal(header->command_line[sizeof header->command_line - 1], 0);
 	// Another value that can be is the one thing that cannot be told.
@@ -426,6 +450,7 @@ static void a_folder_of_traps_is_walked_unharmed(void **state)
 	assert_int_equal(symlink("f.trace", trace_path("f.trace")), 0);
 	assert_int_equal(symlink("a.trace", trace_path("g.trace")), 0);
 	put_file(".trace", "x", 1);
+	put_file(".b.trace", "x", 1);
 	assert_int_equal(mkfifo(trace_path("record.json"), 0600), 0);
 	assert_int_equal(tare_trace_open(trace_folder, &trace, message, sizeof message), 0);
 	assert_int_equal(tare_trace_file_count(trace), 2);
@@ -438,9 +463,11 @@ static void a_folder_of_traps_is_walked_unharmed(void **state)
 	tare_trace_close(trace);
 	unlink(trace_path("record.json"));
 	assert_int_equal(tare_trace_open(trace_folder, &trace, message, sizeof message), 0);
-	assert_non_null(strstr(tare_trace_problem(trace), "6 of 8 trace files were left out; b.trace is no regular file"));
+	assert_non_null(strstr(tare_trace_problem(trace),
+	                       "6 of 8 trace files were left out; b.trace is no regular file"));
 	tare_trace_close(trace);
 	unlink(trace_path(".trace"));
+	unlink(trace_path(".b.trace"));
 	assert_int_equal(open_only(trace_path("b.trace"), "is no regular file"), -ENODATA);
 }
 
