@@ -251,7 +251,7 @@ static void set_bounds(struct tare_recording *r, const struct tare_trace_header 
 	                    loading_cut(record->end_raw_ns + shift) : 0;
 	for (size_t i = 0; i < r->process_count; i++) {
 		const struct tare_recorded_process *p = &r->processes[i];
-		// The start of a process is known to 10 ms only; what was started last knows better.
+		// The start of a process is known to 10 ms only; record.json knows better.
 		if (p->recorded_from_ns < r->start_ns || (!told && p->start_ns < r->start_ns))
 			r->start_ns = told ? p->recorded_from_ns : p->start_ns;
 		if (p->end_ns > r->end_ns)
@@ -279,8 +279,8 @@ static void set_name(struct loading *l, const char *path)
 
 	while (length > 1 && path[length - 1] == '/')
 		length--;
-	snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1),
-	         path);
+	length = length < sizeof name ? length : sizeof name - 1;
+	snprintf(name, sizeof name, "%.*s", (int)length, path);
 	l->recording->path = loading_text(l, path);
 	last = strrchr(name, '/');
 	last = last && last[1] ? last + 1 : name;

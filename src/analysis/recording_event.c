@@ -264,7 +264,7 @@ static int add_depends(struct loading *l, const struct tare_trace_depends *d)
 static uint32_t object_of_call(struct loading *l, const struct tare_trace_call *c, uint32_t role)
 {
 	bool released = tare_trace_record_flags(c->head) & TARE_CALL_RELEASED;
-	// Objects that a call makes are there at its end; one that it lets go of may by then be another.
+	// What a call makes is there at its end; what it lets go of may be another by then.
 	uint64_t ticks = !released && (role == TARE_ROLE_ALLOCATE || role == TARE_ROLE_BUILD) ?
 	                         c->exit : c->enter;
 
@@ -428,7 +428,7 @@ int loading_event(struct loading *l, const union tare_trace_record *record)
 	case TARE_TRACE_CPU_TIME: return add_cpu_time(l, &record->cpu_time);
 	case TARE_TRACE_CLOCK_PAIR: return loading_clock_pair(l, &record->clock_pair);
 	case TARE_TRACE_LOSS: return add_loss(l, &record->loss);
-	case TARE_TRACE_TRANSFER: // where in the object is not kept, but that it is one's is checked
+	case TARE_TRACE_TRANSFER: // the place in the object is not kept
 		if (!last_command(l, tare_trace_track(record->head), record->transfer.number,
 		                  &track) &&
 		    track && track->command_number != record->transfer.number)

@@ -18,6 +18,8 @@ int tare_report_run_json(const struct tare_run_report *run, FILE *file, struct t
 
 #else
 
+#include <math.h>
+
 static void put_run(struct tare_json *json, const struct tare_run_report *run, json_t *root)
 {
 	const struct tare_recording *recording = run->recording;
@@ -85,15 +87,22 @@ static json_t *since_start(const struct tare_recording *recording, int64_t ns)
 static void put_summary(struct tare_json *json, const struct tare_run_report *run, json_t *root)
 {
 	const struct tare_run_summary *summary = &run->tables->summary;
+	const struct {
+		const char *key;
+		double value;
+	} shares[] = {
+		{ "device_utilisation", summary->device_utilisation },
+		{ "kernel_share", summary->kernel_share },
+		{ "transfer_share", summary->transfer_share },
+		{ "exposed_transfer_share", summary->exposed_transfer_share },
+	};
 	json_t *object = json_object(), *bounds = json_array();
 
 	tare_json_put(json, object, "cpu_utilisation", tare_json_number(summary->cpu_utilisation));
-	tare_json_put(json, object, "device_utilisation",
-	              tare_json_number(summary->device_utilisation));
-	tare_json_put(json, object, "kernel_share", tare_json_number(summary->kernel_share));
-	tare_json_put(json, object, "transfer_share", tare_json_number(summary->transfer_share));
-	tare_json_put(json, object, "exposed_transfer_share",
-	              tare_json_number(summary->exposed_transfer_share));
+	for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+		tare_json_put(
+		    json, object, shares[i].key,
+		    tare_json_number(tare_run_nothing_timed(run) ? NAN : shares[i].value));
 	tare_json_put(json, object, "launch_ns", json_integer(summary->launch_ns));
 	tare_json_put(json, object, "mean_launch_ns", tare_json_number(summary->mean_launch_ns));
 	tare_json_put(json, object, "working_from_ns",

@@ -3,6 +3,11 @@
 
 #include <inttypes.h>
 
+bool tare_run_nothing_timed(const struct tare_run_report *run)
+{
+	return run->tables->coverage.enqueued > 0 && run->tables->coverage.completed == 0;
+}
+
 uint32_t tare_run_device_number(const struct tare_recording *recording, uint32_t device)
 {
 	uint32_t number = 0, same;

@@ -43,6 +43,10 @@ struct tare_run_problems {
 int tare_run_problems_find(const struct tare_run_report *run, struct tare_run_problems *problems);
 void tare_run_problems_free(struct tare_run_problems *problems);
 
+// Whether there were commands and none of them has device times: then no share of the devices' time
+// is known, though the tables have 0.
+bool tare_run_nothing_timed(const struct tare_run_report *run);
+
 // The number of a device, from 0, among the different ones of a recording; `device` is any index
 // of it. TARE_NO_INDEX for one that is not there.
 uint32_t tare_run_device_number(const struct tare_recording *recording, uint32_t device);

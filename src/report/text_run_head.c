@@ -223,7 +223,7 @@ static int write_summary(const struct tare_text *text, const struct tare_run_rep
 	if (isfinite(summary->cpu_utilisation))
 		snprintf(cpus, sizeof cpus, "%s CPUs busy on average",
 		         tare_format_significant(summary->cpu_utilisation, 2, cpu));
-	if (isfinite(summary->device_utilisation))
+	if (isfinite(summary->device_utilisation) && !tare_run_nothing_timed(run))
 		snprintf(devices, sizeof devices, "%s busy %.20s of the time",
 		         tare_run_several_devices(run) ? "a device" : "device",
 		         tare_run_percent(summary->device_utilisation, device));

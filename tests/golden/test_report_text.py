@@ -158,6 +158,7 @@ def test_figures_are_those_of_the_run():
     ("strict", ("queues", 0, "gaps_ns")), ("strict", ("queues", 0, "mean_depth")),
     ("strict", ("queues", 0, "max_depth")), ("strict", ("queues", 0, "median_latency_ns")),
     ("strict", ("clock", "devices", 0, "residual_ns")), ("strict", ("summary", "device_utilisation")),
+    ("strict", ("summary", "kernel_share")),
     ("many", ("coverage", "self_cost_ns")), ("many", ("coverage", "self_cost_share")),
     ("many", ("exit_status",)), ("many", ("summary", "cpu_utilisation")),
     ("many", ("summary", "mean_launch_ns")), ("many", ("summary", "working_from_ns")),

@@ -360,7 +360,7 @@ static void make_untimed(struct run_fixture *fixture, bool flushed)
 		tables->coverage.never_flushed = 1024;
 	}
 	tables->summary.bound = TARE_BOUND_NOT_CLEAR;
-	tables->summary.device_utilisation = NAN;
+	tables->summary.device_utilisation = tables->summary.kernel_share = 0;
 	snprintf(tables->summary.verdict, sizeof tables->summary.verdict,
 	         "What bounds this run is not clear: no device times");
 	tables->summary.evidence[0] = '\0';

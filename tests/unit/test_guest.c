@@ -562,6 +562,9 @@ static int check_errno(void *argument)
 	errno = 4321;
 	guest_begin(TARE_TRACE_OPENCL, no_harvest);
 	setrlimit(RLIMIT_FSIZE, &limit);
+	for (int fd = 3; fd < 1000; fd++) // so that system calls fail
+		close(fd);
+	errno = 4321;
 	for (int i = 0; i < 30000; i++) {
 		write_command(guest_thread());
 		guest_string("text", 4);

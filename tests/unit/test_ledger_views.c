@@ -31,11 +31,6 @@ static void simple_busy(struct made *made)
 	made_sample(made, 1000, 1000);
 }
 
-static void call(struct made *made, uint8_t role, int64_t enter_ns, int64_t exit_ns)
-{
-	made_call(made, made_plain_call(0, role, enter_ns, exit_ns));
-}
-
 static void command(struct made *made, uint8_t kind, int64_t enter_ns, int64_t exit_ns,
                     int64_t submitted_ns, int64_t start_ns, int64_t end_ns)
 {

@@ -158,6 +158,14 @@ static void the_start_alone_and_a_nominal_rate_will_do(void **state)
 	assert_int_equal(tare_trace_map_ns(&map, 1000000), 5000000);
 	assert_int_equal(tare_trace_map_ns(&map, 1000000 + 24), 5000010);
 	tare_trace_map_free(&map);
+	// Readings too close together tell the rate less well than its nominal value does.
+	for (uint64_t i = 0; i < 3; i++)
+		readings[i] = (struct tare_trace_reading){ 1000000 + 12000 * i, 1000100 + 12000 * i,
+			(int64_t)true_ns(&counter, 1000050 + 12000.0 * (double)i) };
+	map = fit(&counter, 3, 2400000000, span);
+	assert_true(largest_error(&counter, &map, 1000000, 1000000 + span) <= (double)map.residual_ns);
+	assert_in_range(map.residual_ns, 4990000, 5002000);
+	tare_trace_map_free(&map);
 	// With one reading far enough off, the start is its other point.
 	readings[0] = (struct tare_trace_reading){ 1000000 + span - 20, 1000000 + span + 20,
 		(int64_t)true_ns(&counter, (double)(1000000 + span)) };

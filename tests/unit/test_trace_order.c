@@ -177,8 +177,10 @@ static void the_last_time_is_the_latest_that_is_known(void **state)
 			.start_raw_ns = 10, .state = rows[i].end ? TARE_TRACE_ENDED : TARE_TRACE_RECORDING,
 			.end_ticks = rows[i].end, .alive_ticks = rows[i].alive });
 		struct tare_trace *trace;
-		if (rows[i].record)
+		if (rows[i].record) {
 			add(writer, a_call(1, 20, rows[i].record, 0));
+			add(writer, a_call(1, 20, 20, 0)); // back in time
+		}
 		end_trace(writer);
 		trace = must_open(trace_folder);
 		assert_no_problem(trace);

@@ -89,7 +89,8 @@ void layer_platform_seen(cl_platform_id platform)
 
 static bool ask(cl_device_id device, cl_device_info name, size_t bytes, void *value)
 {
-	return layer_next.clGetDeviceInfo(device, name, bytes, value, NULL) == CL_SUCCESS;
+	return layer_next.clGetDeviceInfo != NULL &&
+	       layer_next.clGetDeviceInfo(device, name, bytes, value, NULL) == CL_SUCCESS;
 }
 
 static uint32_t device_text(cl_device_id device, cl_device_info name)
