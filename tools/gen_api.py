@@ -234,7 +234,9 @@ def status(function, role):
         return 'CL_SUCCESS' if function.result == 'void' else 'result'
     if role.at('error'):
         return 'result != NULL ? CL_SUCCESS : *error'
-    return 'CL_SUCCESS' if role.role in ('query', 'poll') else 'result != NULL ? CL_SUCCESS : CL_INVALID_VALUE'
+    if role.role in ('query', 'poll'):
+        return 'CL_SUCCESS'
+    return 'result != NULL ? CL_SUCCESS : CL_INVALID_VALUE'
 
 
 def queue_of(role):

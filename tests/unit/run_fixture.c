@@ -21,7 +21,7 @@ static struct tare_recorded_queue queues[2];
 static struct tare_recorded_program programs[1];
 static struct tare_recorded_kernel kernels[2];
 static struct tare_recorded_shape shapes[3];
-static struct tare_recorded_change changes[3];
+static struct tare_recorded_change changes[4]; // the last one of process 1
 
 static void set_processes(void)
 {
@@ -77,6 +77,7 @@ static void set_kernels(void)
 	changes[0] = (struct tare_recorded_change){ 0, TARE_CHANGE_PROFILING, 1, 0 };
 	changes[1] = (struct tare_recorded_change){ 0, TARE_CHANGE_EVENT, 1, 81204 };
 	changes[2] = (struct tare_recorded_change){ 0, TARE_CHANGE_HELPER, 1, 0 };
+	changes[3] = (struct tare_recorded_change){ 1, TARE_CHANGE_PROFILING, 2, 0 };
 }
 
 static void set_recording(struct tare_recording *recording)
@@ -219,7 +220,8 @@ static void set_host_side(void)
 	};
 	for (size_t i = 0; i < COUNT(rows); i++)
 		api[i] = (struct tare_api_row){ .function = rows[i].name, .role = rows[i].role,
-			.count = rows[i].count, .failed = i == 4 ? 1 : 0, .total_ns = rows[i].total,
+			.count = rows[i].count, .failed = i == 4 ? 1 : 0,
+			.nested = i == 3 ? 200 : 0, .total_ns = rows[i].total,
 			.max_ns = rows[i].total / 4 };
 	for (size_t i = 0; i < COUNT(builds); i++)
 		builds[i] = (struct tare_build){ .program = i ? TARE_NO_INDEX : 0, .function = "clBuildProgram",
@@ -275,6 +277,7 @@ static void make_many(struct run_fixture *fixture)
 	recording->exit_status = -1;
 	recording->exit_signal = 11;
 	recording->process_count = 2;
+	recording->change_count = 4;
 	recording->thread_count = 4;
 	recording->device_count = recording->queue_count = 2;
 	recording->problem = "2 files in the folder are no traces";

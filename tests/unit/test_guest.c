@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include <cmocka.h>
@@ -191,6 +192,7 @@ static int define_texts(void *argument)
 	(void)argument;
 	for (size_t i = 0; i < 70000; i++)
 		text[i] = (char)('a' + i % 23);
+	prctl(PR_SET_NAME, "test_guest");
 	guest_begin(TARE_TRACE_OPENCL, no_harvest);
 	for (uint32_t i = 0; i < 40; i++) {
 		union tare_trace_record object = { .object = {

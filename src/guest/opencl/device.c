@@ -289,7 +289,8 @@ static void define_context(cl_context context)
 void layer_after_clCreateContext(struct guest_thread *thread, cl_context result,
                                  const cl_context_properties *properties, cl_uint count,
                                  const cl_device_id *list,
-                                 void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *),
+                                 void(CL_CALLBACK *notify)(const char *, const void *, size_t,
+                                                           void *),
                                  void *data, cl_int *error)
 {
 	(void)thread, (void)properties, (void)count, (void)list, (void)notify, (void)data, (void)error;

@@ -129,9 +129,11 @@ void layer_queue_releasing(struct layer_queue *queue)
 	struct guest_thread *thread = guest_thread();
 	// The helper may be at it just now; a little patience, for this is the last chance at a time
 	// that the program has chosen.
-	for (int i = 0; thread != NULL && i < TURNS && !layer_harvest_queue(thread, queue, UINT32_MAX, 0, 0);
-	     i++)
+	for (int i = 0; thread != NULL && i < TURNS; i++) {
+		if (layer_harvest_queue(thread, queue, UINT32_MAX, 0, 0))
+			break;
 		sched_yield();
+	}
 	queue->object.handle = NULL;
 }
 

@@ -106,9 +106,8 @@ static inline uint64_t layer_begin_ticks(struct guest_thread *thread)
 }
 
 static inline __attribute__((always_inline)) void
-layer_command_begin(struct guest_thread *thread, struct layer_command *command,
-                                       uint32_t function, cl_command_queue handle, cl_event *event,
-                                       bool takes_event, bool waits)
+layer_command_begin(struct guest_thread *thread, struct layer_command *command, uint32_t function,
+                    cl_command_queue handle, cl_event *event, bool takes_event, bool waits)
 {
 	struct layer_queue *queue = ((struct layer_thread *)thread->api)->queue;
 	if (LAYER_UNLIKELY(queue == NULL || queue->object.handle != handle ||
