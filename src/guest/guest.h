@@ -94,7 +94,8 @@ static inline void guest_cpu_time(struct guest_thread *thread, uint64_t now);
 // Writes one definition (`record` with its head; the track is filled in). For the other clocks and
 // devices too. Safe from any thread.
 void guest_define(const union tare_trace_record *record);
-// Defines a text (at most 64 KiB of it) and returns its id; 0 when there was no room. Not deduplicated.
+// Defines a text (at most 64 KiB of it) and returns its id; 0 when there was no room. Not
+// deduplicated.
 uint32_t guest_string(const char *text, size_t bytes);
 // A new number for a shape.
 uint32_t guest_shape_number(void);

@@ -119,8 +119,8 @@ static void sample(struct helper *helper, uint64_t now)
 	helper->next_sample = now + helper->sample_ns;
 }
 
-// A program whose first thread has called pthread_exit ends with its last thread; then that must not
-// be this one. The kernel no longer tells the executable of a first thread that has ended, but
+// A program whose first thread has called pthread_exit ends with its last thread, which must not be
+// this one. The kernel no longer tells the executable of a first thread that has ended, but
 // goes on to count it.
 static bool is_last_thread(void)
 {

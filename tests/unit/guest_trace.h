@@ -120,7 +120,8 @@ struct guest_place {
 	size_t window, record; // window: its offset, 0: none yet
 };
 
-static inline const union tare_trace_record *window_at(const struct guest_trace *trace, size_t offset)
+static inline const union tare_trace_record *window_at(const struct guest_trace *trace,
+                                                       size_t offset)
 {
 	return (const union tare_trace_record *)(trace->bytes + offset);
 }
@@ -165,7 +166,7 @@ static inline size_t count_records(const struct guest_trace *trace, enum tare_tr
 	return count;
 }
 
-// Writes the next command of this thread; its number goes into every word. False: there was no room.
+// Writes the next command of this thread, its number in every word. False: there was no room.
 static inline bool write_command(struct guest_thread *thread)
 {
 	uint32_t number = ++thread->command_number;

@@ -224,6 +224,12 @@ static cl_int release_event(cl_event handle)
 	return before > 0 ? CL_SUCCESS : CL_INVALID_EVENT;
 }
 
+static cl_int wait_events(cl_uint count, const cl_event *list)
+{
+	(void)count, (void)list;
+	return CL_SUCCESS;
+}
+
 static cl_int release_memory(cl_mem memory) { (void)memory; return CL_SUCCESS; }
 
 static void(CL_CALLBACK *registered)(cl_event, cl_int, void *);
@@ -384,6 +390,7 @@ static void fill_driver(void)
 	table->clGetEventInfo = event_info;
 	table->clGetEventProfilingInfo = profiling_info;
 	table->clRetainEvent = retain_event;
+	table->clWaitForEvents = wait_events;
 	table->clReleaseEvent = release_event;
 	table->clSetEventCallback = set_callback;
 	table->clGetExtensionFunctionAddress = extension;

@@ -518,8 +518,8 @@ static void full_disk_harms_nobody(void **state)
 	rmdir(mount_point);
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == NOT_PERMITTED) {
-		print_message("a disk of its own cannot be mounted here\n");
-		skip();
+		printf("# SKIP %s: a disk of its own cannot be mounted here\n", __func__);
+		return;
 	}
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
