@@ -188,3 +188,52 @@ static inline bool is_whole(const union tare_trace_record *record)
 			return false;
 	return record->command.number == record->words[1];
 }
+
+// ---- what most tests begin with: a folder, and the one file that is in it afterwards
+
+static char folder[256];
+
+static inline int set_up(void **state)
+{
+	(void)state;
+	make_folder(folder, sizeof folder);
+	return 0;
+}
+
+static inline int tear_down(void **state)
+{
+	(void)state;
+	remove_folder(folder);
+	return 0;
+}
+
+static inline struct guest_trace only_trace(void)
+{
+	struct guest_trace trace[2];
+	if (load_files(folder, trace, 2) != 1)
+		abort();
+	return trace[0];
+}
+
+static inline uint64_t raw_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static inline void pause_ns(long ns)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
+}
+
+// Writes as many commands as the argument says.
+static inline int write_commands(void *argument)
+{
+	uint64_t count = *(uint64_t *)argument;
+	if (!guest_begin(TARE_TRACE_OPENCL, no_harvest))
+		return 1;
+	for (uint64_t i = 0; i < count; i++)
+		write_command(guest_thread());
+	return 0;
+}

@@ -11,29 +11,6 @@
 
 #include <cmocka.h>
 
-static char folder[256];
-
-static int set_up(void **state)
-{
-	(void)state;
-	make_folder(folder, sizeof folder);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	remove_folder(folder);
-	return 0;
-}
-
-static struct guest_trace only_trace(void)
-{
-	struct guest_trace trace[2];
-	assert_int_equal(load_files(folder, trace, 2), 1);
-	return trace[0];
-}
-
 enum { MOST_TRACKS = 12000 };
 
 struct tracks {
