@@ -4,6 +4,7 @@
 #include "record/layer.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,23 @@ static char *layers(const char *layer, const char *before)
 	return text;
 }
 
-static char *options_text(const struct tare_record_options *options, int64_t start_raw_ns)
+// Whether words joined by commas have `word`.
+static bool has_word(const char *words, const char *word)
+{
+	size_t bytes = strlen(word);
+
+	while (*words) {
+		size_t length = strcspn(words, ",");
+		if (length == bytes && strncmp(words, word, bytes) == 0)
+			return true;
+		words += length + (words[length] == ',');
+	}
+	return false;
+}
+
+// `before`: what was there; only `count` is taken from it, which no option sets.
+static char *options_text(const struct tare_record_options *options, int64_t start_raw_ns,
+                          const char *before)
 {
 	char limit[48] = "", delay[48] = "", duration[48] = "", *text;
 
@@ -65,9 +82,9 @@ static char *options_text(const struct tare_record_options *options, int64_t sta
 		snprintf(delay, sizeof delay, ",delay=%" PRId64, options->delay_ns);
 	if (options->duration_ns)
 		snprintf(duration, sizeof duration, ",duration=%" PRId64, options->duration_ns);
-	if (asprintf(&text, TARE_ENVIRONMENT_OPTIONS "=start=%" PRId64 "%s%s%s%s%s", start_raw_ns,
+	if (asprintf(&text, TARE_ENVIRONMENT_OPTIONS "=start=%" PRId64 "%s%s%s%s%s%s", start_raw_ns,
 	             options->strict ? ",strict" : "", options->keep_newest ? ",keep=newest" : "",
-	             limit, delay, duration) < 0)
+	             limit, delay, duration, has_word(before, "count") ? ",count" : "") < 0)
 		return NULL;
 	return text;
 }
@@ -100,7 +117,8 @@ char **tare_environment_make(char *const *inherited, const char *layer, const ch
 		whole = made[used++] != NULL;
 	}
 	if (whole) {
-		made[used] = options_text(options, start_raw_ns);
+		made[used] = options_text(options, start_raw_ns,
+		                          value_of(inherited, TARE_ENVIRONMENT_OPTIONS));
 		whole = made[used++] != NULL;
 	}
 	if (whole)

@@ -29,7 +29,8 @@ static const struct _cl_icd_dispatch *next;
 static struct counts *counts;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-// Each process has its own file; a child of a fork makes one at its first command.
+// Each process has its own file; a child of a fork makes one at its first command. A process that
+// has become another program goes on with the counts of the one before.
 static struct counts *counts_of_this_process(void)
 {
 	static pid_t owner;
@@ -39,7 +40,7 @@ static struct counts *counts_of_this_process(void)
 		return counts;
 	owner = getpid();
 	snprintf(path, sizeof path, "%s.%d", getenv("COUNTING_LAYER_OUT") ?: "/dev/null", owner);
-	int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	if (file < 0 || ftruncate(file, sizeof *counts) < 0)
 		abort();
 	counts = mmap(NULL, sizeof *counts, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { FIRST_RING = 256, LARGEST_RING = 1 << 20 };
+enum { FIRST_RING = 4096, LARGEST_RING = 1 << 20 };
 
 static _Atomic bool stopped;
 
@@ -95,6 +95,15 @@ static bool harvest_one(struct guest_thread *thread, const struct layer_pending 
 	return true;
 }
 
+// The ring may grow while it is harvested, so it is touched under the spinlock only.
+static struct layer_pending pending_at(struct layer_queue *queue, uint32_t at)
+{
+	layer_lock(&queue->push);
+	struct layer_pending pending = queue->ring[at & queue->mask];
+	guest_release(&queue->push);
+	return pending;
+}
+
 // Completed ones leave the oldest `limit`, in whatever order; the others move up.
 static void harvest_any_order(struct guest_thread *thread, struct layer_queue *queue,
                               uint32_t limit, uint32_t known_head, uint64_t known_ticks)
@@ -105,27 +114,32 @@ static void harvest_any_order(struct guest_thread *thread, struct layer_queue *q
 	uint32_t kept = end;
 	for (uint32_t at = end; at != tail;) {
 		at--;
-		struct layer_pending pending = queue->ring[at & queue->mask];
+		struct layer_pending pending = pending_at(queue, at);
 		bool known = known_ticks != 0 && (int32_t)(known_head - at) > 0;
-		if (!harvest_one(thread, &pending, known ? known_ticks : 0))
-			queue->ring[--kept & queue->mask] = pending;
+		if (harvest_one(thread, &pending, known ? known_ticks : 0))
+			continue;
+		layer_lock(&queue->push);
+		queue->ring[--kept & queue->mask] = pending;
+		guest_release(&queue->push);
 	}
 	atomic_store_explicit(&queue->tail, kept, memory_order_release);
 }
 
 static void harvest_in_order(struct guest_thread *thread, struct layer_queue *queue,
-                             uint32_t known_head, uint64_t known_ticks)
+                             uint32_t limit, uint32_t known_head, uint64_t known_ticks)
 {
 	// What is pushed meanwhile is taken too: who pushed it may have found us at it and gone on.
 	uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
-	for (; tail != atomic_load_explicit(&queue->head, memory_order_acquire); tail++) {
-		if (tail % 4096 == 0 && !may_call())
+	for (; limit-- > 0 && tail != atomic_load_explicit(&queue->head, memory_order_acquire); tail++) {
+		if (!may_call() || atomic_load_explicit(&queue->wanted, memory_order_relaxed))
 			break;
 		bool known = known_ticks != 0 && (int32_t)(known_head - tail) > 0;
-		if (!harvest_one(thread, &queue->ring[tail & queue->mask], known ? known_ticks : 0))
+		struct layer_pending pending = pending_at(queue, tail);
+		if (!harvest_one(thread, &pending, known ? known_ticks : 0))
 			break;
+		// At once: harvesting may go on for long, and the room is wanted.
+		atomic_store_explicit(&queue->tail, tail + 1, memory_order_release);
 	}
-	atomic_store_explicit(&queue->tail, tail, memory_order_release);
 }
 
 static uint32_t pending_count(struct layer_queue *queue)
@@ -148,13 +162,34 @@ static void count_pending(struct layer_queue *queue)
 static void harvest_locked(struct guest_thread *thread, struct layer_queue *queue, uint32_t limit,
                            uint32_t known_head, uint64_t known_ticks)
 {
-	if (queue->mask != 0) {
+	if (pending_count(queue) != 0) {
 		if (queue->out_of_order)
 			harvest_any_order(thread, queue, limit, known_head, known_ticks);
 		else
-			harvest_in_order(thread, queue, known_head, known_ticks);
+			harvest_in_order(thread, queue, limit, known_head, known_ticks);
 	}
 	count_pending(queue);
+}
+
+// The right to harvest. Where the program has waited anyway (no limit), whoever is at it is asked to
+// stop, and given the time of a few of the vendor's calls.
+static bool take_right(struct layer_queue *queue, uint32_t limit)
+{
+	enum { TURNS = 2000 };
+	if (guest_try(&queue->harvesting))
+		return true;
+	if (limit != UINT32_MAX)
+		return false;
+	bool taken = false;
+	atomic_store_explicit(&queue->wanted, 1, memory_order_relaxed);
+	for (int i = 0; i < TURNS && !taken; i++) {
+#if defined(__x86_64__) || defined(__i386__)
+		__builtin_ia32_pause();
+#endif
+		taken = guest_try(&queue->harvesting);
+	}
+	atomic_store_explicit(&queue->wanted, 0, memory_order_relaxed);
+	return taken;
 }
 
 bool layer_harvest_queue(struct guest_thread *thread, struct layer_queue *queue, uint32_t limit,
@@ -165,9 +200,9 @@ bool layer_harvest_queue(struct guest_thread *thread, struct layer_queue *queue,
 	if (pending_count(queue) == 0 || !may_call() || (mine != NULL && mine->callbacks != 0) ||
 	    atomic_load_explicit(&queue->process, memory_order_relaxed) != thread->process)
 		return true;
-	if (!guest_try(&queue->harvesting))
-		return false;
 	int saved = errno;
+	if (!take_right(queue, limit))
+		return false;
 	harvest_locked(thread, queue, limit, known_head, known_ticks);
 	guest_release(&queue->harvesting);
 	if (queue->device != NULL)
@@ -176,27 +211,31 @@ bool layer_harvest_queue(struct guest_thread *thread, struct layer_queue *queue,
 	return true;
 }
 
-// Doubles the ring. Who calls holds `harvesting`.
-static void grow(struct layer_queue *queue)
+// Doubles the ring of `mask`, unless somebody else has.
+static void grow(struct layer_queue *queue, uint32_t mask)
 {
-	uint32_t capacity = queue->mask != 0 ? (queue->mask + 1) * 2 : FIRST_RING;
+	uint32_t capacity = mask != 0 ? (mask + 1) * 2 : FIRST_RING;
 	struct layer_pending *ring =
 	    capacity <= LARGEST_RING ? guest_memory(capacity * sizeof *ring) : NULL;
 	if (ring == NULL)
 		return;
 	layer_lock(&queue->push);
-	uint32_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
-	for (uint32_t at = atomic_load_explicit(&queue->tail, memory_order_relaxed); at != head; at++)
-		ring[at & (capacity - 1)] = queue->ring[at & queue->mask];
-	queue->ring = ring;
-	queue->mask = capacity - 1;
+	if (queue->mask == mask) {
+		uint32_t at = atomic_load_explicit(&queue->tail, memory_order_relaxed);
+		for (; at != atomic_load_explicit(&queue->head, memory_order_relaxed); at++)
+			ring[at & (capacity - 1)] = queue->ring[at & mask];
+		queue->ring = ring;
+		queue->mask = capacity - 1;
+	}
 	guest_release(&queue->push);
 }
 
-// Returns how full the ring is now; more than its size when there was no room.
-static uint32_t push(struct layer_queue *queue, cl_event event, uint32_t track, uint32_t number)
+// Returns how full the ring is now, of `mask` + 1; UINT32_MAX when there was no room.
+static uint32_t push(struct layer_queue *queue, cl_event event, uint32_t track, uint32_t number,
+                     uint32_t *mask)
 {
 	layer_lock(&queue->push);
+	*mask = queue->mask;
 	uint32_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
 	uint32_t used = head - atomic_load_explicit(&queue->tail, memory_order_acquire);
 	if (queue->mask == 0 || used > queue->mask) {
@@ -213,32 +252,33 @@ static uint32_t push(struct layer_queue *queue, cl_event event, uint32_t track, 
 	return used + 1;
 }
 
-// The ring is half full: what is complete is taken, and when that is little, it grows.
-static void make_room(struct guest_thread *thread, struct layer_queue *queue)
+// The ring was half full when it had `mask`: what is complete is taken, unless somebody is at it,
+// and when that is little, the ring grows.
+static void make_room(struct guest_thread *thread, struct layer_queue *queue, uint32_t mask)
 {
 	struct layer_thread *mine = thread->api;
-	if (!guest_try(&queue->harvesting))
-		return;
 	int saved = errno;
-	if (may_call() && (mine == NULL || mine->callbacks == 0))
+	if (may_call() && (mine == NULL || mine->callbacks == 0) && guest_try(&queue->harvesting)) {
 		harvest_locked(thread, queue, 256, 0, 0);
-	if (pending_count(queue) >= queue->mask / 2)
-		grow(queue);
-	guest_release(&queue->harvesting);
+		guest_release(&queue->harvesting);
+	}
+	if (pending_count(queue) >= mask / 2)
+		grow(queue, mask);
 	errno = saved;
 }
 
 void layer_push(struct guest_thread *thread, struct layer_queue *queue, cl_event event,
                 uint32_t number)
 {
-	uint32_t used = push(queue, event, thread->track, number);
-	if (LAYER_LIKELY(used <= queue->mask / 2))
+	uint32_t mask;
+	uint32_t used = push(queue, event, thread->track, number, &mask);
+	if (LAYER_LIKELY(used <= mask / 2))
 		return;
 	// At its largest it is not looked through at every command.
-	if (used != UINT32_MAX && queue->mask + 1 >= LARGEST_RING && used % 256 != 0)
+	if (used != UINT32_MAX && mask + 1 >= LARGEST_RING && used % 256 != 0)
 		return;
-	make_room(thread, queue);
-	if (used == UINT32_MAX && push(queue, event, thread->track, number) == UINT32_MAX) {
+	make_room(thread, queue, mask);
+	if (used == UINT32_MAX && push(queue, event, thread->track, number, &mask) == UINT32_MAX) {
 		write_untimed(thread, &(struct layer_pending){event, thread->track, number},
 		              TARE_UNTIMED_NO_ROOM, 0, guest_ticks());
 		layer_next.clReleaseEvent(event);
@@ -284,6 +324,26 @@ static void use_again(struct layer_queue *queue)
 	guest_release(&queue->harvesting);
 }
 
+// The helper's turn at a queue: only while the program leaves it alone, because a driver that has
+// one lock for everything would make both wait for each other at every call.
+static void harvest_quiet(struct guest_thread *thread, struct layer_queue *queue)
+{
+	enum { AT_A_TIME = 16 };
+	uint32_t head = atomic_load(&queue->head);
+	uint32_t before = 0;
+	if (head != queue->quiet_head) {
+		queue->quiet_head = head;
+		return;
+	}
+	for (uint32_t left = pending_count(queue); left != 0 && left != before;) {
+		if (head != atomic_load(&queue->head) || !may_call())
+			return;
+		before = left;
+		layer_harvest_queue(thread, queue, AT_A_TIME, 0, 0);
+		left = pending_count(queue);
+	}
+}
+
 // Called by the helper thread every few milliseconds, and at the end with guest_alive false.
 void layer_harvest(void)
 {
@@ -295,8 +355,8 @@ void layer_harvest(void)
 		if (atomic_load(&queue->free) != LAYER_QUEUE_USED)
 			continue;
 		if (thread != NULL && may_call())
-			layer_harvest_queue(thread, queue, 4096, 0, 0);
-		else if (guest_try(&queue->harvesting)) {
+			harvest_quiet(thread, queue);
+		if (guest_try(&queue->harvesting)) {
 			count_pending(queue);
 			guest_release(&queue->harvesting);
 		}

@@ -152,6 +152,8 @@ struct layer_queue {
 	_Atomic bool told_supply, told_retain;
 	_Atomic uint32_t free;        // enum layer_queue_use
 	guest_lock push, harvesting;
+	_Atomic uint32_t wanted;      // a thread that has waited anyway would like to harvest
+	uint32_t quiet_head;          // of `head`, when the helper last looked
 	struct layer_pending *ring;
 	uint32_t mask;                // capacity - 1; 0: no ring yet
 	_Atomic uint32_t head, tail;  // count up without end

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs killed in the middle of their work: every trace reads, no call that had returned is
+missing, and what was not harvested is counted. TARE_KILLS: at how many moments (12)."""
+import os
+import pathlib
+import random
+import re
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from recorded import (PROGRAMS, QUIET, SHORT, built, counting_environment, kernel_cache, read_counts,  # noqa: E402, F401
+                      recorder, reported)
+
+pytestmark = built()
+KILLS = int(os.environ.get("TARE_KILLS", "4" if SHORT else "12"))
+
+
+def victim_of(process):
+    """The number of the program that tare runs."""
+    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return int(children[0]) if children else None
+
+
+def progress_in(path):
+    try:
+        return struct.unpack("=Q", path.read_bytes())[0]
+    except (OSError, struct.error):
+        return 0
+
+
+def kill_at(recorder, delay, seconds=60):  # noqa: F811
+    """Kills the endless stress `delay` after its loop began; returns its progress counter."""
+    counted = recorder.folder / "progress"
+    environment = {**os.environ, **QUIET, **recorder.environment, "PROGRESS": str(counted),
+                   **counting_environment(recorder.folder / "counts")}
+    process = subprocess.Popen(
+        [recorder.tare, "record", "-q", "-o", "run", "--", PROGRAMS / "stress", "0"],
+        cwd=recorder.folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE)
+    end = time.monotonic() + seconds
+    while progress_in(counted) == 0 and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.002)
+    time.sleep(delay)
+    os.kill(victim_of(process), signal.SIGKILL)
+    _, errors = process.communicate(timeout=seconds)
+    assert process.returncode == -signal.SIGKILL, errors
+    return progress_in(counted)
+
+
+@pytest.mark.parametrize("turn", range(KILLS))
+def test_nothing_that_had_returned_is_missing(recorder, turn):  # noqa: F811
+    # Most kills early, where windows and pages are made; a few late.
+    progress = kill_at(recorder, random.Random(turn).random() ** 3 * 0.4)
+    below = read_counts(recorder.folder / "counts")
+    report = recorder.report(recorder.folder / "run.tare")
+    coverage, seen = report["coverage"], reported(report)
+
+    # The first write of a program and the kernel before the loop are not in the progress of the loop,
+    # but the latter is: progress starts at 1.
+    assert coverage["enqueued"] >= progress > 0
+    assert coverage["dropped"] == coverage["lost_commands"] == 0
+    # Of the call in which it died the layer below has counted, the recorder not.
+    assert sum(number for number, _ in below.values()) - coverage["enqueued"] in (0, 1)
+    assert all(0 <= below[kind][0] - seen.get(kind, (0, 0))[0] <= 1 for kind in below)
+    # Never more than what lies between two clFinish is open, and what the helper had not fetched.
+    assert coverage["completed"] + coverage["unobserved"] == coverage["enqueued"]
+    assert coverage["damaged_windows"] == coverage["unresolved"] == coverage["contradictions"] == 0
+    assert report["exit_signal"] == signal.SIGKILL
+    assert report["processes"][0]["state"] == "recording"
+
+
+def test_what_was_not_harvested_is_counted_and_said(recorder):  # noqa: F811
+    kill_at(recorder, 0.05)
+    done = recorder.native([recorder.tare, "report", "run.tare"])
+    assert done.status == 0
+    text = " ".join(done.out.decode().split())
+    numbers = re.search(r"([\d,]+) enqueued, ([\d,]+) completed with device times, ([\d,]+) not observed", text)
+    enqueued, completed, unobserved = (int(number.replace(",", "")) for number in numbers.groups())
+    coverage = recorder.report(recorder.folder / "run.tare")["coverage"]
+    assert (enqueued, completed, unobserved) == (coverage["enqueued"], coverage["completed"],
+                                                 coverage["unobserved"])
+
+
+def test_a_trace_reads_while_its_program_goes_on(recorder):  # noqa: F811
+    process = subprocess.Popen(
+        [recorder.tare, "record", "-q", "-o", "run", "--", PROGRAMS / "stress", "0"], cwd=recorder.folder,
+        env={**os.environ, **QUIET, **recorder.environment, "PROGRESS": str(recorder.folder / "progress")},
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        last = 0
+        for _ in range(3):
+            before = progress_in(recorder.folder / "progress")
+            while (progress := progress_in(recorder.folder / "progress")) <= before + 1000:
+                assert process.poll() is None
+                time.sleep(0.002)
+            report = recorder.report(recorder.folder / "run.tare")
+            assert report["coverage"]["enqueued"] >= max(progress, last + 1)
+            assert report["exit_status"] is None and not report["trace"]["complete"]
+            last = report["coverage"]["enqueued"]
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=60)
+    assert process.returncode == -signal.SIGTERM
