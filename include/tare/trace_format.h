@@ -245,32 +245,32 @@ enum tare_trace_memory {
 
 // One more thing known of an object. detail: enum tare_trace_fact.
 enum tare_trace_fact {
-	TARE_FACT_VENDOR = 1,            // string
-	TARE_FACT_DRIVER_VERSION = 2,    // string
-	TARE_FACT_API_VERSION = 3,       // string
-	TARE_FACT_DEVICE_TYPE = 4,       // CL_DEVICE_TYPE bits
-	TARE_FACT_COMPUTE_UNITS = 5,
-	TARE_FACT_CLOCK_HZ = 6,
-	TARE_FACT_GROUP_LIMIT = 7,       // device or kernel: most work-items in a group
-	TARE_FACT_LOCAL_BYTES = 8,       // device: what there is; kernel: what it takes
-	TARE_FACT_PRIVATE_BYTES = 9,     // kernel, per work-item
-	TARE_FACT_PREFERRED_MULTIPLE = 10, // kernel: SIMD width where told
-	TARE_FACT_SPILL_BYTES = 11,
-	TARE_FACT_COMPILED_GROUP = 12,   // kernel: reqd_work_group_size, 21 bits a dimension
-	TARE_FACT_SUB_GROUP = 13,
-	TARE_FACT_REGISTERS = 14,
-	TARE_FACT_SOURCE_HASH = 15,      // program: FNV-1a 64 of the source or binary
-	TARE_FACT_SOURCE_BYTES = 16,
-	TARE_FACT_BUILD_OPTIONS = 17,    // string
-	TARE_FACT_BUILD_FAILED = 18,     // the native code
-	TARE_FACT_TIMER_RESOLUTION_NS = 19,
-	TARE_FACT_UUID = 20,             // string, hexadecimal
-	TARE_FACT_PCI = 21,              // string, dddd:bb:dd.f
-	TARE_FACT_DEVICE_OF = 22,        // a device of a context
-	TARE_FACT_HOST_POINTER = 23,     // of a memory object
-	TARE_FACT_UNIFIED_MEMORY = 24,   // 1: device memory is the host's
-	TARE_FACT_PROFILING = 25,        // queue: 1 stamps can be had
-	TARE_FACT_LIBRARY = 26,          // string: the driver's file
+	TARE_TRACE_FACT_VENDOR = 1,            // string
+	TARE_TRACE_FACT_DRIVER_VERSION = 2,    // string
+	TARE_TRACE_FACT_API_VERSION = 3,       // string
+	TARE_TRACE_FACT_DEVICE_TYPE = 4,       // CL_DEVICE_TYPE bits
+	TARE_TRACE_FACT_COMPUTE_UNITS = 5,
+	TARE_TRACE_FACT_CLOCK_HZ = 6,
+	TARE_TRACE_FACT_GROUP_LIMIT = 7,       // device or kernel: most work-items in a group
+	TARE_TRACE_FACT_LOCAL_BYTES = 8,       // device: what there is; kernel: what it takes
+	TARE_TRACE_FACT_PRIVATE_BYTES = 9,     // kernel, per work-item
+	TARE_TRACE_FACT_PREFERRED_MULTIPLE = 10, // kernel: SIMD width where told
+	TARE_TRACE_FACT_SPILL_BYTES = 11,
+	TARE_TRACE_FACT_COMPILED_GROUP = 12,   // kernel: reqd_work_group_size, 21 bits a dimension
+	TARE_TRACE_FACT_SUB_GROUP = 13,
+	TARE_TRACE_FACT_REGISTERS = 14,
+	TARE_TRACE_FACT_SOURCE_HASH = 15,      // program: FNV-1a 64 of the source or binary
+	TARE_TRACE_FACT_SOURCE_BYTES = 16,
+	TARE_TRACE_FACT_BUILD_OPTIONS = 17,    // string
+	TARE_TRACE_FACT_BUILD_FAILED = 18,     // the native code
+	TARE_TRACE_FACT_TIMER_RESOLUTION_NS = 19,
+	TARE_TRACE_FACT_UUID = 20,             // string, hexadecimal
+	TARE_TRACE_FACT_PCI = 21,              // string, dddd:bb:dd.f
+	TARE_TRACE_FACT_DEVICE_OF = 22,        // a device of a context
+	TARE_TRACE_FACT_HOST_POINTER = 23,     // of a memory object
+	TARE_TRACE_FACT_UNIFIED_MEMORY = 24,   // 1: device memory is the host's
+	TARE_TRACE_FACT_PROFILING = 25,        // queue: 1 stamps can be had
+	TARE_TRACE_FACT_LIBRARY = 26,          // string: the driver's file
 };
 struct tare_trace_fact_record {
 	uint64_t head;

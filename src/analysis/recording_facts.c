@@ -13,17 +13,17 @@ static void apply_to_device(struct loading *l, uint32_t index,
 	struct tare_recorded_device *d = &l->recording->devices[index];
 
 	switch (tare_trace_detail(fact->head)) {
-	case TARE_FACT_VENDOR: d->vendor = fact_text(l, fact); break;
-	case TARE_FACT_DRIVER_VERSION: d->driver_version = fact_text(l, fact); break;
-	case TARE_FACT_UUID: d->uuid = fact_text(l, fact); break;
-	case TARE_FACT_PCI: d->pci = fact_text(l, fact); break;
-	case TARE_FACT_DEVICE_TYPE: d->type = fact->value; break;
-	case TARE_FACT_COMPUTE_UNITS: d->compute_units = fact->value; break;
-	case TARE_FACT_CLOCK_HZ: d->clock_hz = fact->value; break;
-	case TARE_FACT_GROUP_LIMIT: d->group_limit = fact->value; break;
-	case TARE_FACT_LOCAL_BYTES: d->local_bytes = fact->value; break;
-	case TARE_FACT_UNIFIED_MEMORY: d->unified_memory = fact->value; break;
-	case TARE_FACT_TIMER_RESOLUTION_NS:
+	case TARE_TRACE_FACT_VENDOR: d->vendor = fact_text(l, fact); break;
+	case TARE_TRACE_FACT_DRIVER_VERSION: d->driver_version = fact_text(l, fact); break;
+	case TARE_TRACE_FACT_UUID: d->uuid = fact_text(l, fact); break;
+	case TARE_TRACE_FACT_PCI: d->pci = fact_text(l, fact); break;
+	case TARE_TRACE_FACT_DEVICE_TYPE: d->type = fact->value; break;
+	case TARE_TRACE_FACT_COMPUTE_UNITS: d->compute_units = fact->value; break;
+	case TARE_TRACE_FACT_CLOCK_HZ: d->clock_hz = fact->value; break;
+	case TARE_TRACE_FACT_GROUP_LIMIT: d->group_limit = fact->value; break;
+	case TARE_TRACE_FACT_LOCAL_BYTES: d->local_bytes = fact->value; break;
+	case TARE_TRACE_FACT_UNIFIED_MEMORY: d->unified_memory = fact->value; break;
+	case TARE_TRACE_FACT_TIMER_RESOLUTION_NS:
 		l->resolutions_ns[index - l->first_device] = fact->value;
 		break;
 	default: break;
@@ -61,13 +61,13 @@ static void apply_to_kernel(struct loading *l, uint32_t index,
 	if (!k)
 		return;
 	switch (tare_trace_detail(fact->head)) {
-	case TARE_FACT_GROUP_LIMIT: k->group_limit = fact->value; break;
-	case TARE_FACT_LOCAL_BYTES: k->local_bytes = fact->value; break;
-	case TARE_FACT_PRIVATE_BYTES: k->private_bytes = fact->value; break;
-	case TARE_FACT_PREFERRED_MULTIPLE: k->preferred_multiple = fact->value; break;
-	case TARE_FACT_SPILL_BYTES: k->spill_bytes = fact->value; break;
-	case TARE_FACT_COMPILED_GROUP: k->compiled_group = fact->value; break;
-	case TARE_FACT_SUB_GROUP: k->sub_group = fact->value; break;
+	case TARE_TRACE_FACT_GROUP_LIMIT: k->group_limit = fact->value; break;
+	case TARE_TRACE_FACT_LOCAL_BYTES: k->local_bytes = fact->value; break;
+	case TARE_TRACE_FACT_PRIVATE_BYTES: k->private_bytes = fact->value; break;
+	case TARE_TRACE_FACT_PREFERRED_MULTIPLE: k->preferred_multiple = fact->value; break;
+	case TARE_TRACE_FACT_SPILL_BYTES: k->spill_bytes = fact->value; break;
+	case TARE_TRACE_FACT_COMPILED_GROUP: k->compiled_group = fact->value; break;
+	case TARE_TRACE_FACT_SUB_GROUP: k->sub_group = fact->value; break;
 	default: break;
 	}
 }
@@ -78,10 +78,10 @@ static void apply_to_program(struct loading *l, uint32_t index,
 	struct tare_recorded_program *p = &l->recording->programs[index];
 
 	switch (tare_trace_detail(fact->head)) {
-	case TARE_FACT_SOURCE_HASH: p->source_hash = fact->value; break;
-	case TARE_FACT_SOURCE_BYTES: p->source_bytes = fact->value; break;
-	case TARE_FACT_BUILD_OPTIONS: p->build_options = fact_text(l, fact); break;
-	case TARE_FACT_BUILD_FAILED: p->build_error = (int64_t)fact->value; break;
+	case TARE_TRACE_FACT_SOURCE_HASH: p->source_hash = fact->value; break;
+	case TARE_TRACE_FACT_SOURCE_BYTES: p->source_bytes = fact->value; break;
+	case TARE_TRACE_FACT_BUILD_OPTIONS: p->build_options = fact_text(l, fact); break;
+	case TARE_TRACE_FACT_BUILD_FAILED: p->build_error = (int64_t)fact->value; break;
 	default: break;
 	}
 }
@@ -90,27 +90,27 @@ static void apply_to_program(struct loading *l, uint32_t index,
 static uint8_t fact_kind(uint16_t key)
 {
 	switch (key) {
-	case TARE_FACT_GROUP_LIMIT:
-	case TARE_FACT_LOCAL_BYTES: return 0;
-	case TARE_FACT_PRIVATE_BYTES:
-	case TARE_FACT_PREFERRED_MULTIPLE:
-	case TARE_FACT_SPILL_BYTES:
-	case TARE_FACT_COMPILED_GROUP:
-	case TARE_FACT_SUB_GROUP: return TARE_OBJECT_KERNEL;
-	case TARE_FACT_SOURCE_HASH:
-	case TARE_FACT_SOURCE_BYTES:
-	case TARE_FACT_BUILD_OPTIONS:
-	case TARE_FACT_BUILD_FAILED: return TARE_OBJECT_PROGRAM;
-	case TARE_FACT_PROFILING: return TARE_OBJECT_QUEUE;
-	case TARE_FACT_VENDOR:
-	case TARE_FACT_DRIVER_VERSION:
-	case TARE_FACT_DEVICE_TYPE:
-	case TARE_FACT_COMPUTE_UNITS:
-	case TARE_FACT_CLOCK_HZ:
-	case TARE_FACT_TIMER_RESOLUTION_NS:
-	case TARE_FACT_UUID:
-	case TARE_FACT_PCI:
-	case TARE_FACT_UNIFIED_MEMORY: return TARE_OBJECT_DEVICE;
+	case TARE_TRACE_FACT_GROUP_LIMIT:
+	case TARE_TRACE_FACT_LOCAL_BYTES: return 0;
+	case TARE_TRACE_FACT_PRIVATE_BYTES:
+	case TARE_TRACE_FACT_PREFERRED_MULTIPLE:
+	case TARE_TRACE_FACT_SPILL_BYTES:
+	case TARE_TRACE_FACT_COMPILED_GROUP:
+	case TARE_TRACE_FACT_SUB_GROUP: return TARE_OBJECT_KERNEL;
+	case TARE_TRACE_FACT_SOURCE_HASH:
+	case TARE_TRACE_FACT_SOURCE_BYTES:
+	case TARE_TRACE_FACT_BUILD_OPTIONS:
+	case TARE_TRACE_FACT_BUILD_FAILED: return TARE_OBJECT_PROGRAM;
+	case TARE_TRACE_FACT_PROFILING: return TARE_OBJECT_QUEUE;
+	case TARE_TRACE_FACT_VENDOR:
+	case TARE_TRACE_FACT_DRIVER_VERSION:
+	case TARE_TRACE_FACT_DEVICE_TYPE:
+	case TARE_TRACE_FACT_COMPUTE_UNITS:
+	case TARE_TRACE_FACT_CLOCK_HZ:
+	case TARE_TRACE_FACT_TIMER_RESOLUTION_NS:
+	case TARE_TRACE_FACT_UUID:
+	case TARE_TRACE_FACT_PCI:
+	case TARE_TRACE_FACT_UNIFIED_MEMORY: return TARE_OBJECT_DEVICE;
 	default: return TARE_OBJECT_MEMORY; // of what is not kept
 	}
 }

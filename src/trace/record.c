@@ -3,7 +3,7 @@
 
 // The highest values that this version knows.
 enum {
-	LAST_FACT = TARE_FACT_LIBRARY,
+	LAST_FACT = TARE_TRACE_FACT_LIBRARY,
 	LAST_OBJECT = TARE_OBJECT_GRAPH,
 	LAST_MEMORY = TARE_TRACE_MEMORY_MAPPED,
 	LAST_CHANGE = TARE_CHANGE_FLAG,
@@ -64,7 +64,7 @@ static enum tare_trace_verdict judge_definition(const union tare_trace_record *r
 	case TARE_TRACE_OBJECT:
 		return judge_object(&record->object, detail);
 	case TARE_TRACE_FACT:
-		return known(detail, TARE_FACT_VENDOR, LAST_FACT);
+		return known(detail, TARE_TRACE_FACT_VENDOR, LAST_FACT);
 	case TARE_TRACE_SHAPE:
 		return sound_if(record->shape.id > 0 && record->shape.dimensions >= 1 &&
 		                record->shape.dimensions <= 3);

@@ -49,7 +49,7 @@ static void add_definitions(void)
 	add_object(TARE_OBJECT_CONTEXT, (struct tare_trace_object){ .handle = CONTEXT, .number = 1 }, NULL);
 	add_object(TARE_OBJECT_QUEUE, (struct tare_trace_object){ .handle = QUEUE, .parent = CONTEXT,
 		.device = DEVICE, .number = 1, .properties = 2 }, NULL);
-	add((union tare_trace_record){ .fact = { .head = tare_trace_head(TARE_TRACE_FACT, 0, TARE_FACT_PROFILING, 0),
+	add((union tare_trace_record){ .fact = { .head = tare_trace_head(TARE_TRACE_FACT, 0, TARE_TRACE_FACT_PROFILING, 0),
 		.object = QUEUE, .ticks = START, .value = 1 } });
 	add_object(TARE_OBJECT_PROGRAM, (struct tare_trace_object){ .handle = PROGRAM, .parent = CONTEXT }, NULL);
 	add_object(TARE_OBJECT_KERNEL, (struct tare_trace_object){ .handle = KERNEL, .parent = PROGRAM }, "blur");

@@ -72,8 +72,8 @@ static void define_objects(struct tare_trace_writer *writer, uint64_t t)
 	                   .name = tare_trace_writer_text(writer, "Platform")));
 	add(writer, RECORD(object, OBJECT, TARE_OBJECT_DEVICE, 1, .handle = DEVICE, .ticks = t,
 	                   .parent = PLATFORM, .bytes = 1 << 30, .name = tare_trace_writer_text(writer, "Device")));
-	add(writer, RECORD(fact, FACT, TARE_FACT_COMPUTE_UNITS, 1, .object = DEVICE, .ticks = t, .value = 8));
-	add(writer, RECORD(fact, FACT, TARE_FACT_VENDOR, 1, .object = DEVICE, .ticks = t,
+	add(writer, RECORD(fact, FACT, TARE_TRACE_FACT_COMPUTE_UNITS, 1, .object = DEVICE, .ticks = t, .value = 8));
+	add(writer, RECORD(fact, FACT, TARE_TRACE_FACT_VENDOR, 1, .object = DEVICE, .ticks = t,
 	                   .text = tare_trace_writer_text(writer, "Vendor")));
 	add(writer, RECORD(object, OBJECT, TARE_OBJECT_CONTEXT, 1, .handle = CONTEXT, .ticks = t, .device = DEVICE));
 	add(writer, RECORD(object, OBJECT, TARE_OBJECT_QUEUE, 1, .handle = QUEUE, .ticks = t, .parent = CONTEXT,

@@ -10,19 +10,19 @@ static void definitions_become_rows(void **state)
 	(void)state;
 	rig_begin(&rig, "a", &header);
 	rig_usual(&rig);
-	rig_fact(&rig, TARE_FACT_VENDOR, (struct tare_trace_fact_record){ .object = DEVICE,
+	rig_fact(&rig, TARE_TRACE_FACT_VENDOR, (struct tare_trace_fact_record){ .object = DEVICE,
 		.ticks = START }, "Maker");
-	rig_fact(&rig, TARE_FACT_COMPUTE_UNITS, (struct tare_trace_fact_record){ .object = DEVICE,
+	rig_fact(&rig, TARE_TRACE_FACT_COMPUTE_UNITS, (struct tare_trace_fact_record){ .object = DEVICE,
 		.ticks = START, .value = 12 }, NULL);
-	rig_fact(&rig, TARE_FACT_GROUP_LIMIT, (struct tare_trace_fact_record){ .object = DEVICE,
+	rig_fact(&rig, TARE_TRACE_FACT_GROUP_LIMIT, (struct tare_trace_fact_record){ .object = DEVICE,
 		.ticks = START, .value = 4096 }, NULL);
-	rig_fact(&rig, TARE_FACT_GROUP_LIMIT, (struct tare_trace_fact_record){ .object = NORM,
+	rig_fact(&rig, TARE_TRACE_FACT_GROUP_LIMIT, (struct tare_trace_fact_record){ .object = NORM,
 		.ticks = START, .value = 256, .device = DEVICE }, NULL);
-	rig_fact(&rig, TARE_FACT_PRIVATE_BYTES, (struct tare_trace_fact_record){ .object = NORM,
+	rig_fact(&rig, TARE_TRACE_FACT_PRIVATE_BYTES, (struct tare_trace_fact_record){ .object = NORM,
 		.ticks = START, .value = 80, .device = DEVICE }, NULL);
-	rig_fact(&rig, TARE_FACT_SOURCE_HASH, (struct tare_trace_fact_record){ .object = PROGRAM,
+	rig_fact(&rig, TARE_TRACE_FACT_SOURCE_HASH, (struct tare_trace_fact_record){ .object = PROGRAM,
 		.ticks = START, .value = 0xabc }, NULL);
-	rig_fact(&rig, TARE_FACT_BUILD_OPTIONS, (struct tare_trace_fact_record){ .object = PROGRAM,
+	rig_fact(&rig, TARE_TRACE_FACT_BUILD_OPTIONS, (struct tare_trace_fact_record){ .object = PROGRAM,
 		.ticks = START }, "-O2");
 	rig_end(&rig);
 	r = rig_load(&rig);

@@ -16,10 +16,10 @@ static void add_devices(struct rig *rig, const struct device *devices, size_t n)
 			.handle = 0x2000 + 8 * i, .ticks = START + i, .parent = platform,
 			.number = (uint32_t)i }, devices[i].name);
 		if (devices[i].uuid)
-			rig_fact(rig, TARE_FACT_UUID, (struct tare_trace_fact_record){
+			rig_fact(rig, TARE_TRACE_FACT_UUID, (struct tare_trace_fact_record){
 				.object = 0x2000 + 8 * i, .ticks = START + i }, devices[i].uuid);
 		if (devices[i].pci)
-			rig_fact(rig, TARE_FACT_PCI, (struct tare_trace_fact_record){
+			rig_fact(rig, TARE_TRACE_FACT_PCI, (struct tare_trace_fact_record){
 				.object = 0x2000 + 8 * i, .ticks = START + i }, devices[i].pci);
 	}
 }

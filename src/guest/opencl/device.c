@@ -54,14 +54,14 @@ static void define_platform(cl_platform_id platform)
 {
 	layer_define(TARE_OBJECT_PLATFORM, platform, NULL, NULL, 0, 0,
 	             platform_text(platform, CL_PLATFORM_NAME), 0);
-	layer_fact(TARE_FACT_VENDOR, platform, 0, NULL, platform_text(platform, CL_PLATFORM_VENDOR));
-	layer_fact(TARE_FACT_API_VERSION, platform, 0, NULL,
+	layer_fact(TARE_TRACE_FACT_VENDOR, platform, 0, NULL, platform_text(platform, CL_PLATFORM_VENDOR));
+	layer_fact(TARE_TRACE_FACT_API_VERSION, platform, 0, NULL,
 	           platform_text(platform, CL_PLATFORM_VERSION));
 	// Every object of an installable driver begins with a pointer to its functions.
 	const void *const *const *table = (const void *const *const *)platform;
 	const char *library = layer_pin((*table)[0]);
 	if (library != NULL)
-		layer_fact(TARE_FACT_LIBRARY, platform, 0, NULL, layer_text(library, strlen(library)));
+		layer_fact(TARE_TRACE_FACT_LIBRARY, platform, 0, NULL, layer_text(library, strlen(library)));
 }
 
 void layer_platform_seen(cl_platform_id platform)
@@ -126,7 +126,7 @@ static void identity_facts(cl_device_id device)
 			text[2 * i] = digits[uuid[i] >> 4];
 			text[2 * i + 1] = digits[uuid[i] & 15];
 		}
-		layer_fact(TARE_FACT_UUID, device, 0, NULL, layer_text(text, sizeof text));
+		layer_fact(TARE_TRACE_FACT_UUID, device, 0, NULL, layer_text(text, sizeof text));
 	}
 	cl_uint pci[4] = {0}; // domain, bus, device, function
 	bool known = ask(device, CL_DEVICE_PCI_BUS_INFO_KHR, sizeof pci, pci);
@@ -144,7 +144,7 @@ static void identity_facts(cl_device_id device)
 		                           pci[2] >> 4 & 15, pci[2] & 15, 17, pci[3] & 15};
 		for (size_t i = 0; i < 12; i++)
 			text[i] = values[i] < 16 ? digits[values[i]] : values[i] == 16 ? ':' : '.';
-		layer_fact(TARE_FACT_PCI, device, 0, NULL, layer_text(text, 12));
+		layer_fact(TARE_TRACE_FACT_PCI, device, 0, NULL, layer_text(text, 12));
 	}
 }
 
@@ -155,18 +155,18 @@ static void define_device(const struct layer_device *entry)
 	ask(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes);
 	layer_define(TARE_OBJECT_DEVICE, device, entry->platform, NULL, 0, bytes,
 	             device_text(device, CL_DEVICE_NAME), entry->number);
-	text_fact(device, TARE_FACT_VENDOR, CL_DEVICE_VENDOR);
-	text_fact(device, TARE_FACT_DRIVER_VERSION, CL_DRIVER_VERSION);
-	text_fact(device, TARE_FACT_API_VERSION, CL_DEVICE_VERSION);
-	number_fact(device, TARE_FACT_DEVICE_TYPE, CL_DEVICE_TYPE, sizeof(cl_device_type), 1);
-	number_fact(device, TARE_FACT_COMPUTE_UNITS, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint), 1);
-	number_fact(device, TARE_FACT_CLOCK_HZ, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof(cl_uint),
+	text_fact(device, TARE_TRACE_FACT_VENDOR, CL_DEVICE_VENDOR);
+	text_fact(device, TARE_TRACE_FACT_DRIVER_VERSION, CL_DRIVER_VERSION);
+	text_fact(device, TARE_TRACE_FACT_API_VERSION, CL_DEVICE_VERSION);
+	number_fact(device, TARE_TRACE_FACT_DEVICE_TYPE, CL_DEVICE_TYPE, sizeof(cl_device_type), 1);
+	number_fact(device, TARE_TRACE_FACT_COMPUTE_UNITS, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint), 1);
+	number_fact(device, TARE_TRACE_FACT_CLOCK_HZ, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof(cl_uint),
 	            1000000);
-	number_fact(device, TARE_FACT_GROUP_LIMIT, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t), 1);
-	number_fact(device, TARE_FACT_LOCAL_BYTES, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong), 1);
-	number_fact(device, TARE_FACT_TIMER_RESOLUTION_NS, CL_DEVICE_PROFILING_TIMER_RESOLUTION,
+	number_fact(device, TARE_TRACE_FACT_GROUP_LIMIT, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t), 1);
+	number_fact(device, TARE_TRACE_FACT_LOCAL_BYTES, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong), 1);
+	number_fact(device, TARE_TRACE_FACT_TIMER_RESOLUTION_NS, CL_DEVICE_PROFILING_TIMER_RESOLUTION,
 	            sizeof(size_t), 1);
-	number_fact(device, TARE_FACT_UNIFIED_MEMORY, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof(cl_bool),
+	number_fact(device, TARE_TRACE_FACT_UNIFIED_MEMORY, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof(cl_bool),
 	            1);
 	identity_facts(device);
 }
@@ -283,7 +283,7 @@ static void define_context(cl_context context)
 	layer_object_new(TARE_OBJECT_CONTEXT, context);
 	layer_define(TARE_OBJECT_CONTEXT, context, NULL, NULL, 0, 0, 0, number);
 	for (size_t i = 0; i < bytes / sizeof *found && i < MOST; i++)
-		layer_fact(TARE_FACT_DEVICE_OF, context, 0, found[i], 0);
+		layer_fact(TARE_TRACE_FACT_DEVICE_OF, context, 0, found[i], 0);
 }
 
 void layer_after_clCreateContext(struct guest_thread *thread, cl_context result,

@@ -22,7 +22,7 @@ static struct layer_object *define(const void *memory, const void *parent, cl_me
 	}
 	layer_define(TARE_OBJECT_MEMORY, memory, parent, NULL, flags, bytes, 0, kind);
 	if (host != NULL && flags & CL_MEM_USE_HOST_PTR)
-		layer_fact(TARE_FACT_HOST_POINTER, memory, (uintptr_t)host, NULL, 0);
+		layer_fact(TARE_TRACE_FACT_HOST_POINTER, memory, (uintptr_t)host, NULL, 0);
 	return object;
 }
 

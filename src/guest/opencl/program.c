@@ -18,8 +18,8 @@ static void define_program(cl_program program, cl_context context, uint64_t hash
 	layer_define(TARE_OBJECT_PROGRAM, program, context, NULL, 0, 0, 0, 0);
 	if (bytes == 0)
 		return;
-	layer_fact(TARE_FACT_SOURCE_HASH, program, hash, NULL, 0);
-	layer_fact(TARE_FACT_SOURCE_BYTES, program, bytes, NULL, 0);
+	layer_fact(TARE_TRACE_FACT_SOURCE_HASH, program, hash, NULL, 0);
+	layer_fact(TARE_TRACE_FACT_SOURCE_BYTES, program, bytes, NULL, 0);
 }
 
 void layer_after_clCreateProgramWithSource(struct guest_thread *thread, cl_program result,
@@ -83,10 +83,10 @@ void layer_after_clCreateProgramWithILKHR(struct guest_thread *thread, cl_progra
 static void built(cl_program program, const char *options, cl_int result)
 {
 	if (options != NULL && options[0] != '\0')
-		layer_fact(TARE_FACT_BUILD_OPTIONS, program, 0, NULL,
+		layer_fact(TARE_TRACE_FACT_BUILD_OPTIONS, program, 0, NULL,
 		           layer_text(options, strlen(options)));
 	if (result != CL_SUCCESS)
-		layer_fact(TARE_FACT_BUILD_FAILED, program, (uint64_t)(int64_t)result, NULL, 0);
+		layer_fact(TARE_TRACE_FACT_BUILD_FAILED, program, (uint64_t)(int64_t)result, NULL, 0);
 }
 
 void layer_after_clBuildProgram(struct guest_thread *thread, cl_int result, cl_program program,
@@ -140,17 +140,17 @@ static void number_fact(cl_kernel kernel, cl_device_id device, enum tare_trace_f
 
 static void facts_for(cl_kernel kernel, cl_device_id device)
 {
-	number_fact(kernel, device, TARE_FACT_GROUP_LIMIT, CL_KERNEL_WORK_GROUP_SIZE, sizeof(size_t));
-	number_fact(kernel, device, TARE_FACT_LOCAL_BYTES, CL_KERNEL_LOCAL_MEM_SIZE,
+	number_fact(kernel, device, TARE_TRACE_FACT_GROUP_LIMIT, CL_KERNEL_WORK_GROUP_SIZE, sizeof(size_t));
+	number_fact(kernel, device, TARE_TRACE_FACT_LOCAL_BYTES, CL_KERNEL_LOCAL_MEM_SIZE,
 	            sizeof(cl_ulong));
-	number_fact(kernel, device, TARE_FACT_PRIVATE_BYTES, CL_KERNEL_PRIVATE_MEM_SIZE,
+	number_fact(kernel, device, TARE_TRACE_FACT_PRIVATE_BYTES, CL_KERNEL_PRIVATE_MEM_SIZE,
 	            sizeof(cl_ulong));
-	number_fact(kernel, device, TARE_FACT_PREFERRED_MULTIPLE,
+	number_fact(kernel, device, TARE_TRACE_FACT_PREFERRED_MULTIPLE,
 	            CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof(size_t));
 	size_t compiled[3] = {0};
 	if (ask(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof compiled, compiled) &&
 	    compiled[0] != 0)
-		layer_fact(TARE_FACT_COMPILED_GROUP, kernel,
+		layer_fact(TARE_TRACE_FACT_COMPILED_GROUP, kernel,
 		           (compiled[0] & 0x1fffff) | (uint64_t)(compiled[1] & 0x1fffff) << 21 |
 		               (uint64_t)(compiled[2] & 0x1fffff) << 42,
 		           device, 0);
@@ -158,7 +158,7 @@ static void facts_for(cl_kernel kernel, cl_device_id device)
 	cl_uint vendor = 0;
 	layer_next.clGetDeviceInfo(device, CL_DEVICE_VENDOR_ID, sizeof vendor, &vendor, NULL);
 	if (vendor == 0x8086)
-		number_fact(kernel, device, TARE_FACT_SPILL_BYTES, CL_KERNEL_SPILL_MEM_SIZE_INTEL,
+		number_fact(kernel, device, TARE_TRACE_FACT_SPILL_BYTES, CL_KERNEL_SPILL_MEM_SIZE_INTEL,
 		            sizeof(cl_ulong));
 }
 

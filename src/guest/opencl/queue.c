@@ -40,7 +40,7 @@ static void define(struct layer_queue *queue, uint32_t process)
 	atomic_store(&queue->process, process);
 	layer_define(TARE_OBJECT_QUEUE, queue->object.handle, queue->context,
 	             device != NULL ? device->handle : NULL, queue->made, 0, 0, queue->number);
-	layer_fact(TARE_FACT_PROFILING, queue->object.handle,
+	layer_fact(TARE_TRACE_FACT_PROFILING, queue->object.handle,
 	           (queue->made & CL_QUEUE_PROFILING_ENABLE) != 0, NULL, 0);
 	if (queue->altered)
 		layer_change(TARE_CHANGE_PROFILING, queue->object.handle, queue->asked, queue->made);
