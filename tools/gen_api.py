@@ -280,6 +280,8 @@ def wrapper(function, role, number, call):
     if role.at('release'):
         released = 'last'
         lines.append(f"\tbool last = layer_releasing({role.at('release')});")
+    elif role.at('free'):
+        released = 'true'
     result = '' if void else f'{function.result} result = '
     invocation = f"\t{result}{target}({', '.join(arguments)});"
     if role.role == 'command':

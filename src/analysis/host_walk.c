@@ -71,7 +71,7 @@ static bool is_loose_row(const struct tare_recorded_call *call)
 	int64_t span_ns = call->exit_ns - call->enter_ns;
 	if (call->count <= 1 || call->inside_ns >= span_ns)
 		return false;
-	return call->role != TARE_ROLE_POLL || (uint64_t)(span_ns / polling_ns) > call->count;
+	return call->role != TARE_ROLE_POLL || (uint64_t)((span_ns - 1) / polling_ns) >= call->count;
 }
 
 static void begin_call(struct host_cursor *cursor, const struct tare_recorded_call *call)

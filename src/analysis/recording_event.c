@@ -340,7 +340,9 @@ static int add_polled(struct loading *l, const struct tare_trace_polled *p)
 	*call = (struct tare_recorded_call){
 		.enter_ns = loading_ns(l, p->first_enter), .count = p->count,
 		.thread = track->thread, .object = TARE_NO_INDEX, .device = TARE_NO_INDEX,
-		.function = (uint16_t)function, .flags = p->failed ? TARE_CALL_FAILED : 0,
+		.function = (uint16_t)function,
+		.flags = (tare_trace_record_flags(p->head) & TARE_CALL_NESTED) |
+		         (p->failed ? TARE_CALL_FAILED : 0),
 	};
 	if (!l->status)
 		call->role = (uint8_t)l->recording->functions[function].role;

@@ -33,13 +33,17 @@ static uint64_t key_of(const struct tables_context *context,
 	       (uint64_t)tables_device(context, command) << 32;
 }
 
+// Nothing moves where device and host share the memory, and when what was mapped for reading only
+// is given back.
 static bool is_in_place(const struct tables_context *context,
                         const struct tare_recorded_command *command)
 {
 	uint32_t device = tables_device(context, command);
-	return (command->kind == TARE_KIND_MAP || command->kind == TARE_KIND_UNMAP) &&
-	       device < context->recording->device_count &&
-	       context->recording->devices[device].unified_memory;
+	if (command->kind != TARE_KIND_MAP && command->kind != TARE_KIND_UNMAP)
+		return false;
+	return command->direction == TARE_DIRECTION_NONE ||
+	       (device < context->recording->device_count &&
+	        context->recording->devices[device].unified_memory);
 }
 
 static void add_size(struct tare_transfer_row *row, const struct tare_recorded_command *command)

@@ -65,7 +65,7 @@ static void sleep_until(uint64_t due, uint64_t now, uint32_t seen)
 
 static void harvest(void)
 {
-	if (!guest_harvest || !__atomic_load_n(&guest_header->pending, __ATOMIC_RELAXED))
+	if (!guest_harvest)
 		return;
 	// guest_end says first that nobody may harvest any more, then looks whether one does.
 	atomic_store(&harvesting, 1);

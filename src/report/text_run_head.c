@@ -149,13 +149,14 @@ static int write_recording(const struct tare_text *text, const struct tare_run_r
 	write_clock(run, clock);
 	// A calibrated cost is known to one digit, not to three.
 	if (!isfinite(coverage->self_cost_share))
-		snprintf(cost, sizeof cost, "not calibrated");
+		snprintf(cost, sizeof cost, "cost is not calibrated");
 	else if (coverage->self_cost_share < 0.0005)
-		snprintf(cost, sizeof cost, "below 0.1 %%");
+		snprintf(cost, sizeof cost, "code took below 0.1 %%");
 	else
-		snprintf(cost, sizeof cost, "about %.1f %%", 100 * coverage->self_cost_share);
+		snprintf(cost, sizeof cost, "code took about %.1f %%",
+		         100 * coverage->self_cost_share);
 	return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
-	                           "recorded %s command%s%s%s; recording cost %s", count,
+	                           "recorded %s command%s%s%s; our own %s", count,
 	                           tare_run_plural(coverage->enqueued), timed, clock, cost);
 }
 

@@ -145,16 +145,20 @@ static int write_cost(const struct tare_text *text, const struct tare_run_report
 	if (run->recording->process_count == 0)
 		return 0;
 	if (coverage->self_cost_ns != TARE_NO_TIME)
-		snprintf(words, sizeof words, "about %s in the program's calls, by calibration",
+		snprintf(words, sizeof words, "our own code about %s in the program's calls, by calibration",
 		         tare_format_ns((double)coverage->self_cost_ns, self));
 	else
-		snprintf(words, sizeof words, "in the program's calls not calibrated");
+		snprintf(words, sizeof words, "our own code in the program's calls is not calibrated");
 	if (coverage->stalled_ns)
 		snprintf(waited, sizeof waited, "; %.40s waiting for room",
 		         tare_run_span(coverage->stalled_ns, stalled));
-	return tare_text_paragraph(text, TARE_STYLE_PLAIN, " recording  ", LEAD,
-	                           "%s; %s of CPU time in the recorder's own threads%s", words,
-	                           tare_run_span(coverage->helper_cpu_ns, helper), waited);
+	return tare_text_paragraph(
+	    text, TARE_STYLE_PLAIN, " recording  ", LEAD,
+	    "%s; %s of CPU time in the recorder's own threads%s%s", words,
+	    tare_run_span(coverage->helper_cpu_ns, helper), waited,
+	    coverage->completed > 0 ? "; not measured: what an event and profiling cost the driver "
+	                              "a command (from 0.1 µs to some µs)"
+	                            : "");
 }
 
 // ---- processes

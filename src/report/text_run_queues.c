@@ -79,9 +79,11 @@ static void add_row(struct tare_text_table *table, const struct tare_text *text,
 		tare_text_cell(table, "%" PRIu64, row->max_depth);
 	else
 		tare_text_cell(table, "–");
+	// Serial drivers run a command inside its enqueue call.
 	tare_text_cell(table, "%s",
-	               row->median_latency_ns == TARE_NO_TIME
-	                   ? "–"
+	               row->median_latency_ns == TARE_NO_TIME ? "–"
+	               : row->median_latency_ns == 0
+	                   ? "in call"
 	                   : tare_run_span(row->median_latency_ns, figure));
 	tare_text_cell(table, "%s", tare_run_cut(text, cause_title(main_cause(row)), 24, cut));
 }

@@ -29,6 +29,13 @@ static const char *name_row(const struct tare_text *text, const struct tare_tran
 	return tare_run_cut(text, whole, room, buffer);
 }
 
+static const char *share_of_ceiling(const struct tare_transfer_row *row, char figure[RUN_TEXT])
+{
+	double share = row->timed ? row->bytes_per_second / row->ceiling : NAN;
+
+	return share > 1.005 ? ">100 %" : tare_run_percent(share, figure);
+}
+
 static int write_table(const struct tare_text *text, const struct tare_run_report *run, size_t rows)
 {
 	const struct tare_tables *tables = run->tables;
@@ -71,10 +78,7 @@ static int write_table(const struct tare_text *text, const struct tare_run_repor
 		tare_text_cell(table, "%s",
 		               tare_run_rate(row->timed ? row->bytes_per_second : NAN, figure));
 		if (ceilings)
-			tare_text_cell(
-			    table, "%s",
-			    tare_run_percent(
-			        row->timed ? row->bytes_per_second / row->ceiling : NAN, figure));
+			tare_text_cell(table, "%s", share_of_ceiling(row, figure));
 	}
 	return tare_text_table_print(table);
 }
@@ -83,7 +87,7 @@ static int write_remarks(const struct tare_text *text, const struct tare_tables 
                          size_t rows)
 {
 	uint64_t unaligned = 0, count = 0;
-	bool untimed = false, ceilings = false;
+	bool untimed = false, ceilings = false, above = false;
 	char number[RUN_TEXT], all[RUN_TEXT];
 	int status = 0;
 
@@ -92,6 +96,7 @@ static int write_remarks(const struct tare_text *text, const struct tare_tables 
 		count += tables->transfers[i].count;
 		untimed |= i < rows && tables->transfers[i].timed < tables->transfers[i].count;
 		ceilings |= isfinite(tables->transfers[i].ceiling);
+		above |= tables->transfers[i].bytes_per_second > tables->transfers[i].ceiling;
 	}
 	if (untimed)
 		status =
@@ -109,8 +114,10 @@ static int write_remarks(const struct tare_text *text, const struct tare_tables 
 	if (status == 0 && text->options->verbosity >= 0)
 		status = tare_text_paragraph(
 		    text, TARE_STYLE_FAINT, "  ", 3,
-		    "exposed: no kernel ran meanwhile; GB/s: 10⁹%s",
-		    ceilings ? "; ceiling: share of what tare bandwidth measured here" : "");
+		    "exposed: no kernel ran meanwhile; GB/s: 10⁹%s%s",
+		    ceilings ? "; ceiling: share of what tare bandwidth measured here" : "",
+		    above ? "; above 100 %: device time leaves out the host's part, or a cache helps"
+		          : "");
 	return status;
 }
 

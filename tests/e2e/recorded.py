@@ -84,7 +84,7 @@ class Recorder:
         return done
 
     def both(self, command, *more, **options):
-        """Recorded with the counting layer below: two counts of the very same calls. (Only for one
+        """Recorded with the counting layer beside: two counts of the very same calls. (Only for one
         process: the loader cuts the list of layers for its children.)"""
         out = self.folder / "counts"
         shutil.rmtree(out, ignore_errors=True)

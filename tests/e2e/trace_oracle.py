@@ -237,14 +237,14 @@ class Trace:
         if kind == POLLED:
             failed = struct.unpack_from("<Q", record, 48)[0] > 0
             length = self.ns(exit_ticks) - self.ns(enter)
-            inside = min(round(fractions.Fraction(ticks * length, max(exit_ticks - enter, 1))), length)
+            inside = min(self.ns(enter + ticks) - self.ns(enter), length)
             self.calls.append(Call(track, function, self.ns(enter), self.ns(exit_ticks), handle, count,
                                    inside=inside, failed=failed))
             return
         self.calls.append(Call(track, function, self.ns(enter), self.ns(exit_ticks), ticks,
                                failed=bool(flags & 1), nested=bool(flags & 4), released=bool(flags & 2)))
         if flags & 2:
-            self.releases.append((enter, self.ns(exit_ticks), ticks))
+            self.releases.append((enter, self.ns(enter), ticks))
 
     def add_command(self, key, flags, function, record, long_exit, waits, times):
         enter, call_ticks = struct.unpack_from("<QI", record, 8)

@@ -249,6 +249,20 @@ static void slow_polling(struct made *made)
 	made->processes[0].end_ns = made->recording.end_ns = 500000;
 }
 
+// Once in 10 us on average, and a little less often.
+static void edge_of_polling(struct made *made)
+{
+	slow_polling(made);
+	made->calls[0].count = 40;
+}
+
+static void edge_of_slow_polling(struct made *made)
+{
+	edge_of_polling(made);
+	made->calls[0].exit_ns = 409000;
+	made->commands[0] = made_plain_command(0, 0, K, 409000, 409000, 409000, 409000, 500000);
+}
+
 // The first thread builds, starts the second, which enqueues; who else but the first kept it?
 static void worker(struct made *made)
 {
@@ -335,6 +349,10 @@ static const struct ledger_case {
 	    { TARE_LEDGER_COMPUTING, 300 } }, 0, 0 },
 	{ "slow polling", slow_polling, { { TARE_LEDGER_KERNEL, 100000 }, { TARE_LEDGER_WAIT, 100 },
 	    { TARE_LEDGER_COMPUTING, 399900 } }, 0, 0 },
+	{ "edge of polling", edge_of_polling, { { TARE_LEDGER_KERNEL, 100000 },
+	    { TARE_LEDGER_WAIT, 400000 } }, 0, 0 },
+	{ "edge of slow polling", edge_of_slow_polling, { { TARE_LEDGER_KERNEL, 91000 },
+	    { TARE_LEDGER_WAIT, 100 }, { TARE_LEDGER_COMPUTING, 408900 } }, 0, 0 },
 	{ "worker", worker, { { TARE_LEDGER_KERNEL, 270 }, { TARE_LEDGER_BEFORE_FIRST, 100 },
 	    { TARE_LEDGER_BUILD, 400 }, { TARE_LEDGER_COMPUTING, 190 }, { TARE_LEDGER_API, 20 },
 	    { TARE_LEDGER_HELD, 10 }, { TARE_LEDGER_DISPATCH, 10 } }, 0, 0 },

@@ -137,8 +137,8 @@ static void calls_are_about_the_right_object(void **state)
 	rig_call(&rig, 1, F_BUILD, TARE_CALL_FAILED, (struct tare_trace_call){
 		.enter = START + 90, .exit = START + 99, .object = PROGRAM, .result = -11 });
 	rig_add(&rig, (union tare_trace_record){ .polled = {
-		.head = tare_trace_head(TARE_TRACE_POLLED, 0, F_POLL, 1), .first_enter = START + 100,
-		.last_exit = START + 200, .count = 40, .ticks = 30 } });
+		.head = tare_trace_head(TARE_TRACE_POLLED, TARE_CALL_NESTED, F_POLL, 1),
+		.first_enter = START + 100, .last_exit = START + 200, .count = 40, .ticks = 30 } });
 	rig_end(&rig);
 	r = rig_load(&rig);
 	assert_int_equal(r->call_count, 5);
@@ -156,6 +156,7 @@ static void calls_are_about_the_right_object(void **state)
 	assert_int_equal(r->calls[3].flags, TARE_CALL_FAILED);
 	assert_int_equal(r->calls[4].count, 40);
 	assert_int_equal(r->calls[4].inside_ns, 30);
+	assert_int_equal(r->calls[4].flags, TARE_CALL_NESTED);
 	assert_true(r->calls[4].exit_ns == START + 200);
 	assert_int_equal(r->unresolved, 0);
 	tare_recording_free(r);
