@@ -2,7 +2,10 @@
 // The run in a few figures, and the part of it that the verdict is about.
 #include "analysis/tables_internal.h"
 
+#include "base/cleanup.h"
+
 #include <math.h>
+#include <stdlib.h>
 
 // A working part that leaves out less than this of the view is the view.
 #define CLEARLY_SHORTER 0.99
@@ -60,9 +63,9 @@ static double cpu_utilisation(const struct tables_context *context)
 // Sums over the commands of the view, whatever the kernels are called: the ledger does not know
 // of names either.
 struct sums {
-	uint64_t runs[2], calls[2]; // of all, of kernels; calls that do not block
-	int64_t run_ns[2], call_ns[2];
-	int64_t issue_ns[2]; // of the calls, what was not the command's own run
+	uint64_t runs[2];  // of all, of kernels
+	uint64_t calls;    // that do not block
+	int64_t call_ns;   // of these
 };
 
 // A device may run a command inside the call that enqueues it.
@@ -78,6 +81,11 @@ static int64_t issue_time(const struct tare_recorded_command *command, bool time
 	                               span->to < to_ns ? span->to : to_ns);
 }
 
+static bool is_launch(const struct tare_recorded_command *command)
+{
+	return !(command->flags & (TARE_COMMAND_BLOCKING | TARE_COMMAND_NESTED));
+}
+
 static void sum_command(const struct tare_recorded_command *command, struct sums *sums,
                         struct tables_pace *pace, struct tare_run_summary *summary)
 {
@@ -85,28 +93,55 @@ static void sum_command(const struct tare_recorded_command *command, struct sums
 	int64_t last_ns = command->exit_ns;
 	struct tables_span span;
 	bool timed = tables_timed(command, &span);
-	int64_t issue_ns = issue_time(command, timed, &span);
 	pace->commands++;
 	pace->timed += timed;
 	if (timed)
 		last_ns = command->end_ns;
-	for (int kernels = 0; kernels <= tables_is_kernel(command); kernels++) {
-		if (timed && tare_command_effect(command) != TARE_EFFECT_NONE) {
-			sums->runs[kernels]++;
-			sums->run_ns[kernels] =
-			    tables_add(sums->run_ns[kernels], span.to - span.from);
-		}
-		if (!(command->flags & (TARE_COMMAND_BLOCKING | TARE_COMMAND_NESTED))) {
-			sums->calls[kernels]++;
-			sums->call_ns[kernels] = tables_add(sums->call_ns[kernels], call_ns);
-			sums->issue_ns[kernels] = tables_add(sums->issue_ns[kernels], issue_ns);
-		}
+	if (timed && tare_command_effect(command) != TARE_EFFECT_NONE) {
+		sums->runs[0]++;
+		sums->runs[1] += tables_is_kernel(command);
+	}
+	if (is_launch(command)) {
+		sums->calls++;
+		sums->call_ns = tables_add(sums->call_ns, call_ns);
 	}
 	if (summary->working_from_ns == TARE_NO_TIME ||
 	    command->enter_ns < summary->working_from_ns)
 		summary->working_from_ns = command->enter_ns;
 	if (summary->working_to_ns == TARE_NO_TIME || last_ns > summary->working_to_ns)
 		summary->working_to_ns = last_ns;
+}
+
+// Medians, because a few calls that compile a kernel would make any mean long. With `runs` of the
+// times on the device, else of the calls.
+static double median_of(const struct tables_context *context, const struct tables_pace *pace,
+                        bool runs, struct tables_span *lengths)
+{
+	const struct tare_recording *recording = context->recording;
+	size_t n = 0;
+	for (size_t i = 0; i < recording->command_count; i++) {
+		const struct tare_recorded_command *command = &recording->commands[i];
+		struct tables_span span;
+		bool timed = tables_timed(command, &span);
+		if (!tables_has_command_of_any_name(context, command) ||
+		    (pace->kernels && !tables_is_kernel(command)))
+			continue;
+		if (runs && timed && tare_command_effect(command) != TARE_EFFECT_NONE)
+			lengths[n++] = span;
+		else if (!runs && is_launch(command))
+			lengths[n++] = (struct tables_span){ 0, issue_time(command, timed, &span) };
+	}
+	return n > 0 ? tables_median_length(lengths, n) : NAN;
+}
+
+static int find_medians(const struct tables_context *context, struct tables_pace *pace)
+{
+	TARE_FREE struct tables_span *lengths = calloc(pace->commands + 1, sizeof *lengths);
+	if (!lengths)
+		return -ENOMEM;
+	pace->median_run_ns = median_of(context, pace, true, lengths);
+	pace->median_call_ns = median_of(context, pace, false, lengths);
+	return 0;
 }
 
 static void sum_commands(const struct tables_context *context, struct tables_pace *pace,
@@ -119,16 +154,11 @@ static void sum_commands(const struct tables_context *context, struct tables_pac
 	for (size_t i = 0; i < recording->command_count; i++)
 		if (tables_has_command_of_any_name(context, &recording->commands[i]))
 			sum_command(&recording->commands[i], &sums, pace, summary);
-	summary->launch_ns = sums.call_ns[0];
+	summary->launch_ns = sums.call_ns;
 	summary->mean_launch_ns =
-	    sums.calls[0] > 0 ? (double)sums.call_ns[0] / (double)sums.calls[0] : NAN;
+	    sums.calls > 0 ? (double)sums.call_ns / (double)sums.calls : NAN;
 	pace->kernels = sums.runs[1] > 0;
 	pace->issued = sums.runs[pace->kernels];
-	pace->mean_run_ns =
-	    pace->issued > 0 ? (double)sums.run_ns[pace->kernels] / (double)pace->issued : NAN;
-	pace->mean_call_ns = sums.calls[pace->kernels] > 0 ? (double)sums.issue_ns[pace->kernels] /
-	                                                         (double)sums.calls[pace->kernels]
-	                                                   : NAN;
 	if (summary->working_from_ns == TARE_NO_TIME)
 		return;
 	if (summary->working_from_ns < view->from_ns)
@@ -139,6 +169,80 @@ static void sum_commands(const struct tables_context *context, struct tables_pac
 		summary->working_to_ns = summary->working_from_ns;
 	pace->outside_before_ns = tables_length(view->from_ns, summary->working_from_ns);
 	pace->outside_after_ns = tables_length(summary->working_to_ns, view->to_ns);
+}
+
+// The command of each kernel that was enqueued first; TARE_NO_INDEX: none.
+static uint32_t *find_first_launches(const struct tare_recording *recording)
+{
+	uint32_t *first = malloc((recording->kernel_count + 1) * sizeof *first);
+	if (!first)
+		return NULL;
+	for (size_t i = 0; i < recording->kernel_count; i++)
+		first[i] = TARE_NO_INDEX;
+	for (size_t i = recording->command_count; i-- > 0;)
+		if (recording->commands[i].kind == TARE_KIND_KERNEL &&
+		    recording->commands[i].object < recording->kernel_count)
+			first[recording->commands[i].object] = (uint32_t)i;
+	return first;
+}
+
+static void add_first_launch(const struct tare_recorded_command *command,
+                             const struct tare_gap *gap, struct tables_pace *pace)
+{
+	int64_t issued_ns = command->exit_ns;
+	if (command->submitted_ns != TARE_NO_TIME && command->submitted_ns < issued_ns)
+		issued_ns = command->submitted_ns;
+	if (gap->cause == TARE_LEDGER_API)
+		pace->first_call_ns = tables_add(
+		    pace->first_call_ns,
+		    tables_length(gap->from_ns > command->enter_ns ? gap->from_ns : command->enter_ns,
+		                  issued_ns < gap->to_ns ? issued_ns : gap->to_ns));
+	else if (gap->cause == TARE_LEDGER_DISPATCH)
+		pace->first_dispatch_ns = tables_add(
+		    pace->first_dispatch_ns,
+		    tables_length(gap->from_ns > command->submitted_ns ? gap->from_ns
+		                                                       : command->submitted_ns,
+		                  gap->to_ns));
+	else
+		return;
+	pace->first_launches++;
+}
+
+// Idle gaps that are for the most part the first launch of a kernel: many drivers compile or load
+// it then. A command held back before its submission may wait for the program's flush: not this.
+static int sum_first_launches(const struct tables_context *context,
+                              const struct tare_ledgers *ledgers, struct tables_pace *pace)
+{
+	const struct tare_recording *recording = context->recording;
+	TARE_FREE uint32_t *first = find_first_launches(recording);
+	if (!first)
+		return -ENOMEM;
+	for (size_t i = 0; i < ledgers->gap_count; i++) {
+		const struct tare_gap *gap = &ledgers->gaps[i];
+		const struct tare_recorded_command *command;
+		// What one of several devices idles is no part of the union's ledger.
+		if (gap->device != ledgers->gaps[0].device) {
+			pace->first_launches = 0;
+			pace->first_call_ns = pace->first_dispatch_ns = 0;
+			return 0;
+		}
+		if (gap->command >= recording->command_count)
+			continue;
+		command = &recording->commands[gap->command];
+		if (command->kind == TARE_KIND_KERNEL && command->object < recording->kernel_count &&
+		    first[command->object] == gap->command)
+			add_first_launch(command, gap, pace);
+	}
+	return 0;
+}
+
+static int judge_by(const struct tables_context *context, const struct tare_ledgers *ledgers,
+                    struct tables_pace *pace, struct tare_run_summary *summary)
+{
+	int code = sum_first_launches(context, ledgers, pace);
+	if (code == 0)
+		tables_judge(union_of(ledgers), pace, summary);
+	return code;
 }
 
 // Judges by the view's ledger, or by one of the working part when that is clearly shorter.
@@ -157,14 +261,13 @@ static int judge(const struct tables_context *context, const struct tare_ledger 
 		summary->working_from_ns = working.from_ns;
 		summary->working_to_ns = working.to_ns;
 		pace->outside_before_ns = pace->outside_after_ns = 0;
-		tables_judge(all, pace, summary);
-		return 0;
+		return judge_by(context, context->ledgers, pace, summary);
 	}
 	working.from_ns = summary->working_from_ns;
 	working.to_ns = summary->working_to_ns;
 	code = tare_ledgers_compute(context->recording, &working, &ledgers, NULL);
 	if (code == 0)
-		tables_judge(union_of(&ledgers), pace, summary);
+		code = judge_by(context, &ledgers, pace, summary);
 	tare_ledgers_free(&ledgers);
 	return code;
 }
@@ -173,12 +276,17 @@ int tables_summary(const struct tables_context *context, struct tare_run_summary
 {
 	const struct tare_ledger *all = union_of(context->ledgers);
 	struct tables_pace pace = { 0 };
+	int code;
 	summary->wall_ns = tables_length(context->view->from_ns, context->view->to_ns);
 	summary->device_utilisation = summary->kernel_share = NAN;
 	summary->transfer_share = summary->exposed_transfer_share = NAN;
-	if (all)
-		find_shares(all, summary);
 	summary->cpu_utilisation = cpu_utilisation(context);
 	sum_commands(context, &pace, summary);
+	code = find_medians(context, &pace);
+	if (code != 0)
+		return code;
+	// Where nothing was timed the device's work is not nought but unknown.
+	if (all && pace.timed > 0)
+		find_shares(all, summary);
 	return judge(context, all, &pace, summary);
 }

@@ -138,9 +138,13 @@ struct tables_pace {
 	uint64_t timed;
 	bool kernels;                  // the rest is of kernels; else, as there are none, of all
 	uint64_t issued;
-	double mean_run_ns;            // NaN: none timed
-	double mean_call_ns;           // of the enqueue calls that do not block, without what of the
+	double median_run_ns;          // NaN: none timed
+	double median_call_ns;         // of the enqueue calls that do not block, without what of the
 	                               // command ran inside them; NaN
+	// Of the longest idle gaps, what a kernel's first launch took, where that is most of the gap:
+	// inside the call, and from the submission to the start. 0 with several devices.
+	uint64_t first_launches;
+	int64_t first_call_ns, first_dispatch_ns;
 	int64_t outside_before_ns, outside_after_ns; // of the view, beside the working part
 };
 // Fills bound_ns, bound, verdict and evidence.

@@ -14,6 +14,8 @@
 // An enqueue rarely comes without a call that sets an argument: its time counts so many times when
 // it is said whether a kernel is short.
 #define WITH_ARGUMENTS 2
+// No kernel is short that runs longer than this: what delays it is more than being issued.
+#define LONG_RUN_NS 100e3
 // What lies outside of the working part is worth a word from this part of it on.
 #define WORTH_SAYING 0.01
 
@@ -63,15 +65,50 @@ static enum tare_bound bound_of(int category, bool is_short)
 	}
 }
 
+static int64_t at_most(int64_t ns, int64_t most_ns)
+{
+	return ns < most_ns ? ns : most_ns;
+}
+
+static int64_t first_dispatch_ns(const struct tare_ledger *working, const struct tables_pace *pace)
+{
+	return at_most(pace->first_dispatch_ns, working->parts_ns[TARE_LEDGER_DISPATCH]);
+}
+
+static int64_t first_call_ns(const struct tare_ledger *working, const struct tables_pace *pace)
+{
+	return at_most(pace->first_call_ns, working->parts_ns[TARE_LEDGER_API]);
+}
+
 // What issuing one command costs: the call, so many times, and the device's wait for what was
 // issued already.
 static double issue_ns(const struct tare_ledger *working, const struct tables_pace *pace,
                        double times)
 {
-	int64_t handing_over_ns =
-	    working->parts_ns[TARE_LEDGER_HELD] + working->parts_ns[TARE_LEDGER_DISPATCH];
-	double call_ns = isnan(pace->mean_call_ns) ? 0 : pace->mean_call_ns;
+	int64_t handing_over_ns = working->parts_ns[TARE_LEDGER_HELD] +
+	                          working->parts_ns[TARE_LEDGER_DISPATCH] -
+	                          first_dispatch_ns(working, pace);
+	double call_ns = isnan(pace->median_call_ns) ? 0 : pace->median_call_ns;
 	return times * call_ns + (double)handing_over_ns / (double)pace->issued;
+}
+
+static bool runs_short(const struct tare_ledger *working, const struct tables_pace *pace)
+{
+	return pace->issued > 0 && pace->median_run_ns < LONG_RUN_NS &&
+	       pace->median_run_ns < issue_ns(working, pace, WITH_ARGUMENTS);
+}
+
+// What passes before first launches is the driver's work on the host.
+static void sum_bounds(const struct tare_ledger *working, const struct tables_pace *pace,
+                       int64_t *bound_ns)
+{
+	bool is_short = runs_short(working, pace);
+	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++)
+		bound_ns[bound_of(i, is_short)] += working->parts_ns[i];
+	bound_ns[bound_of(TARE_LEDGER_DISPATCH, is_short)] -= first_dispatch_ns(working, pace);
+	bound_ns[bound_of(TARE_LEDGER_API, is_short)] -= first_call_ns(working, pace);
+	bound_ns[TARE_BOUND_HOST] +=
+	    first_dispatch_ns(working, pace) + first_call_ns(working, pace);
 }
 
 static enum tare_bound largest_but(const int64_t *bound_ns, enum tare_bound but)
@@ -101,32 +138,47 @@ static double percent(int64_t part_ns, const struct tare_ledger *working)
 	return 100 * (double)part_ns / (double)working->wall_ns;
 }
 
-static const char *part_words(enum tare_bound bound)
+static const char *device_words(const struct tare_ledger *working)
+{
+	if (working->parts_ns[TARE_LEDGER_LOCAL] == 0)
+		return "kernels";
+	return working->parts_ns[TARE_LEDGER_KERNEL] == 0 ? "local copies"
+	                                                  : "kernels and local copies";
+}
+
+static const char *part_words(const struct tare_ledger *working, enum tare_bound bound)
 {
 	static const char *const words[TARE_BOUND_COUNT] = {
 		[TARE_BOUND_NOTHING] = "",
-		[TARE_BOUND_DEVICE] = "kernels",
 		[TARE_BOUND_TRANSFER] = "transfers not hidden",
 		[TARE_BOUND_LAUNCH] = "issuing commands",
 		[TARE_BOUND_HOST] = "the host",
 		[TARE_BOUND_SYNCHRONISATION] = "synchronisation",
 		[TARE_BOUND_NOT_CLEAR] = "not known",
 	};
-	return words[bound];
+	return bound == TARE_BOUND_DEVICE ? device_words(working) : words[bound];
+}
+
+static const char *because(const struct tare_ledger *working, const struct tables_pace *pace,
+                           const struct tare_run_summary *summary)
+{
+	int64_t first_ns = first_dispatch_ns(working, pace) + first_call_ns(working, pace);
+	switch (summary->bound) {
+	case TARE_BOUND_DEVICE: return "the device works on";
+	case TARE_BOUND_TRANSFER: return "the device waits for data";
+	case TARE_BOUND_LAUNCH: return "the device waits for short commands to be issued";
+	case TARE_BOUND_HOST:
+		return first_ns > summary->bound_ns[TARE_BOUND_HOST] / 2
+		           ? "the device waits for the host, mostly at first launches of kernels,"
+		           : "the device waits for what the program does on the host";
+	default: return "the device idles while host and device wait for each other";
+	}
 }
 
 static void say_verdict(const struct tare_ledger *working, const struct tables_pace *pace,
                         enum tare_bound second, enum tare_bound largest,
                         struct tare_run_summary *summary)
 {
-	static const char *const because[TARE_BOUND_COUNT] = {
-		[TARE_BOUND_DEVICE] = "the device works on kernels",
-		[TARE_BOUND_TRANSFER] = "the device waits for data",
-		[TARE_BOUND_LAUNCH] = "the device waits for short commands to be issued",
-		[TARE_BOUND_HOST] = "the device waits for what the program does on the host",
-		[TARE_BOUND_SYNCHRONISATION] = "the device idles while host and device wait for "
-		                               "each other",
-	};
 	bool whole = pace->outside_before_ns + pace->outside_after_ns == 0;
 	const char *time = whole ? "the time" : "its working part";
 	char *text = summary->verdict;
@@ -134,11 +186,13 @@ static void say_verdict(const struct tare_ledger *working, const struct tables_p
 	if (summary->bound == TARE_BOUND_NOT_CLEAR)
 		say(text, bytes,
 		    "It is not clear what bounds this run: %s %.1f %%, %s %.1f %% of %s",
-		    part_words(largest), percent(summary->bound_ns[largest], working),
-		    part_words(second), percent(summary->bound_ns[second], working), time);
+		    part_words(working, largest), percent(summary->bound_ns[largest], working),
+		    part_words(working, second), percent(summary->bound_ns[second], working), time);
 	else
-		say(text, bytes, "This run is %s-bound: %s %.1f %% of %s",
-		    tare_bound_name(summary->bound), because[summary->bound],
+		say(text, bytes, "This run is %s-bound: %s%s%s %.1f %% of %s",
+		    tare_bound_name(summary->bound), because(working, pace, summary),
+		    summary->bound == TARE_BOUND_DEVICE ? " " : "",
+		    summary->bound == TARE_BOUND_DEVICE ? device_words(working) : "",
 		    percent(summary->bound_ns[summary->bound], working), time);
 }
 
@@ -149,7 +203,7 @@ static void say_parts(const struct tare_ledger *working, struct tare_run_summary
 	for (int i = TARE_BOUND_DEVICE; i < TARE_BOUND_COUNT; i++) {
 		if (summary->bound_ns[i] == 0)
 			continue;
-		say(text, sizeof summary->evidence, "%s%s %.1f %%", comma, part_words(i),
+		say(text, sizeof summary->evidence, "%s%s %.1f %%", comma, part_words(working, i),
 		    percent(summary->bound_ns[i], working));
 		comma = ", ";
 	}
@@ -162,9 +216,22 @@ static void say_pace(const struct tare_ledger *working, const struct tables_pace
 	if (pace->issued == 0 || summary->bound != TARE_BOUND_LAUNCH)
 		return;
 	say(summary->evidence, sizeof summary->evidence,
-	    "; a %s runs for %s on average, issuing one takes %s",
-	    pace->kernels ? "kernel" : "command", tare_format_ns(pace->mean_run_ns, run),
+	    "; the median %s runs for %s, issuing one takes %s",
+	    pace->kernels ? "kernel" : "command", tare_format_ns(pace->median_run_ns, run),
 	    tare_format_ns(issue_ns(working, pace, 1), issue));
+}
+
+static void say_first_launches(const struct tare_ledger *working, const struct tables_pace *pace,
+                               struct tare_run_summary *summary)
+{
+	int64_t first_ns = first_dispatch_ns(working, pace) + first_call_ns(working, pace);
+	if ((double)first_ns < WORTH_SAYING * (double)working->wall_ns || first_ns == 0)
+		return;
+	say(summary->evidence, sizeof summary->evidence,
+	    "; the host's part includes first launches of %llu kernel%s, when many drivers compile: "
+	    "%.1f %%",
+	    (unsigned long long)pace->first_launches, pace->first_launches == 1 ? "" : "s",
+	    percent(first_ns, working));
 }
 
 static void say_outside(const struct tare_ledger *working, const struct tables_pace *pace,
@@ -225,14 +292,11 @@ void tables_judge(const struct tare_ledger *working, const struct tables_pace *p
 	enum tare_bound largest, second;
 	int64_t lead_ns, unknown_ns;
 	double doubt_ns;
-	bool is_short;
 	memset(summary->bound_ns, 0, sizeof summary->bound_ns);
 	summary->verdict[0] = summary->evidence[0] = '\0';
 	if (say_nothing(working, pace, summary))
 		return;
-	is_short = pace->issued > 0 && pace->mean_run_ns < issue_ns(working, pace, WITH_ARGUMENTS);
-	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++)
-		summary->bound_ns[bound_of(i, is_short)] += working->parts_ns[i];
+	sum_bounds(working, pace, summary->bound_ns);
 	largest = largest_but(summary->bound_ns, TARE_BOUND_NOTHING);
 	second = largest_but(summary->bound_ns, largest);
 	lead_ns = summary->bound_ns[largest] - summary->bound_ns[second];
@@ -245,6 +309,7 @@ void tables_judge(const struct tare_ledger *working, const struct tables_pace *p
 	say_verdict(working, pace, second, largest, summary);
 	say_parts(working, summary);
 	say_pace(working, pace, summary);
+	say_first_launches(working, pace, summary);
 	say_outside(working, pace, summary);
 	say_doubt(working, lead_ns, unknown_ns, summary);
 }

@@ -25,6 +25,8 @@ struct run {
 	struct tare_recorded_command commands[MOST];
 	struct tare_recorded_call calls[2];
 	struct tare_ledger ledger;
+	struct tare_gap gaps[3];
+	size_t gap_count;
 	struct tare_view view;
 	struct tare_tables tables;
 };
@@ -86,7 +88,8 @@ static void add_kernels(struct run *run, int count, int64_t call_ns, int64_t len
 
 static const struct tare_run_summary *compute(struct run *run)
 {
-	struct tare_ledgers ledgers = { .ledgers = &run->ledger, .count = 1 };
+	struct tare_ledgers ledgers = { .ledgers = &run->ledger, .count = 1, .gaps = run->gaps,
+		.gap_count = run->gap_count };
 	tare_tables_free(&run->tables);
 	assert_int_equal(tare_tables_compute(&run->recording, &run->view, &ledgers, NULL, 0,
 	                                     &run->tables, NULL), 0);
@@ -109,7 +112,8 @@ static const struct {
 	struct part parts[5];
 } judged[] = {
 	{ 10, 1000, 80000, 0, TARE_BOUND_DEVICE,
-	  "This run is device-bound: the device works on kernels 81.0 % of the time",
+	  "This run is device-bound: the device works on kernels and local copies 81.0 % of the "
+	  "time",
 	  { { TARE_LEDGER_KERNEL, 800 }, { TARE_LEDGER_LOCAL, 10 }, { TARE_LEDGER_API, 190 } } },
 	{ 10, 1000, 40000, 0, TARE_BOUND_TRANSFER,
 	  "This run is transfer-bound: the device waits for data 60.0 % of the time",
@@ -144,6 +148,16 @@ static const struct {
 	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_WAIT, 400 },
 	    { TARE_LEDGER_DEPENDENCY, 300 } } },
 	{ 2, 700, 450000, 0, TARE_BOUND_SYNCHRONISATION, NULL,
+	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_HELD, 300 },
+	    { TARE_LEDGER_DISPATCH, 400 } } },
+	{ 2, 700, 450000, 0, TARE_BOUND_DEVICE,
+	  "This run is device-bound: the device works on local copies 90.0 % of the time",
+	  { { TARE_LEDGER_LOCAL, 900 }, { TARE_LEDGER_WAIT, 100 } } },
+	// What delays a kernel of more than 100 us is not its issuing, however long it takes.
+	{ 2, 700, 100100, 0, TARE_BOUND_SYNCHRONISATION, NULL,
+	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_HELD, 300 },
+	    { TARE_LEDGER_DISPATCH, 400 } } },
+	{ 2, 700, 99900, 0, TARE_BOUND_LAUNCH, NULL,
 	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_HELD, 300 },
 	    { TARE_LEDGER_DISPATCH, 400 } } },
 	{ 2, 700, 150000, 0, TARE_BOUND_NOT_CLEAR,
@@ -204,6 +218,59 @@ static void a_kernel_that_runs_inside_its_call_is_not_short(void **state)
 	assert_int_equal(compute(run)->bound, TARE_BOUND_LAUNCH);
 }
 
+// A long kernel among short ones and a call that compiled do not change what the others are.
+static void what_is_usual_decides(void **state)
+{
+	struct run *run = *state;
+	add_kernels(run, 100, 700, 300);
+	run->commands[50].start_ns -= 5000;
+	run->commands[50].end_ns += 900000;
+	run->ledger.parts_ns[TARE_LEDGER_KERNEL] = 300000;
+	run->ledger.parts_ns[TARE_LEDGER_API] = 700000;
+	assert_int_equal(compute(run)->bound, TARE_BOUND_LAUNCH);
+	add_kernels(run, 100, 700, 1500);
+	run->commands[50].exit_ns += 500000;
+	assert_int_equal(compute(run)->bound, TARE_BOUND_HOST);
+}
+
+// The first kernel is compiled by its first launch, after the call or within it.
+static void first_launches_are_the_hosts(void **state)
+{
+	struct run *run = *state;
+	const struct tare_run_summary *summary;
+	add(run, 0, 1000, 600000, 690000)->submitted_ns = 2000;
+	add(run, 700000, 1000, 930000, WALL_NS)->submitted_ns = 702000;
+	run->ledger.parts_ns[TARE_LEDGER_KERNEL] = 160000;
+	run->ledger.parts_ns[TARE_LEDGER_API] = 12000;
+	run->ledger.parts_ns[TARE_LEDGER_DISPATCH] = 828000;
+	run->gaps[0] = (struct tare_gap){ 0, 600000, 0, 0, TARE_LEDGER_DISPATCH };
+	run->gaps[1] = (struct tare_gap){ 690000, 930000, 0, 1, TARE_LEDGER_DISPATCH };
+	run->gap_count = 2;
+	summary = compute(run);
+	assert_int_equal(summary->bound, TARE_BOUND_HOST);
+	assert_int_equal(summary->bound_ns[TARE_BOUND_HOST], 598000);
+	assert_int_equal(summary->bound_ns[TARE_BOUND_LAUNCH], 242000);
+	assert_string_equal(summary->verdict,
+	                    "This run is host-bound: the device waits for the host, mostly at first "
+	                    "launches of kernels, 59.8 % of the time");
+	assert_non_null(strstr(summary->evidence, "; the host's part includes first launches of 1 "
+	                                          "kernel, when many drivers compile: 59.8 %"));
+	// In the call, before which the thread did something else.
+	run->commands[0].enter_ns = 100;
+	run->commands[0].submitted_ns = run->commands[0].exit_ns = 560000;
+	run->gaps[0].cause = TARE_LEDGER_API;
+	run->ledger.parts_ns[TARE_LEDGER_API] = 600000;
+	run->ledger.parts_ns[TARE_LEDGER_DISPATCH] = 240000;
+	assert_int_equal(compute(run)->bound_ns[TARE_BOUND_HOST], 559900);
+	// Held back, perhaps until the program flushes: nobody's first launch.
+	run->gaps[0].cause = TARE_LEDGER_HELD;
+	assert_int_equal(compute(run)->bound_ns[TARE_BOUND_HOST], 0);
+	// Of several devices none is the union.
+	run->gaps[0].cause = TARE_LEDGER_API;
+	run->gaps[1].device = 1;
+	assert_int_equal(compute(run)->bound_ns[TARE_BOUND_HOST], 0);
+}
+
 static void the_evidence_has_the_figures(void **state)
 {
 	struct run *run = *state;
@@ -216,7 +283,7 @@ static void the_evidence_has_the_figures(void **state)
 	summary = compute(run);
 	assert_string_equal(summary->evidence,
 	                    "kernels 9.0 %, issuing commands 83.0 %, not known 8.0 %; "
-	                    "a kernel runs for 900 ns on average, issuing one takes 2.00 \u00b5s");
+	                    "the median kernel runs for 900 ns, issuing one takes 2.00 \u00b5s");
 	run->ledger.parts_ns[TARE_LEDGER_API] = 400000;
 	run->ledger.parts_ns[TARE_LEDGER_KERNEL] = 390000;
 	run->ledger.parts_ns[TARE_LEDGER_WAIT] = 100000;
@@ -246,6 +313,8 @@ static void without_commands_or_times_nothing_is_claimed(void **state)
 	assert_int_equal(summary->bound, TARE_BOUND_NOT_CLEAR);
 	assert_string_equal(summary->verdict,
 	                    "What bounds this run cannot be told: of 3 commands, none has device times");
+	assert_true(isnan(summary->device_utilisation) && isnan(summary->kernel_share));
+	assert_true(isnan(summary->transfer_share) && isnan(summary->exposed_transfer_share));
 }
 
 // 0.9 s of start-up must not hide that kernels bound the rest. The ledger of that part is the real
@@ -354,6 +423,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_RUN(the_largest_part_bounds_the_run),
 		WITH_RUN(a_kernel_that_runs_inside_its_call_is_not_short),
+		WITH_RUN(what_is_usual_decides),
+		WITH_RUN(first_launches_are_the_hosts),
 		WITH_RUN(the_evidence_has_the_figures),
 		WITH_RUN(without_commands_or_times_nothing_is_claimed),
 		WITH_RUN(start_up_is_not_judged),
