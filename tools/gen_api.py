@@ -20,6 +20,7 @@ HEADERS = ['CL/cl_icd.h', 'CL/cl_ext.h']
 ROLES = ['query', 'command', 'wait', 'flush', 'build', 'allocate', 'create', 'start', 'poll']
 KINDS = ['kernel', 'task', 'write', 'read', 'copy', 'fill', 'map', 'unmap', 'migrate', 'marker',
          'barrier', 'graph', 'other']
+HOOKS = ['instead', 'before', 'after']
 DIRECTIONS = {'to': 'TO_DEVICE', 'from': 'FROM_DEVICE', 'local': 'LOCAL', 'host': 'HOST'}
 # Members of struct layer_what that an argument fills as it is, or as a number.
 PLAIN = {'bytes': 'bytes', 'offset': 'offset', 'origin': 'origin', 'region': 'region',
@@ -71,8 +72,8 @@ class Role:
             self.kind = rest.pop(0) if rest else None
             if rest and rest[0] in DIRECTIONS:
                 self.direction = rest.pop(0)
-        self.instead, self.after = 'instead' in rest, 'after' in rest
-        unknown = [word for word in rest if word not in ('instead', 'after')]
+        self.instead, self.before, self.after = (word in rest for word in HOOKS)
+        unknown = [word for word in rest if word not in HOOKS]
         unknown += [a for a in arguments if a not in MEANINGS]
         if self.role not in ROLES + ['pass']:
             unknown.append(self.role)
@@ -276,6 +277,10 @@ def wrapper(function, role, number, call):
             lines.append(f'\t{helper}({role.at(meaning)});')
     if role.at('frees'):
         lines.append(f"\tlayer_freeing_all({role.at('frees#')}, {role.at('frees')});")
+    if role.before:
+        lines += ['\tint before = errno;',
+                  f'\tlayer_before_{function.name}({", ".join(["thread"] + named(function))});',
+                  '\terrno = before;']
     released = 'false'
     if role.at('release'):
         released = 'last'
@@ -292,6 +297,8 @@ def wrapper(function, role, number, call):
                      f"{role.at('event') or 'NULL'}, {'true' if role.at('event') else 'false'}, {waits});")
         lines.append(invocation)
         lines += command_end(function, role)
+        if role.at('event'):
+            lines.append('\tlayer_give_event(&command);')
     elif role.role in ('query', 'poll'):
         about = role.at('about') or role.at('retain') or 'NULL'
         lines += ['\tuint64_t enter = layer_call_begin(thread, 0, false);', invocation,
@@ -317,7 +324,9 @@ def wrapper(function, role, number, call):
                   f'\t               &(struct layer_said){{{", ".join(members)}}});']
     if role.after:
         extra = ', '.join(['thread'] + ([] if void else ['result']) + named(function))
-        lines.append(f'\tlayer_after_{function.name}({extra});')
+        # What it asks of the vendor may alter errno, which is the program's.
+        lines += ['\tint saved = errno;', f'\tlayer_after_{function.name}({extra});',
+                  '\terrno = saved;']
     lines.append('\tlayer_leave(thread);')
     if not void:
         lines.append('\treturn result;')
@@ -387,6 +396,8 @@ def hooks(table, extensions, order):
         if role.instead:
             lines.append(f'{function.result} layer_do_{function.name}('
                          f'{function.pointer.replace("@", "next")}{arguments});')
+        if role.before:
+            lines.append(f'void layer_before_{function.name}(struct guest_thread *thread{arguments});')
         if role.after:
             result = '' if function.result == 'void' else f', {function.result} result'
             lines.append(f'void layer_after_{function.name}(struct guest_thread *thread{result}{arguments});')
@@ -395,7 +406,8 @@ def hooks(table, extensions, order):
 
 def source(table, extensions):
     """The wrappers, what fills the table with them, and the names and roles of all functions."""
-    lines = ['// Written by tools/gen_api.py.', '#include "guest/opencl/wrap.h"', '']
+    lines = ['// Written by tools/gen_api.py.', '#include "guest/opencl/wrap.h"', '',
+             '#include <errno.h>', '']
     lines += [table_wrapper(function, role, number) for number, function, role in table]
     lines += [extension_wrapper(function, role, number, row)
               for row, (number, function, role) in enumerate(extensions)]

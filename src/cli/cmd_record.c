@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "record/document.h"
 #include "record/folder.h"
+#include "record/inner.h"
 #include "record/launch.h"
 #include "record/layer.h"
 #include "record/program.h"
@@ -11,11 +12,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-// A page of header, a window of definitions and one of events, and some more.
+// A page of header, windows for definitions and for the events of two threads, and some more.
 #define LEAST_BYTES (UINT64_C(1) << 20)
 
 // One recording from claiming the folder to the last word.
@@ -30,7 +32,8 @@ struct session {
 	struct tare_launch launch;
 	struct tare_launch_end end;
 	struct tare_survey survey;
-	char state[512]; // what became of the layer
+	char inner[PATH_MAX]; // the trace of a tare record inside the program; "": none
+	char state[512];      // what became of the layer
 };
 
 static void say(const char *text)
@@ -40,8 +43,21 @@ static void say(const char *text)
 
 // ---- before the program
 
-static int parse_time(const char *name, const char *text, int64_t *ns, struct tare_error *error)
+// Whether a text is the number 0 in any way that strtod(3) takes.
+static bool is_zero(const char *text)
 {
+	char *end;
+	double number = strtod(text, &end);
+
+	return end != text && !*end && number >= 0 && number <= 0;
+}
+
+// No --delay at all is one of 0; a --duration of 0 would record nothing.
+static int parse_time(const char *name, const char *text, bool may_be_zero, int64_t *ns,
+                      struct tare_error *error)
+{
+	if (text && may_be_zero && is_zero(text))
+		return 0;
 	if (!text || tare_parse_seconds(text, ns, error) == 0)
 		return 0;
 	return tare_error_prefix(error, "--%s", name);
@@ -64,10 +80,10 @@ static int parse_options(const struct tare_settings *settings, struct tare_recor
 		return tare_fail(error, EINVAL,
 		                 "--keep says what to keep of a limited file: it needs --max-size");
 	if (settings->max_bytes && settings->max_bytes < LEAST_BYTES)
-		return tare_fail(error, EINVAL, "--max-size: a trace takes at least 1M");
-	if (parse_time("delay", settings->delay, &options->delay_ns, error) < 0)
+		return tare_fail(error, EINVAL, "--max-size: a trace takes at least 1M for each process");
+	if (parse_time("delay", settings->delay, true, &options->delay_ns, error) < 0)
 		return error->code;
-	return parse_time("duration", settings->duration, &options->duration_ns, error);
+	return parse_time("duration", settings->duration, false, &options->duration_ns, error);
 }
 
 // The exit status for a program that cannot be run, as env(1) has it.
@@ -107,7 +123,8 @@ static int prepare(struct session *session, struct tare_error *error)
 	if (status < 0)
 		return status_of(status);
 	session->layer = tare_layer_find(error);
-	if (!session->layer || tare_record_folder_claim(&claim, &session->folder, error) < 0)
+	if (!session->layer || tare_layer_check(session->layer, error) < 0 ||
+	    tare_record_folder_claim(&claim, &session->folder, error) < 0)
 		return TARE_EXIT_RECORD;
 	session->document = (struct tare_record_document){
 		.program = settings->program,
@@ -132,16 +149,22 @@ static int prepare(struct session *session, struct tare_error *error)
 static int start(struct session *session, struct tare_error *error)
 {
 	struct tare_error why = { 0 };
+	char stale[PATH_MAX];
 	bool own;
-	int status = tare_launch_start(session->settings->program, session->environment,
-	                               &session->launch, &own, error);
+	int status;
 
+	// Of an earlier run that was killed.
+	if (!session->folder.joined)
+		tare_inner_hear(session->folder.data, stale, sizeof stale);
+	status = tare_launch_start(session->settings->program, session->environment,
+	                           &session->launch, &own, error);
 	if (status < 0)
 		return own ? TARE_EXIT_RECORD : status_of(status);
 	// From here on the program runs, and its status is what counts.
 	if (!session->folder.joined && tare_record_folder_publish(&session->folder, &why) < 0)
 		say(why.message);
 	tare_record_folder_begun(&session->folder);
+	tare_inner_tell(session->folder.absolute);
 	return TARE_EXIT_OK;
 }
 
@@ -189,7 +212,12 @@ static void judge_layer(struct session *session, struct tare_loader *loader)
 
 	tare_loader_find(loader);
 	tare_record_folder_obstacle(session->folder.data, why, sizeof why);
-	if (survey->processes + survey->unreadable == 0 && why[0]) {
+	if (survey->processes + survey->unreadable == 0 && session->inner[0]) {
+		snprintf(session->state, sizeof session->state,
+		         "nothing was recorded here: the program runs tare record itself; next: "
+		         "tare report %.300s",
+		         session->inner);
+	} else if (survey->processes + survey->unreadable == 0 && why[0]) {
 		snprintf(session->state, sizeof session->state, "nothing was recorded: %s", why);
 	} else if (survey->processes + survey->unreadable == 0) {
 		tare_layer_explain(&session->program, loader, why, sizeof why);
@@ -243,6 +271,15 @@ static void say_remarks(const struct session *session)
 		         survey->running == 1 ? "s" : "");
 		say(text);
 	}
+	if (session->document.end_raw_ns - session->document.start_raw_ns <
+	        session->options.delay_ns && survey->calls && !survey->running)
+		say("the program ended before --delay was over: no command was recorded");
+	if (session->inner[0] && survey->processes > survey->silent) {
+		snprintf(text, sizeof text,
+		         "what the program runs under a tare record of its own is in %.300s",
+		         session->inner);
+		say(text);
+	}
 	if (!folder->remote)
 		return;
 	bool local = strcmp(folder->data, folder->absolute) != 0;
@@ -260,6 +297,8 @@ static void conclude(struct session *session)
 	bool quiet = session->settings->verbosity < 0;
 
 	tare_survey_folder(session->folder.data, &session->survey);
+	if (!session->folder.joined)
+		tare_inner_hear(session->folder.data, session->inner, sizeof session->inner);
 	judge_layer(session, &loader);
 	session->document.ended = true;
 	session->document.end = &session->end;

@@ -60,6 +60,7 @@ struct guest_thread {
 	uint32_t track;
 	uint32_t command_number;             // of the last command
 	uint32_t depth;                      // calls of the API that this thread is inside of
+	uint32_t locked;                     // spinlocks that the API recorder holds in this thread
 	uint32_t process;                    // generation; differs from guest_process after a fork
 	uint64_t cpu_read_ticks;             // when the thread's CPU clock was last read
 	union tare_trace_record *polled;     // last record, when it is a POLLED

@@ -81,6 +81,7 @@ struct guest_thread *guest_thread_attach(enum tare_trace_track_kind kind)
 		thread->track = atomic_fetch_add(&last_track, 1) + 1;
 		thread->command_number = 0;
 		thread->depth = 0;
+		thread->locked = 0;
 		thread->cpu_read_ticks = 0;
 		thread->polled = NULL;
 		thread->lost_records = thread->lost_commands = 0;

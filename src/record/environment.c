@@ -37,10 +37,30 @@ static const char *value_of(char *const *environment, const char *name)
 	return "";
 }
 
+// The last part of a path of `length` bytes.
+static const char *base_of(const char *path, size_t *length)
+{
+	const char *end = path + *length, *start = end;
+
+	while (start > path && start[-1] != '/')
+		start--;
+	*length = (size_t)(end - start);
+	return start;
+}
+
+// Whether an entry of OPENCL_LAYERS is the recorder, by whatever path.
+static bool is_layer(const char *entry, size_t length, const char *layer)
+{
+	size_t own = strlen(layer);
+	const char *name = base_of(layer, &own), *other = base_of(entry, &length);
+
+	return length == own && strncmp(other, name, own) == 0;
+}
+
 // "OPENCL_LAYERS=LAYER:those that were there", ours only once.
 static char *layers(const char *layer, const char *before)
 {
-	size_t own = strlen(layer), room = sizeof LAYERS + own + strlen(before) + 3, used;
+	size_t room = sizeof LAYERS + strlen(layer) + strlen(before) + 3, used;
 	char *text = malloc(room);
 
 	if (!text)
@@ -48,7 +68,7 @@ static char *layers(const char *layer, const char *before)
 	used = (size_t)snprintf(text, room, LAYERS "=%s", layer);
 	while (*before) {
 		size_t length = strcspn(before, ":");
-		if (length && !(length == own && strncmp(before, layer, own) == 0))
+		if (length && !is_layer(before, length, layer))
 			used += (size_t)snprintf(text + used, room - used, ":%.*s", (int)length,
 			                         before);
 		before += length + (before[length] == ':');

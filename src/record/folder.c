@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/folder.h"
 
+#include "record/lock.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -21,6 +22,8 @@
 #define JOIN_STEP_NS 20000000
 
 #define SUFFIX ".tare"
+// What a record.json that is being written is called, before the number of the process.
+#define DRAFT "." TARE_RECORD_FILE "."
 
 // ---- names
 
@@ -172,7 +175,14 @@ static int add_stale(struct tare_record_folder *folder, const char *name)
 	return more[folder->stale_count] ? (folder->stale_count++, 0) : -ENOMEM;
 }
 
-// Lists the traces in the folder. Returns how many entries it has, or a negative errno.
+// Whether a file of that name is a record.json on its way, of a tare that was killed.
+static bool is_draft(const char *name)
+{
+	return strncmp(name, DRAFT, strlen(DRAFT)) == 0;
+}
+
+// Lists what is replaced in the folder. Returns how many entries it has that are no leavings, or a
+// negative errno.
 static int look_into(struct tare_record_folder *folder)
 {
 	int copy = openat(folder->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), count = 0;
@@ -187,8 +197,8 @@ static int look_into(struct tare_record_folder *folder)
 	for (struct dirent *entry; status == 0 && (entry = readdir(listing));) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
-		count += count < 1000;
-		if (is_trace(entry->d_name))
+		count += count < 1000 && !is_draft(entry->d_name);
+		if (is_trace(entry->d_name) || is_draft(entry->d_name))
 			status = add_stale(folder, entry->d_name);
 	}
 	closedir(listing);
@@ -206,7 +216,13 @@ static void forget_stale(struct tare_record_folder *folder)
 
 // ---- claiming
 
-// Whether record.json is of a recording by this parallel job that has not ended.
+// Whether record.json is of a recording that has not ended, as far as is known.
+static bool is_unfinished(const char *record)
+{
+	return strstr(record, "\"end_raw_ns\": null") != NULL;
+}
+
+// The same of one by this parallel job.
 static bool is_of_job(const struct tare_record_folder *folder, const char *record)
 {
 	char key[sizeof folder->job + 16];
@@ -214,29 +230,12 @@ static bool is_of_job(const struct tare_record_folder *folder, const char *recor
 	if (!folder->job[0])
 		return false;
 	snprintf(key, sizeof key, "\"job\": \"%s\"", folder->job);
-	return strstr(record, key) && strstr(record, "\"end_raw_ns\": null");
+	return strstr(record, key) && is_unfinished(record);
 }
 
-// Decides what may be done with a folder that was there before.
-static int judge(struct tare_record_folder *folder, bool force, struct tare_error *error)
+static int admit(const struct tare_record_folder *folder, const char *record, int count,
+                      bool force, struct tare_error *error)
 {
-	char record[16384];
-	int64_t waited_ns = 0;
-	int count;
-
-	for (;;) {
-		read_record(folder->directory, record, sizeof record);
-		folder->joined = is_of_job(folder, record);
-		if (folder->joined)
-			return 0;
-		forget_stale(folder);
-		count = look_into(folder);
-		// Perhaps another rank made it a moment ago, on a file system without locks.
-		if (count != 0 || !folder->job[0] || waited_ns >= JOIN_WAIT_NS)
-			break;
-		nanosleep(&(struct timespec){ .tv_nsec = JOIN_STEP_NS }, NULL);
-		waited_ns += JOIN_STEP_NS;
-	}
 	if (count < 0)
 		return tare_fail(error, -count, "cannot read %.200s: %s", folder->path,
 		                 strerror(-count));
@@ -253,6 +252,35 @@ static int judge(struct tare_record_folder *folder, bool force, struct tare_erro
 		                 "with -o DIR",
 		                 folder->path);
 	return 0;
+}
+
+// Decides what may be done with the folder. `running`: others record into it.
+static int judge(struct tare_record_folder *folder, bool running, bool force,
+                 struct tare_error *error)
+{
+	char record[16384];
+	int64_t waited_ns = 0;
+	int count;
+
+	for (;;) {
+		read_record(folder->directory, record, sizeof record);
+		folder->joined = is_of_job(folder, record);
+		if (folder->joined)
+			return 0;
+		if (running)
+			return tare_fail(error, EBUSY,
+			                 "another tare record is recording into %.200s; wait for "
+			                 "its end or name another with -o DIR",
+			                 folder->path);
+		forget_stale(folder);
+		count = look_into(folder);
+		// Perhaps another rank made it a moment ago, on a file system without locks.
+		if (count != 0 || folder->made || !folder->job[0] || waited_ns >= JOIN_WAIT_NS)
+			break;
+		nanosleep(&(struct timespec){ .tv_nsec = JOIN_STEP_NS }, NULL);
+		waited_ns += JOIN_STEP_NS;
+	}
+	return admit(folder, record, count, force, error);
 }
 
 static int open_folder(struct tare_record_folder *folder, struct tare_error *error)
@@ -274,25 +302,50 @@ static int open_folder(struct tare_record_folder *folder, struct tare_error *err
 	if (folder->directory < 0)
 		return tare_fail(error, why, "cannot open %.200s: %s; name another with -o DIR",
 		                 folder->path, strerror(why));
-	// Ranks of one job come at the same moment. Where there are no locks, the wait above must
-	// do.
-	while (flock(folder->directory, LOCK_EX) < 0 && errno == EINTR)
-		;
 	return 0;
+}
+
+// Opens and locks the folder. Ranks of one job come at the same moment; where there are no locks,
+// the wait above must do.
+static int enter(struct tare_record_folder *folder, bool *running, struct tare_error *error)
+{
+	enum tare_record_lock lock;
+	char record[16384];
+	struct stat about;
+
+	for (int turn = 0; turn < 100; turn++) {
+		int status = open_folder(folder, error);
+		if (status < 0)
+			return status;
+		lock = tare_record_lock_claim(folder->directory);
+		read_record(folder->directory, record, sizeof record);
+		if (lock == TARE_RECORD_LOCK_OURS && is_unfinished(record))
+			lock = tare_record_lock_again(folder->directory);
+		*running = lock != TARE_RECORD_LOCK_OURS;
+		// Another one made it, could not start its program and took it away meanwhile.
+		if (fstat(folder->directory, &about) < 0 || about.st_nlink > 0)
+			return 0;
+		close(folder->directory);
+		folder->directory = -1;
+	}
+	return tare_fail(error, EBUSY, "%.200s comes and goes; name another with -o DIR",
+	                 folder->path);
 }
 
 static int settle(const struct tare_record_claim *claim, struct tare_record_folder *folder,
                   struct tare_error *error)
 {
+	bool running = false;
 	int status;
 
 	folder->path = tare_record_folder_name(claim->output, claim->program, error);
 	if (!folder->path)
 		return error->code;
 	tare_record_job(folder->job, sizeof folder->job);
-	status = open_folder(folder, error);
-	if (status == 0 && !folder->made)
-		status = judge(folder, claim->force, error);
+	status = enter(folder, &running, error);
+	// One that was just made as well: another rank may have been quicker with the lock.
+	if (status == 0)
+		status = judge(folder, running, claim->force, error);
 	if (status < 0)
 		return status;
 	folder->absolute = realpath(folder->path, NULL);
@@ -364,7 +417,7 @@ int tare_record_folder_draft(struct tare_record_folder *folder, const char *text
 	char name[64];
 	int file, why;
 
-	snprintf(name, sizeof name, "." TARE_RECORD_FILE ".%ld", (long)getpid());
+	snprintf(name, sizeof name, DRAFT "%ld", (long)getpid());
 	file = openat(folder->directory, name,
 	              O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
 	if (file < 0)
@@ -401,17 +454,11 @@ int tare_record_folder_publish(struct tare_record_folder *folder, struct tare_er
 
 // ---- the end of a claim
 
-static void unlock(struct tare_record_folder *folder)
-{
-	if (folder->directory >= 0)
-		flock(folder->directory, LOCK_UN);
-}
-
 void tare_record_folder_begun(struct tare_record_folder *folder)
 {
 	for (size_t i = 0; i < folder->stale_count; i++)
 		unlinkat(folder->directory, folder->stale[i], 0);
-	unlock(folder);
+	tare_record_lock_share(folder->directory);
 }
 
 void tare_record_folder_abandon(struct tare_record_folder *folder)
@@ -423,7 +470,6 @@ void tare_record_folder_abandon(struct tare_record_folder *folder)
 		rmdir(folder->path);
 	if (folder->data && folder->absolute && strcmp(folder->data, folder->absolute) != 0)
 		rmdir(folder->data);
-	unlock(folder);
 }
 
 // Copies a file where it cannot be renamed. Returns 0 or a positive errno; then no copy is left.

@@ -37,7 +37,7 @@ struct tare_record_folder {
 	char job[160];       // what tells this parallel job from others; "": none
 	bool joined;         // another rank of the same job made the folder and writes record.json
 	bool made;           // the folder was not there before
-	int directory;       // descriptor of the folder, locked until it is begun or abandoned
+	int directory;       // descriptor of the folder, locked until it is freed
 	char *draft;         // record.json on its way, in the folder; NULL: none
 	char **stale;        // files of the trace that is replaced
 	size_t stale_count;
@@ -53,7 +53,8 @@ char *tare_record_folder_name(const char *output, const char *program, struct ta
 // Claims a folder: makes it, or takes an empty one, or with `force` one with a trace of ours, or
 // joins one that another rank of the same parallel job has just made. Nothing that was there is
 // changed yet. Returns 0 and *folder (to be freed), or a negative errno with a sentence: -EEXIST
-// there is a trace or something else, others from the file system. On failure nothing is left.
+// there is a trace or something else, -EBUSY another recording runs there, others from the file
+// system. On failure nothing is left.
 int tare_record_folder_claim(const struct tare_record_claim *claim,
                              struct tare_record_folder *folder, struct tare_error *error);
 
@@ -64,9 +65,10 @@ int tare_record_folder_draft(struct tare_record_folder *folder, const char *text
                              struct tare_error *error);
 int tare_record_folder_publish(struct tare_record_folder *folder, struct tare_error *error);
 
-// The program runs: removes what is replaced and lets go of the lock.
+// The program runs: removes what is replaced and lets ranks of the same job join. The folder stays
+// closed to all others until it is freed.
 void tare_record_folder_begun(struct tare_record_folder *folder);
-// The program could not be started: leaves everything as it was.
+// The program could not be started: leaves everything as it was. To be freed as well.
 void tare_record_folder_abandon(struct tare_record_folder *folder);
 
 // Moves what was recorded locally into the folder. Returns 0, also when there is nothing to move,

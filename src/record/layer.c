@@ -48,7 +48,8 @@ char *tare_layer_find(struct tare_error *error)
 		if (!path)
 			tare_fail(error, ENOENT,
 			          "$" TARE_LAYER_FOLDER
-			          " is %.200s, where there is no " TARE_OPENCL_LAYER,
+			          " is %.200s, where there is no " TARE_OPENCL_LAYER
+			          " that may be read",
 			          told);
 	} else {
 		own_folder(base, sizeof base);
@@ -71,6 +72,25 @@ char *tare_layer_find(struct tare_error *error)
 		path = NULL;
 	}
 	return path;
+}
+
+int tare_layer_check(const char *layer, struct tare_error *error)
+{
+	void *library;
+	const char *why;
+
+	if (tare_file_is_cut(layer))
+		return tare_fail(error, ELIBBAD, "the recorder %.300s is cut off; install tare again",
+		                 layer);
+	library = dlopen(layer, RTLD_LAZY | RTLD_LOCAL);
+	why = library ? NULL : dlerror();
+	if (library) {
+		dlclose(library);
+		return 0;
+	}
+	// It begins with the path.
+	return tare_fail(error, ELIBBAD, "the recorder cannot be loaded: %.300s; install tare again",
+	                 why ? why : layer);
 }
 
 static int take_path(struct dl_phdr_info *info, size_t size, void *context)

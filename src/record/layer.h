@@ -15,6 +15,10 @@
 // this program as installed or as built. NULL with a sentence.
 char *tare_layer_find(struct tare_error *error);
 
+// Whether this process could load the layer, as a program's loader will: else a run would be for
+// nothing. Returns 0 or -ELIBBAD with a sentence.
+int tare_layer_check(const char *layer, struct tare_error *error);
+
 // What the recorder in the program is told.
 struct tare_record_options {
 	bool strict, keep_newest;
@@ -23,7 +27,7 @@ struct tare_record_options {
 };
 
 // The environment for the program: tare's own (`inherited`), with the layer before those that were
-// in OPENCL_LAYERS, and with what src/guest/environment.h names. start_raw_ns: CLOCK_MONOTONIC_RAW
+// in OPENCL_LAYERS (others of its name are left out: two recorders would count everything twice), and with what src/guest/environment.h names. start_raw_ns: CLOCK_MONOTONIC_RAW
 // now. Returns an array of texts that ends with NULL, for tare_environment_free; NULL: no memory.
 char **tare_environment_make(char *const *inherited, const char *layer, const char *directory,
                              const struct tare_record_options *options, int64_t start_raw_ns);

@@ -45,33 +45,58 @@ bool tare_file_contains(const char *path, const char *text)
 	return found;
 }
 
+// The header of an ELF file of this machine's word size; false when the file is none.
+static bool read_header(const unsigned char *at, size_t bytes, ElfW(Ehdr) *header)
+{
+	if (!at || bytes < sizeof *header)
+		return false;
+	memcpy(header, at, sizeof *header);
+	return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+	       header->e_ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&
+	       header->e_phentsize == sizeof(ElfW(Phdr)) && header->e_phnum > 0;
+}
+
+// Its program header `i`; false when the file ends before.
+static bool read_part(const unsigned char *at, size_t bytes, const ElfW(Ehdr) *header, size_t i,
+                      ElfW(Phdr) *part)
+{
+	if (header->e_phoff > bytes || (bytes - header->e_phoff) / sizeof *part <= i)
+		return false;
+	memcpy(part, at + header->e_phoff + i * sizeof *part, sizeof *part);
+	return true;
+}
+
 // Whether a file is an ELF program of this machine that names no dynamic linker.
 static bool is_fixed(const char *path)
 {
 	size_t bytes = 0;
 	const unsigned char *at = map(path, &bytes);
 	ElfW(Ehdr) header;
-	bool fixed = false;
+	ElfW(Phdr) part;
+	bool fixed = read_header(at, bytes, &header);
 
-	if (at && bytes >= sizeof header) {
-		memcpy(&header, at, sizeof header);
-		fixed =
-		    memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
-		    header.e_ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&
-		    header.e_phentsize == sizeof(ElfW(Phdr)) && header.e_phnum > 0;
-		for (size_t i = 0; fixed && i < header.e_phnum; i++) {
-			ElfW(Phdr) part;
-			if (header.e_phoff > bytes || (bytes - header.e_phoff) / sizeof part <= i) {
-				fixed = false;
-				break;
-			}
-			memcpy(&part, at + header.e_phoff + i * sizeof part, sizeof part);
-			fixed = part.p_type != PT_INTERP;
-		}
-	}
+	for (size_t i = 0; fixed && i < header.e_phnum; i++)
+		fixed = read_part(at, bytes, &header, i, &part) && part.p_type != PT_INTERP;
 	if (at)
 		munmap((void *)at, bytes);
 	return fixed;
+}
+
+bool tare_file_is_cut(const char *path)
+{
+	size_t bytes = 0;
+	const unsigned char *at = map(path, &bytes);
+	ElfW(Ehdr) header;
+	ElfW(Phdr) part;
+	bool is_elf = read_header(at, bytes, &header), whole = true;
+
+	for (size_t i = 0; is_elf && whole && i < header.e_phnum; i++)
+		whole = read_part(at, bytes, &header, i, &part) &&
+		        (part.p_type != PT_LOAD ||
+		         (part.p_offset <= bytes && part.p_filesz <= bytes - part.p_offset));
+	if (at)
+		munmap((void *)at, bytes);
+	return !whole;
 }
 
 // ---- finding it

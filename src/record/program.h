@@ -19,5 +19,9 @@ struct tare_program {
 int tare_program_find(const char *name, struct tare_program *program, struct tare_error *error);
 void tare_program_free(struct tare_program *program); // accepts a zeroed one
 
+// Whether an ELF file of this machine is shorter than its own header says, as a copy that was cut off
+// is: mapping it would end in SIGBUS.
+bool tare_file_is_cut(const char *path);
+
 // Whether a file contains `text` anywhere. False also when it cannot be read.
 bool tare_file_contains(const char *path, const char *text);

@@ -4,6 +4,7 @@
 idle time in parts for programs of one thread and one device."""
 import bisect
 import collections
+import functools
 import statistics
 
 from trace_oracle import KERNELS, MEMORY, OUT_OF_ORDER, PART, TRANSFERS, USER_EVENT
@@ -79,7 +80,7 @@ def tasks(trace):
     found = {}
     for name, row in rows.items():
         runs = [c.end - c.start for c in row if c.timed]
-        found[name] = {"instances": len(row), "timed": len(runs), "total_ns": sum(runs),
+        found[name] = {"instances": len(row), "timed": len(runs), "total_ns": sum(runs) if runs else None,
                        "launch_total_ns": sum(c.exit - c.enter for c in row)}
         if runs:
             found[name] |= {"min_ns": min(runs), "max_ns": max(runs), "median_ns": statistics.median(runs),
@@ -101,15 +102,18 @@ def transfers(trace):
         hidden = length(both(spans, kernels))
         found[key] = {"count": len(row), "timed": sum(c.timed for c in row),
                       "bytes": sum(c.amount for c in row),
-                      "total_ns": sum(c.end - c.start for c in row if c.timed),
-                      "exposed_ns": length(spans) - hidden, "hidden_ns": hidden,
                       "smallest_bytes": min(c.amount for c in row),
                       "largest_bytes": max(c.amount for c in row)}
+        timed = any(c.timed for c in row)
+        found[key] |= {"total_ns": sum(c.end - c.start for c in row if c.timed) if timed else None,
+                       "exposed_ns": length(spans) - hidden if timed else None,
+                       "hidden_ns": hidden if timed else None}
     return found
 
 
 def api(trace):
-    rows = collections.defaultdict(lambda: dict.fromkeys(("count", "failed", "nested", "total_ns", "max_ns"), 0))
+    keys = ("count", "failed", "nested", "total_ns", "max_ns")
+    rows = collections.defaultdict(lambda: dict.fromkeys(keys, 0))
     for call in trace.calls:
         name, role = trace.function(call)
         row = rows[name, role]
@@ -312,6 +316,13 @@ def has_one_thread(trace):
     return len({call.track for call in trace.calls}) == 1
 
 
+@functools.lru_cache(maxsize=1)
+def of_program(trace, wall_ns):
+    """What ledgers of all views need."""
+    return Host(trace, wall_ns), idle_enders(trace)
+
+
+@functools.lru_cache(maxsize=3)
 def ledger(trace, wall_ns, view=None):
     """The whole wall, or a view's part of it, in nanoseconds by category; idle time in parts where the
     program has one thread and every command has times, else as "idle". Beside it what was hidden in
@@ -320,10 +331,12 @@ def ledger(trace, wall_ns, view=None):
     hidden = {name: length(common) for name, common in hidden.items()}
     idle = spans.pop("idle")
     parts = collections.Counter({name: length(row) for name, row in spans.items()})
-    if not has_one_thread(trace) or not all(c.timed for c in trace.commands if c.effect) or trace.end_ns() is None:
+    timed = all(command.timed for command in trace.commands if command.effect)
+    if not has_one_thread(trace) or not timed or trace.end_ns() is None:
         parts["idle"] = length(idle)
         return parts, hidden
-    host, enders, pieces = Host(trace, wall_ns), idle_enders(trace), []
+    host, enders = of_program(trace, wall_ns)
+    pieces = []
     starts = [command.start for command, _ in enders]
     for start, end in idle:
         at = start
@@ -350,7 +363,7 @@ def working_part(trace, wall_ns):
 
 
 def summary(trace, record, wall_ns):
-    parts, hidden = ledger(trace, wall_ns)
+    parts, _ = ledger(trace, wall_ns)
     exposed = sum(parts[name] for name in parts if name.startswith("transfer_"))
     kernel = parts["kernel"]
     spans, _ = device_parts(trace, 0, wall_ns)
@@ -362,7 +375,7 @@ def summary(trace, record, wall_ns):
     start, end = working_part(trace, wall_ns)
     working, _ = ledger(trace, wall_ns, (start, end))
     cpu_ns = record["user_cpu_ns"] + record["system_cpu_ns"] - trace.header["helper_cpu_ns"]
-    found = {"wall_ns": wall_ns, "launch_ns": launch_ns, "working_from_ns": start, "working_to_ns": end,
+    found = {"launch_ns": launch_ns, "working_from_ns": start, "working_to_ns": end,
              "mean_launch_ns": launch_ns / len(launches) if launches else None,
              "cpu_utilisation": cpu_ns / wall_ns, "kernel_share": kernel / wall_ns,
              "exposed_transfer_share": exposed / wall_ns, "transfer_share": (exposed + hidden) / wall_ns,
@@ -376,5 +389,6 @@ def summary(trace, record, wall_ns):
 
 def self_cost_ns(trace):
     """Calibrated cost of a command and of another call, times their numbers."""
-    calls = sum(call.count for call in trace.calls) - len(trace.commands)
-    return (len(trace.commands) * trace.header["self_cost_ps"] + calls * trace.header["self_call_cost_ps"]) / 1000
+    commands = len(trace.commands)
+    calls = sum(call.count for call in trace.calls) - commands
+    return (commands * trace.header["self_cost_ps"] + calls * trace.header["self_call_cost_ps"]) / 1000

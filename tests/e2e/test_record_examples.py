@@ -8,6 +8,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import trace_oracle  # noqa: E402
 from recorded import EXAMPLES, Recorder, built, kernel_cache, part, reported  # noqa: E402, F401
 
 pytestmark = built()
@@ -25,7 +26,7 @@ IDLE = ("host_build", "host_allocate", "host_blocking_copy", "host_wait", "host_
 
 @pytest.fixture(scope="module")
 def reports(tare_path, tmp_path_factory, kernel_cache):  # noqa: F811
-    """Output and report of every example, recorded once the driver has its kernels."""
+    """Output, report and trace of every example, recorded once the driver has its kernels."""
     recorder = Recorder(tare_path, tmp_path_factory.mktemp("examples"), kernel_cache, "pthread")
     made = {}
     for name, (program, *arguments) in RUNS.items():
@@ -34,7 +35,7 @@ def reports(tare_path, tmp_path_factory, kernel_cache):  # noqa: F811
             assert recorder.native(command).status == 0
         done = recorder.record(command, name=name.replace(" ", "-"))
         assert done.status == 0, done.errors.decode()
-        made[name] = done.out.decode(), recorder.report(done.folder)
+        made[name] = done.out.decode(), recorder.report(done.folder), done.folder
     return made
 
 
@@ -46,7 +47,7 @@ def said(text):
 
 @pytest.mark.parametrize("name", RUNS)
 def test_the_trace_has_what_the_example_says(reports, name):
-    text, report = reports[name]
+    text, report, _ = reports[name]
     assert said(text) and reported(report) == said(text)
     assert report["coverage"]["completed"] == report["coverage"]["enqueued"] == sum(
         count for count, _ in said(text).values())
@@ -54,7 +55,7 @@ def test_the_trace_has_what_the_example_says(reports, name):
 
 @pytest.mark.parametrize("name", RUNS)
 def test_hardly_anything_is_unknown(reports, name):
-    _, report = reports[name]
+    _, report, _ = reports[name]
     for number, ledger in enumerate(report["ledgers"]):
         assert part(report, "unknown", number) <= ledger["wall_ns"] / 100
         assert part(report, "untimed", number) == 0
@@ -83,11 +84,14 @@ def test_a_build_for_every_chunk_shows_as_building(reports):
 
 
 def test_a_buffer_for_every_chunk_shows_as_allocating_in_the_work(reports):
-    def while_busy(form):
-        report = reports[f"pipeline {form}"][1]
-        return host_ns(report, "allocate") - host_ns(report, "allocate", "idle")
+    def made_after_the_first_write(form):
+        trace, _ = trace_oracle.load(reports[f"pipeline {form}"][2])
+        begin = min(command.enter for command in trace.commands if command.kind == "write")
+        return sum(trace.function(call)[0] == "clCreateBuffer" and call.enter > begin for call in trace.calls)
 
-    assert while_busy("allocation") > 0 == while_busy("concurrent") == while_busy("sequential")
+    assert made_after_the_first_write("allocation") == 2 * (8 - 1)
+    assert made_after_the_first_write("concurrent") == 0
+    assert part(reports["pipeline allocation"][1], "host_allocate") > 0
 
 
 @pytest.mark.parametrize("form", ["blocking", "sequential"])
@@ -104,7 +108,7 @@ def test_blocking_copies_show_and_nothing_is_hidden(reports, form):
 
 @pytest.mark.skipif(os.cpu_count() < 2, reason="on one CPU nothing runs at the same time")
 def test_the_concurrent_pipeline_hides_transfers(reports):
-    _, report = reports["pipeline concurrent"]
+    _, report, _ = reports["pipeline concurrent"]
     assert all(row["hidden_ns"] > 0 for row in report["transfers"] if row["kind"] in ("read", "write"))
 
 

@@ -65,7 +65,7 @@ def test_enough_room_loses_nothing(recorder):  # noqa: F811
 
 
 def test_a_low_limit_on_files(recorder):  # noqa: F811
-    def limit():
+    def limit():  # the driver itself writes files of half that
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
 
     native = recorder.native(STRESS, preexec_fn=limit)
@@ -74,6 +74,18 @@ def test_a_low_limit_on_files(recorder):  # noqa: F811
     assert size_of(done.folder) <= 1 << 20
     report = recorder.report(done.folder)
     exact(report, counts)
+    assert report["processes"][0]["stop_reason"] == "file_limit"
+
+
+def test_a_program_that_limits_itself(recorder):  # noqa: F811
+    command = [PROGRAMS / "endings", "limits-itself"]
+    native = recorder.native(command)
+    done, counts = recorder.both(command)
+    assert (done.status, done.out) == (native.status, native.out) and native.status == 0, done.errors
+    report = recorder.report(done.folder)
+    coverage = report["coverage"]
+    assert coverage["enqueued"] == sum(number for number, _ in counts.values())
+    assert coverage["lost_commands"] > 0 and coverage["damaged_windows"] == 0
     assert report["processes"][0]["stop_reason"] == "file_limit"
 
 

@@ -44,9 +44,10 @@ def compare_tasks(trace, report, found):
 
 def compare_transfers(trace, report, found):
     mine = oracle.transfers(trace)
-    theirs = {(row["kind"], row["direction"], row["memory"], row["blocking"]): row for row in report["transfers"]}
+    theirs = {(row["kind"], row["direction"], row["memory"], row["blocking"]): row
+              for row in report["transfers"]}
     if mine.keys() != theirs.keys():
-        found.append(f"rows of transfers: {sorted(map(str, mine))} by the trace, {sorted(map(str, theirs))} in the report")
+        found.append(f"rows of transfers: {mine.keys() ^ theirs.keys()} are in one only")
     for key in mine.keys() & theirs.keys():
         for name, value in mine[key].items():
             found.same(f"transfers {key}: {name}", value, theirs[key][name])
@@ -96,13 +97,14 @@ def compare_ledger(trace, report, found, view=None):
 
 
 def compare_summary(trace, record, report, found):
-    if not any(command.timed for command in trace.commands):
+    if not any(command.timed for command in trace.commands):  # nought is not what is not known
         for key in ("device_utilisation", "kernel_share", "transfer_share", "exposed_transfer_share"):
             found.same(f"summary: {key}", None, report["summary"][key])
         return
     mine, bounds, in_parts = oracle.summary(trace, record, report["wall_ns"])
     for key, value in mine.items():
-        found.same(f"summary: {key}", value, report["summary"][key], 0 if isinstance(value, int) else near(value))
+        within = 0 if isinstance(value, int) else near(value)
+        found.same(f"summary: {key}", value, report["summary"][key], within)
     theirs = {row["bound"]: row["ns"] for row in report["summary"]["bounds"]}
     theirs["all"] = sum(theirs.values())
     for name, ns in bounds.items():
@@ -112,26 +114,28 @@ def compare_summary(trace, record, report, found):
 
 
 def check(folder, report):
-    """Compares everything. Returns the trace, and whether idle time was compared part by part."""
+    """Compares everything, or what needs no device times where their clock is not the host's. Returns the
+    trace, and whether idle time was compared part by part."""
     trace, record = trace_oracle.load(folder)
     trace.wall_ns = record["end_raw_ns"] - record["start_raw_ns"]
     found = Differences()
     found.same("wall", trace.wall_ns, report["wall_ns"])
-    assert {row["source"] for row in report["clock"]["devices"]} <= {"same"}
-    compare_tasks(trace, report, found)
-    compare_transfers(trace, report, found)
+    timed = all(row["source"] in ("same", "none") for row in report["clock"]["devices"])
+    in_parts = False
     compare_calls(trace, report, found)
-    compare_counts(trace, report, found)
-    compare_summary(trace, record, report, found)
-    in_parts = compare_ledger(trace, report, found)
+    if timed:
+        compare_tasks(trace, report, found)
+        compare_transfers(trace, report, found)
+        compare_counts(trace, report, found)
+        compare_summary(trace, record, report, found)
+        in_parts = compare_ledger(trace, report, found)
     assert not found, "\n".join(found)
     return trace, in_parts
 
 
 # ---- programs
 
-DEVICES = ["basic", "pthread"]
-SMALL = [4, 64, 50]  # chunks, kilobytes, cycles
+SMALL = [3, 64, 50]  # chunks, kilobytes, cycles
 
 
 @pytest.fixture
@@ -145,17 +149,19 @@ def on(tare_path, tmp_path, kernel_cache):  # noqa: F811
     return record
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("form", ["sequential", "concurrent", "blocking", "pageable", "build"])
-def test_pipeline(on, device, form):
+@pytest.mark.parametrize("form, device", [
+    ("sequential", "basic"), ("build", "basic"), ("concurrent", "pthread"), ("blocking", "pthread"),
+])
+def test_pipeline(on, form, device):
     _, _, trace, in_parts = on(device, EXAMPLES / "pipeline", form, *SMALL)
-    assert in_parts and len(trace.commands) >= 12
+    assert in_parts and len(trace.commands) >= 9
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", ["basic", "pthread"])
 def test_transfers(on, device):
     _, _, trace, in_parts = on(device, EXAMPLES / "transfers")
-    assert in_parts and {"write", "read", "copy", "fill", "map", "unmap"} <= {c.kind for c in trace.commands}
+    kinds = {command.kind for command in trace.commands}
+    assert in_parts and {"write", "read", "copy", "fill", "map", "unmap"} <= kinds
 
 
 def test_matmul(on):
@@ -163,25 +169,29 @@ def test_matmul(on):
     assert in_parts and sum(c.kind == "kernel" for c in trace.commands) >= 256
 
 
-@pytest.mark.parametrize("part", ["transfers", "images", "svm", "dependencies", "events", "callbacks",
-                                  "failures", "observed", "threads", "poll"])
-def test_features(on, part):
+@pytest.mark.parametrize("part, device", [
+    ("images", "basic"), ("svm", "basic"), ("events", "basic"),
+    ("callbacks", "basic"), ("failures", "basic"), ("threads", "pthread"), ("dependencies", "pthread"),
+    ("poll", "pthread"),
+])
+def test_features(on, part, device):
     if not (PROGRAMS / "features").exists():
         pytest.skip("tests/programs was not built")
-    _, _, trace, _ = on("basic", PROGRAMS / "features", part)
+    _, _, trace, _ = on(device, PROGRAMS / "features", part)
     assert trace.commands
 
 
 def test_without_times_the_device_is_not_known(on):
     """A strict recording of queues without profiling."""
-    recorder, folder, trace, _ = on("basic", EXAMPLES / "pipeline", "sequential", *SMALL, options=["--strict"])
+    recorder, folder, trace, _ = on("basic", EXAMPLES / "pipeline", "sequential", *SMALL,
+                                    options=["--strict"])
     assert trace.commands and not any(command.timed for command in trace.commands)
     assert recorder.report(folder)["summary"]["bound"] == "not_clear"
 
 
 def test_views_are_cut_exactly(on):
     recorder, folder, trace, _ = on("pthread", EXAMPLES / "pipeline", "concurrent", *SMALL)
-    for borders in [("0%", "40%"), ("40%", "75%"), ("75%", "100%")]:
+    for borders in [("0%", "60%"), ("60%", "100%")]:
         report = recorder.report(folder, "--from", borders[0], "--to", borders[1])
         view = report["view"]["from_ns"], report["view"]["to_ns"]
         found = Differences()

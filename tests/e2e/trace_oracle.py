@@ -246,11 +246,11 @@ class Trace:
 
     def add_command(self, key, flags, function, record, long_exit, waits, times):
         enter, call_ticks = struct.unpack_from("<QI", record, 8)
-        kind, direction, _, memory, queue, handle, amount, event, _ = struct.unpack_from("<BBBBI4Q", record, 24)
+        kind, direction, _, memory, queue, handle, amount, event = struct.unpack_from("<BBBBI3Q", record, 24)
         exit_ticks = long_exit if flags & 16 else enter + call_ticks
+        blocks = bool(flags & 2) and KINDS[kind] not in (*KERNELS, "marker", "barrier")
         self.calls.append(Call(key[0], function, self.ns(enter), self.ns(exit_ticks), failed=bool(flags & 1),
-                               nested=bool(flags & 128), command=True,
-                               blocking=bool(flags & 2) and KINDS[kind] not in (*KERNELS, "marker", "barrier")))
+                               nested=bool(flags & 128), command=True, blocking=blocks))
         if flags & 1:
             return
         command = Command(*key, KINDS[kind], DIRECTIONS[direction], MEMORIES[memory], bool(flags & 2),
@@ -258,7 +258,8 @@ class Trace:
                           self.ns(exit_ticks), enter, waits)
         if times:
             present, stamps = times
-            values = [stamp - self.origin_ns if present & 1 << bit else None for bit, stamp in enumerate(stamps)]
+            values = [stamp - self.origin_ns if present & 1 << bit else None
+                      for bit, stamp in enumerate(stamps)]
             command.queued, command.submitted, command.start, command.end = values
         self.commands.append(command)
 

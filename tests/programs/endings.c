@@ -184,6 +184,23 @@ static void close_everything(void)
 	close_program(&program);
 }
 
+// No file may grow any more while the work goes on. The driver writes some at the first launch.
+static void limits_itself(void)
+{
+	struct rlimit low = { 4096, 4096 };
+
+	program = open_program(0);
+	some_commands(1);
+	check(clFinish(program.queue), "clFinish");
+	setrlimit(RLIMIT_FSIZE, &low);
+	for (int i = 0; i < 1000; i++) {
+		some_commands(100);
+		check(clFinish(program.queue), "clFinish");
+	}
+	printf("%d\n", first_number(&program, program.queue));
+	close_program(&program);
+}
+
 // Calls from a handler that runs at exit, before and after the library's own.
 static void from_atexit(void)
 {
@@ -238,6 +255,7 @@ static const struct {
 	{ "killed", killed },
 	{ "interrupted", interrupted },
 	{ "close-everything", close_everything },
+	{ "limits-itself", limits_itself },
 	{ "work-at-exit", work_at_exit },
 	{ "busy-at-exit", busy_at_exit },
 };

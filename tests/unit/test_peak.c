@@ -111,7 +111,7 @@ static const struct tare_cell *find(const struct tare_result *result, const char
 		    (width == 0 || label_number(cell, "width") == width))
 			return cell;
 	}
-	fail_msg("no cell %s %s %lld", group, text, (long long)width);
+	fail_msg("no cell %s %s %lld", group, label ? text : "of any label", (long long)width);
 	return NULL;
 }
 

@@ -38,7 +38,7 @@ static void add_part(void)
 		spare = &part[i];
 	}
 	part_count++;
-	guest_release(&lock);
+	layer_unlock(&lock);
 }
 
 static struct trampoline *take_spare(bool *may_grow)
@@ -48,7 +48,7 @@ static struct trampoline *take_spare(bool *may_grow)
 	if (trampoline != NULL)
 		spare = trampoline->following;
 	*may_grow = part_count < MOST_PARTS;
-	guest_release(&lock);
+	layer_unlock(&lock);
 	return trampoline;
 }
 
@@ -56,7 +56,7 @@ static struct trampoline *take_spare(bool *may_grow)
 static struct trampoline *take(uint32_t function, void *data)
 {
 	bool may_grow;
-	if (guest_thread() == NULL || guest_options.strict)
+	if (layer_thread() == NULL || guest_options.strict)
 		return NULL;
 	struct trampoline *trampoline = take_spare(&may_grow);
 	if (trampoline == NULL && may_grow) {
@@ -79,14 +79,14 @@ static void give(struct trampoline *trampoline)
 	layer_lock(&lock);
 	trampoline->following = spare;
 	spare = trampoline;
-	guest_release(&lock);
+	layer_unlock(&lock);
 }
 
 // ---- while the program's callback runs
 
 static struct guest_thread *begin(uint64_t *enter)
 {
-	struct guest_thread *thread = guest_thread();
+	struct guest_thread *thread = layer_thread();
 	if (thread != NULL && thread->api == NULL && !layer_thread_make(thread))
 		thread = NULL;
 	if (thread != NULL)
@@ -101,7 +101,8 @@ static void end(struct guest_thread *thread, uint64_t enter, uint32_t function, 
 	uint64_t exit = guest_ticks();
 	if (thread == NULL)
 		return;
-	((struct layer_thread *)thread->api)->callbacks--;
+	struct layer_thread *mine = thread->api;
+	mine->callbacks -= mine->callbacks != 0; // none in the child of a fork from within it
 	layer_know_function(thread, function);
 	union tare_trace_record *record = guest_event(thread);
 	if (record == NULL)

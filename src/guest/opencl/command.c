@@ -250,7 +250,7 @@ static void keep_event(struct guest_thread *thread, struct layer_command *comman
                        uint32_t number)
 {
 	struct layer_queue *queue = command->queue;
-	if (command->event != &command->own) {
+	if (command->wanted != NULL) {
 		if (layer_next.clRetainEvent(event) != CL_SUCCESS)
 			return;
 		tell_once(&queue->told_retain, TARE_CHANGE_EVENT_RETAINED, queue);
@@ -263,7 +263,7 @@ static void keep_event(struct guest_thread *thread, struct layer_command *comman
 // The recorder has no record for it: an event of ours is let go of.
 static void unrecorded(struct layer_command *command, cl_int status)
 {
-	if (status == CL_SUCCESS && command->own != NULL)
+	if (status == CL_SUCCESS && command->wanted == NULL && command->own != NULL)
 		layer_next.clReleaseEvent(command->own);
 }
 
@@ -298,8 +298,8 @@ static inline unsigned flags_of(struct guest_thread *thread, struct layer_comman
 	flags |= thread->depth > 1 ? TARE_COMMAND_NESTED : 0;
 	if (LAYER_UNLIKELY(status != CL_SUCCESS))
 		return flags | TARE_COMMAND_FAILED;
-	bool has_event = command->event != NULL && *command->event != NULL;
-	flags |= has_event && command->event == &command->own ? TARE_COMMAND_OWN_EVENT : 0;
+	bool has_event = command->own != NULL;
+	flags |= has_event && command->wanted == NULL ? TARE_COMMAND_OWN_EVENT : 0;
 	flags |= !has_event || command->queue == NULL || !command->queue->timed
 	             ? TARE_COMMAND_NO_TIMES : 0;
 	return flags | (wait_count != 0 && waits != NULL ? TARE_COMMAND_DEPENDS : 0);
@@ -329,7 +329,7 @@ static inline uint32_t write_record(struct guest_thread *thread, struct layer_co
 	written->queue = command->queue != NULL ? command->queue->number : 0;
 	written->object = part->object;
 	written->amount = part->amount;
-	written->event = !failed && command->event != NULL ? (uintptr_t)*command->event : 0;
+	written->event = !failed ? (uintptr_t)command->own : 0;
 	written->object2 = failed ? (uint64_t)(int64_t)status : part->object2;
 	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags,
 	                                     (uint16_t)command->function, thread->track));
@@ -355,7 +355,7 @@ void layer_kernel_end(struct guest_thread *thread, struct layer_command *command
 	if (flags & (TARE_COMMAND_NO_TIMES | TARE_COMMAND_FAILED))
 		unrecorded(command, status);
 	else
-		keep_event(thread, command, *command->event, number);
+		keep_event(thread, command, command->own, number);
 }
 
 void layer_command_end(struct guest_thread *thread, struct layer_command *command, cl_int status,
@@ -377,11 +377,12 @@ void layer_command_end(struct guest_thread *thread, struct layer_command *comman
 		return;
 	}
 	struct layer_queue *queue = command->queue;
-	keep_event(thread, command, *command->event, number);
+	keep_event(thread, command, command->own, number);
 	if (what->blocking) {
 		guest_cpu_time(thread, exit);
-		layer_harvest_queue(thread, queue, 256, command->known_head,
-		                    queue->out_of_order ? 0 : exit);
+		// In order, all before it is complete now, and it may be the last call of the program.
+		layer_harvest_queue(thread, queue, queue->out_of_order ? 256 : UINT32_MAX - 1,
+		                    command->known_head, queue->out_of_order ? 0 : exit);
 	}
 }
 
@@ -390,8 +391,8 @@ static struct layer_device *device_of(struct guest_thread *thread, const struct 
 	struct layer_queue *queue = NULL;
 	if (said->queue != NULL)
 		queue = layer_queue_find(thread, said->queue);
-	else if (said->waits != NULL && said->wait_count != 0 && said->status == CL_SUCCESS)
-		queue = layer_queue_of_event(thread, said->waits[0]);
+	else if (said->waits != NULL && ((struct layer_thread *)thread->api)->waited_count != 0)
+		queue = ((struct layer_thread *)thread->api)->waited[0];
 	return queue != NULL ? queue->device : NULL;
 }
 

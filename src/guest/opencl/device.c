@@ -80,7 +80,7 @@ void layer_platform_seen(cl_platform_id platform)
 		platforms[at].process = process;
 		platform_count++;
 	}
-	guest_release(&lock);
+	layer_unlock(&lock);
 	if (define && layer_next.clGetPlatformInfo != NULL)
 		define_platform(platform);
 }
@@ -184,7 +184,7 @@ static struct layer_device *entry_of(cl_device_id device)
 		entry->number = count;
 		atomic_store_explicit(&device_count, count + 1, memory_order_relaxed);
 	}
-	guest_release(&lock);
+	layer_unlock(&lock);
 	return entry;
 }
 

@@ -18,7 +18,7 @@ cl_int layer_do_clGetEventInfo(cl_api_clGetEventInfo next, cl_event event, cl_ev
 	memcpy(&number, value, sizeof number);
 	if (name == CL_EVENT_COMMAND_EXECUTION_STATUS && number > CL_COMPLETE)
 		return result;
-	struct guest_thread *thread = guest_thread();
+	struct guest_thread *thread = layer_thread();
 	struct layer_queue *queue = thread != NULL ? layer_queue_of_event(thread, event) : NULL;
 	if (queue == NULL)
 		return result;
@@ -53,24 +53,36 @@ cl_int layer_do_clGetEventProfilingInfo(cl_api_clGetEventProfilingInfo next, cl_
 	return next(event, name, bytes, value, bytes_ret);
 }
 
+// Before, because the events may be gone when it returns: another thread may have released them.
+void layer_before_clWaitForEvents(struct guest_thread *thread, cl_uint count,
+                                  const cl_event *events)
+{
+	struct layer_thread *mine = thread->api;
+	uint32_t known = 0;
+	for (cl_uint i = 0; events != NULL && i < count && i < 4 * LAYER_WAITED && known < LAYER_WAITED;
+	     i++) {
+		struct layer_queue *queue =
+		    events[i] != NULL ? layer_queue_of_event(thread, events[i]) : NULL;
+		bool again = queue == NULL;
+		for (uint32_t j = 0; j < known && !again; j++)
+			again = mine->waited[j] == queue;
+		if (!again)
+			mine->waited[known++] = queue;
+	}
+	mine->waited_count = known;
+}
+
 void layer_after_clWaitForEvents(struct guest_thread *thread, cl_int result, cl_uint count,
                                  const cl_event *events)
 {
-	enum { MOST = 8 };
-	const struct layer_queue *seen[MOST];
-	cl_uint seen_count = 0;
+	struct layer_thread *mine = thread->api;
+	(void)count, (void)events;
+	uint32_t known = mine->waited_count;
+	mine->waited_count = 0;
 	if (result != CL_SUCCESS && result != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
 		return;
-	for (cl_uint i = 0; i < count && i < 4 * MOST && seen_count < MOST; i++) {
-		struct layer_queue *queue = layer_queue_of_event(thread, events[i]);
-		bool again = queue == NULL;
-		for (cl_uint j = 0; j < seen_count && !again; j++)
-			again = seen[j] == queue;
-		if (again)
-			continue;
-		seen[seen_count++] = queue;
-		layer_harvest_queue(thread, queue, AT_A_WAIT, 0, 0);
-	}
+	for (uint32_t i = 0; i < known; i++)
+		layer_harvest_queue(thread, mine->waited[i], AT_A_WAIT, 0, 0);
 }
 
 // ---- events that are no command's
@@ -104,7 +116,7 @@ void layer_after_clCreateEventFromEGLSyncKHR(struct guest_thread *thread, cl_eve
 cl_int layer_do_clGetContextInfo(cl_api_clGetContextInfo next, cl_context context,
                                  cl_context_info name, size_t bytes, void *value, size_t *bytes_ret)
 {
-	struct guest_thread *thread = name == CL_CONTEXT_REFERENCE_COUNT ? guest_thread() : NULL;
+	struct guest_thread *thread = name == CL_CONTEXT_REFERENCE_COUNT ? layer_thread() : NULL;
 	for (struct layer_queue *queue = layer_queues(); thread != NULL && queue != NULL;
 	     queue = queue->following) {
 		if (atomic_load(&queue->free) == LAYER_QUEUE_USED && queue->context == context)

@@ -25,7 +25,7 @@ static struct layer_extension *find(const char *name)
 // Our function for a vendor's, or the vendor's own when we have none left for it.
 static void *replace(const char *name, void *vendor)
 {
-	if (vendor == NULL || name == NULL || guest_thread() == NULL)
+	if (vendor == NULL || name == NULL || layer_thread() == NULL)
 		return vendor;
 	struct layer_extension *extension = find(name);
 	void *ours = NULL;
@@ -39,7 +39,7 @@ static void *replace(const char *name, void *vendor)
 			ours = extension->via[i];
 		}
 	}
-	guest_release(&lock);
+	layer_unlock(&lock);
 	if (ours == NULL && guest_header != NULL)
 		guest_count(&guest_header->passed_calls, 1);
 	return ours != NULL ? ours : vendor;

@@ -100,7 +100,7 @@ static struct layer_pending pending_at(struct layer_queue *queue, uint32_t at)
 {
 	layer_lock(&queue->push);
 	struct layer_pending pending = queue->ring[at & queue->mask];
-	guest_release(&queue->push);
+	layer_unlock(&queue->push);
 	return pending;
 }
 
@@ -120,7 +120,7 @@ static void harvest_any_order(struct guest_thread *thread, struct layer_queue *q
 			continue;
 		layer_lock(&queue->push);
 		queue->ring[--kept & queue->mask] = pending;
-		guest_release(&queue->push);
+		layer_unlock(&queue->push);
 	}
 	atomic_store_explicit(&queue->tail, kept, memory_order_release);
 }
@@ -156,7 +156,7 @@ static void count_pending(struct layer_queue *queue)
 	if (guest_header != NULL && pending != queue->counted)
 		guest_count(&guest_header->pending, (uint64_t)pending - queue->counted);
 	queue->counted = pending;
-	guest_release(&queue->push);
+	layer_unlock(&queue->push);
 }
 
 static void harvest_locked(struct guest_thread *thread, struct layer_queue *queue, uint32_t limit,
@@ -203,10 +203,12 @@ bool layer_harvest_queue(struct guest_thread *thread, struct layer_queue *queue,
 	int saved = errno;
 	if (!take_right(queue, limit))
 		return false;
+	// While there are events there is their queue, and while there is that, its device: one that is
+	// a part of another ends with the last of them.
+	if (queue->device != NULL && pending_count(queue) != 0)
+		layer_clock_pair(thread, queue->device, known_ticks != 0 ? known_ticks : guest_ticks());
 	harvest_locked(thread, queue, limit, known_head, known_ticks);
 	guest_release(&queue->harvesting);
-	if (queue->device != NULL)
-		layer_clock_pair(thread, queue->device, known_ticks != 0 ? known_ticks : guest_ticks());
 	errno = saved;
 	return true;
 }
@@ -227,7 +229,7 @@ static void grow(struct layer_queue *queue, uint32_t mask)
 		queue->ring = ring;
 		queue->mask = capacity - 1;
 	}
-	guest_release(&queue->push);
+	layer_unlock(&queue->push);
 }
 
 // Returns how full the ring is now, of `mask` + 1; UINT32_MAX when there was no room.
@@ -239,7 +241,7 @@ static uint32_t push(struct layer_queue *queue, cl_event event, uint32_t track, 
 	uint32_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
 	uint32_t used = head - atomic_load_explicit(&queue->tail, memory_order_acquire);
 	if (queue->mask == 0 || used > queue->mask) {
-		guest_release(&queue->push);
+		layer_unlock(&queue->push);
 		return UINT32_MAX;
 	}
 	queue->ring[head & queue->mask] = (struct layer_pending){event, track, number};
@@ -248,7 +250,7 @@ static uint32_t push(struct layer_queue *queue, cl_event event, uint32_t track, 
 		queue->counted = 1;
 		guest_count(&guest_header->pending, 1);
 	}
-	guest_release(&queue->push);
+	layer_unlock(&queue->push);
 	return used + 1;
 }
 
@@ -292,16 +294,22 @@ uint32_t layer_held(struct layer_queue *queue, cl_event event)
 	uint32_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
 	for (uint32_t at = atomic_load_explicit(&queue->tail, memory_order_acquire); at != head; at++)
 		held += queue->ring[at & queue->mask].event == event;
-	guest_release(&queue->push);
+	layer_unlock(&queue->push);
 	return held;
 }
 
-void layer_forget_pending(struct layer_queue *queue)
+bool layer_forget_pending(struct layer_queue *queue, uint32_t process)
 {
 	layer_lock(&queue->push);
-	atomic_store(&queue->tail, atomic_load(&queue->head));
-	queue->counted = 0;
-	guest_release(&queue->push);
+	bool first = atomic_load(&queue->process) != process;
+	if (first) {
+		atomic_store(&queue->tail, atomic_load(&queue->head));
+		atomic_store(&queue->wanted, 0);
+		queue->counted = 0;
+		atomic_store(&queue->process, process);
+	}
+	layer_unlock(&queue->push);
+	return first;
 }
 
 struct layer_queue *layer_queue_of_event(struct guest_thread *thread, cl_event event)
@@ -349,11 +357,18 @@ void layer_harvest(void)
 {
 	layer_count_calls();
 	struct guest_thread *thread = guest_thread();
+	uint32_t process = atomic_load(&guest_process);
 	if (thread != NULL)
 		thread->depth++;
 	for (struct layer_queue *queue = layer_queues(); queue != NULL; queue = queue->following) {
 		if (atomic_load(&queue->free) != LAYER_QUEUE_USED)
 			continue;
+		if (atomic_load(&queue->process) != process) {
+			// In the child of a fork it is the parent's until it is used.
+			if (queue->object.handle != NULL)
+				continue;
+			layer_forget_pending(queue, process);
+		}
 		if (thread != NULL && may_call())
 			harvest_quiet(thread, queue);
 		if (guest_try(&queue->harvesting)) {

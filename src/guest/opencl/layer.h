@@ -46,7 +46,7 @@ void layer_define_function(uint32_t function, uint32_t process);
 
 // ---- threads
 
-enum { LAYER_SHAPES = 64 };
+enum { LAYER_SHAPES = 64, LAYER_WAITED = 8 };
 struct layer_shape {
 	uint64_t global[3];
 	uint32_t local[3];
@@ -59,6 +59,8 @@ struct layer_thread {
 	uint64_t exit;             // of the last call that was no command
 	struct layer_queue *queue; // last used
 	uint32_t callbacks;        // of the program that this thread is inside of
+	uint32_t waited_count;
+	struct layer_queue *waited[LAYER_WAITED]; // of the events that are waited for
 	struct layer_thread *following;
 	struct layer_shape shapes[LAYER_SHAPES];
 };
@@ -70,7 +72,7 @@ bool layer_thread_make(struct guest_thread *thread);
 // ---- objects
 
 struct layer_object {
-	const void *handle;           // NULL: not in use
+	const void *_Atomic handle;   // NULL: not in use
 	_Atomic uint32_t references;  // that the program holds
 	uint8_t kind;                 // enum tare_trace_object_kind
 	uint8_t memory;               // enum tare_trace_memory
@@ -168,10 +170,33 @@ struct layer_queue *layer_queue_adopt(struct guest_thread *thread, cl_command_qu
 void layer_queue_releasing(struct layer_queue *queue);
 struct layer_queue *layer_queue_take(void);
 
+// For a few stores, never across a call of the vendor's. A signal handler that comes meanwhile and
+// calls OpenCL must not wait for its own thread: see layer_thread.
 static inline void layer_lock(guest_lock *lock)
 {
+	struct guest_thread *thread = guest_this;
+	if (LAYER_LIKELY(thread != NULL))
+		__atomic_store_n(&thread->locked, thread->locked + 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (LAYER_UNLIKELY(atomic_exchange_explicit(&lock->taken, 1, memory_order_acquire)))
 		guest_acquire(lock);
+}
+static inline void layer_unlock(guest_lock *lock)
+{
+	struct guest_thread *thread = guest_this;
+	guest_release(lock);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	// In the child of a fork by a handler it is another state, or none.
+	if (LAYER_LIKELY(thread != NULL && thread->locked != 0))
+		__atomic_store_n(&thread->locked, thread->locked - 1, __ATOMIC_RELAXED);
+}
+// This thread, or NULL when nothing is recorded: also in a signal handler that has interrupted the
+// holder of one of our locks.
+static inline struct guest_thread *layer_thread(void)
+{
+	struct guest_thread *thread = guest_thread();
+	return LAYER_LIKELY(thread != NULL &&
+	                    __atomic_load_n(&thread->locked, __ATOMIC_RELAXED) == 0) ? thread : NULL;
 }
 
 // Keeps the event of a command until its times can be had.
@@ -188,7 +213,9 @@ struct layer_queue *layer_queue_of_event(struct guest_thread *thread, cl_event e
 uint32_t layer_held(struct layer_queue *queue, cl_event event);
 void layer_harvest(void);        // for the helper
 void layer_harvest_stop(void);   // the loader goes away
-void layer_forget_pending(struct layer_queue *queue);
+// In the child of a fork, before a queue's first use there: what is pending is the parent's.
+// Returns whether no other thread has done it.
+bool layer_forget_pending(struct layer_queue *queue, uint32_t process);
 
 // ---- host memory
 

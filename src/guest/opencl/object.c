@@ -2,6 +2,7 @@
 // Objects of the program that are remembered, and the definitions that are written of them.
 #include "guest/opencl/layer.h"
 
+#include <pthread.h>
 #include <string.h>
 
 static struct guest_map *objects; // by handle
@@ -12,8 +13,21 @@ static _Atomic uint64_t serials;
 static struct layer_thread *_Atomic all_threads;
 _Atomic uint32_t layer_defined[LAYER_FUNCTIONS];
 
+// The child of a fork counts its own calls, and the parent's callbacks are not its.
+static void in_child(void)
+{
+	for (struct layer_thread *mine = atomic_load(&all_threads); mine != NULL;
+	     mine = mine->following) {
+		atomic_store(&mine->calls, 0);
+		mine->callbacks = 0;
+		mine->waited_count = 0;
+	}
+}
+
 bool layer_objects_begin(void)
 {
+	if (pthread_atfork(NULL, NULL, in_child) != 0)
+		return false;
 	guest_lock_register(&spare_lock);
 	objects = guest_map_new();
 	texts = guest_map_new();
@@ -135,7 +149,7 @@ struct layer_object *layer_object_new(enum tare_trace_object_kind kind, const vo
 	struct layer_object *object = spare_objects;
 	if (object != NULL)
 		spare_objects = object->following;
-	guest_release(&spare_lock);
+	layer_unlock(&spare_lock);
 	if (object == NULL) {
 		// A page's worth at a time.
 		enum { PART = 64 };
@@ -147,7 +161,7 @@ struct layer_object *layer_object_new(enum tare_trace_object_kind kind, const vo
 			part[i].following = spare_objects;
 			spare_objects = &part[i];
 		}
-		guest_release(&spare_lock);
+		layer_unlock(&spare_lock);
 		object = part;
 	}
 	*object = (struct layer_object){.handle = NULL};
@@ -189,7 +203,7 @@ bool layer_releasing(const void *handle)
 	layer_lock(&spare_lock);
 	object->following = spare_objects;
 	spare_objects = object;
-	guest_release(&spare_lock);
+	layer_unlock(&spare_lock);
 	return true;
 }
 

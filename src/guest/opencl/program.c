@@ -8,7 +8,7 @@
 #define CL_KERNEL_SPILL_MEM_SIZE_INTEL 0x4109
 #endif
 
-enum { MOST_DEVICES = 32, NAME_BYTES = 512 };
+enum { MOST_DEVICES = 32, NAME_BYTES = 4096 };
 
 static struct guest_map *_Atomic described; // kernels whose facts were written, by program and name
 
@@ -80,8 +80,12 @@ void layer_after_clCreateProgramWithILKHR(struct guest_thread *thread, cl_progra
 
 // ---- builds
 
-static void built(cl_program program, const char *options, cl_int result)
+// `failure`: the code of a build that fails after this call, when it was told to call back.
+static void built(cl_program program, const char *options, cl_int result, cl_int failure)
 {
+	struct layer_object *object = layer_object_find(TARE_OBJECT_PROGRAM, program);
+	if (object != NULL)
+		object->flags = result == CL_SUCCESS ? (uint64_t)(int64_t)failure : 0;
 	if (options != NULL && options[0] != '\0')
 		layer_fact(TARE_TRACE_FACT_BUILD_OPTIONS, program, 0, NULL,
 		           layer_text(options, strlen(options)));
@@ -94,7 +98,7 @@ void layer_after_clBuildProgram(struct guest_thread *thread, cl_int result, cl_p
                                 void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
 	(void)thread, (void)count, (void)devices, (void)notify, (void)data;
-	built(program, options, result);
+	built(program, options, result, CL_BUILD_PROGRAM_FAILURE);
 }
 
 void layer_after_clCompileProgram(struct guest_thread *thread, cl_int result, cl_program program,
@@ -104,7 +108,7 @@ void layer_after_clCompileProgram(struct guest_thread *thread, cl_int result, cl
 {
 	(void)thread, (void)count, (void)devices, (void)headers, (void)header, (void)names;
 	(void)notify, (void)data;
-	built(program, options, result);
+	built(program, options, result, CL_COMPILE_PROGRAM_FAILURE);
 }
 
 void layer_after_clLinkProgram(struct guest_thread *thread, cl_program result, cl_context context,
@@ -118,7 +122,27 @@ void layer_after_clLinkProgram(struct guest_thread *thread, cl_program result, c
 	if (result == NULL)
 		return;
 	define_program(result, context, 0, 0);
-	built(result, options, error != NULL ? *error : CL_SUCCESS);
+	built(result, options, error != NULL ? *error : CL_SUCCESS, CL_LINK_PROGRAM_FAILURE);
+}
+
+// A build that went on after its call: the program finds out, and we with it. Asking by ourselves,
+// in its callback, could meet a lock of the driver's.
+void layer_after_clGetProgramBuildInfo(struct guest_thread *thread, cl_int result,
+                                       cl_program program, cl_device_id device,
+                                       cl_program_build_info name, size_t bytes, void *value,
+                                       size_t *bytes_ret)
+{
+	(void)thread, (void)bytes_ret;
+	cl_build_status status;
+	if (result != CL_SUCCESS || name != CL_PROGRAM_BUILD_STATUS || value == NULL ||
+	    bytes < sizeof status)
+		return;
+	memcpy(&status, value, sizeof status);
+	struct layer_object *object = layer_object_find(TARE_OBJECT_PROGRAM, program);
+	if (status != CL_BUILD_ERROR || object == NULL || object->flags == 0)
+		return;
+	layer_fact(TARE_TRACE_FACT_BUILD_FAILED, program, object->flags, device, 0);
+	object->flags = 0;
 }
 
 // ---- kernels
@@ -192,10 +216,14 @@ static size_t devices_of(cl_program program, cl_device_id *devices)
 	return bytes / sizeof *devices;
 }
 
-static void define_kernel(cl_kernel kernel, cl_program program)
+// `name` NULL: the kernel is asked for it.
+static void define_kernel(cl_kernel kernel, cl_program program, const char *name)
 {
-	char name[NAME_BYTES] = "";
-	layer_next.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name - 1, name, NULL);
+	char own[NAME_BYTES] = "";
+	if (name == NULL) {
+		layer_next.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof own - 1, own, NULL);
+		name = own;
+	}
 	layer_object_new(TARE_OBJECT_KERNEL, kernel);
 	layer_define(TARE_OBJECT_KERNEL, kernel, program, NULL, 0, 0, layer_text(name, strlen(name)),
 	             0);
@@ -210,9 +238,9 @@ static void define_kernel(cl_kernel kernel, cl_program program)
 void layer_after_clCreateKernel(struct guest_thread *thread, cl_kernel result, cl_program program,
                                 const char *name, cl_int *error)
 {
-	(void)thread, (void)name, (void)error;
+	(void)thread, (void)error;
 	if (result != NULL)
-		define_kernel(result, program);
+		define_kernel(result, program, name);
 }
 
 void layer_after_clCreateKernelsInProgram(struct guest_thread *thread, cl_int result,
@@ -229,7 +257,7 @@ void layer_after_clCreateKernelsInProgram(struct guest_thread *thread, cl_int re
 		made = (cl_uint)there;
 	}
 	for (cl_uint i = 0; i < made && i < room; i++)
-		define_kernel(kernels[i], program);
+		define_kernel(kernels[i], program, NULL);
 }
 
 void layer_after_clCloneKernel(struct guest_thread *thread, cl_kernel result, cl_kernel source,
@@ -240,7 +268,7 @@ void layer_after_clCloneKernel(struct guest_thread *thread, cl_kernel result, cl
 	if (result == NULL)
 		return;
 	layer_next.clGetKernelInfo(source, CL_KERNEL_PROGRAM, sizeof program, &program, NULL);
-	define_kernel(result, program);
+	define_kernel(result, program, NULL);
 }
 
 // ---- command buffers

@@ -34,10 +34,9 @@ struct layer_queue *layer_queue_take(void)
 	return queue;
 }
 
-static void define(struct layer_queue *queue, uint32_t process)
+static void define(struct layer_queue *queue)
 {
 	const struct layer_device *device = queue->device;
-	atomic_store(&queue->process, process);
 	layer_define(TARE_OBJECT_QUEUE, queue->object.handle, queue->context,
 	             device != NULL ? device->handle : NULL, queue->made, 0, 0, queue->number);
 	layer_fact(TARE_TRACE_FACT_PROFILING, queue->object.handle,
@@ -60,7 +59,7 @@ static void made(cl_command_queue handle, cl_context context, cl_device_id devic
                  cl_command_queue_properties asked, cl_command_queue_properties properties,
                  const cl_queue_properties *list, uint32_t list_count)
 {
-	struct guest_thread *thread = guest_thread();
+	struct guest_thread *thread = layer_thread();
 	struct layer_queue *queue = thread != NULL ? layer_queue_take() : NULL;
 	if (queue == NULL)
 		return;
@@ -79,17 +78,19 @@ static void made(cl_command_queue handle, cl_context context, cl_device_id devic
 	atomic_store(&queue->told_retain, false);
 	decide_timing(queue);
 	layer_object_put(&queue->object, TARE_OBJECT_QUEUE, handle);
+	atomic_store(&queue->process, thread->process);
 	atomic_store(&queue->free, LAYER_QUEUE_USED);
-	define(queue, thread->process);
+	define(queue);
 }
 
 // In the child of a fork the file is a new one, and what is pending is the parent's.
 static void define_again(struct guest_thread *thread, struct layer_queue *queue)
 {
-	layer_forget_pending(queue);
+	if (!layer_forget_pending(queue, thread->process))
+		return;
 	if (queue->device != NULL)
 		layer_device_find(queue->device->handle);
-	define(queue, thread->process);
+	define(queue);
 }
 
 struct layer_queue *layer_queue_find(struct guest_thread *thread, cl_command_queue handle)
@@ -126,7 +127,7 @@ struct layer_queue *layer_queue_adopt(struct guest_thread *thread, cl_command_qu
 void layer_queue_releasing(struct layer_queue *queue)
 {
 	enum { TURNS = 50 };
-	struct guest_thread *thread = guest_thread();
+	struct guest_thread *thread = layer_thread();
 	// The helper may be at it just now; a little patience, for this is the last chance at a time
 	// that the program has chosen.
 	for (int i = 0; thread != NULL && i < TURNS; i++) {
@@ -238,7 +239,7 @@ cl_int layer_do_clGetCommandQueueInfo(cl_api_clGetCommandQueueInfo next, cl_comm
                                       size_t *bytes_ret)
 {
 	struct layer_queue *queue = known(handle);
-	struct guest_thread *thread = guest_thread();
+	struct guest_thread *thread = layer_thread();
 	// Commands hold references of their own while they are not harvested.
 	if (name == CL_QUEUE_REFERENCE_COUNT && queue != NULL && thread != NULL)
 		layer_harvest_queue(thread, queue, UINT32_MAX, 0, 0);

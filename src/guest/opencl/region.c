@@ -65,7 +65,7 @@ void layer_region_add(const void *start, uint64_t bytes, uint64_t flags, uint8_t
 		                                    .count = 1, .memory = memory};
 		atomic_store_explicit(&layer_region_count, count + 1, memory_order_relaxed);
 	}
-	guest_release(&lock);
+	layer_unlock(&lock);
 }
 
 static void remove_at(uint32_t at)
@@ -87,7 +87,7 @@ static bool take(const char *start, struct layer_region *region, bool all)
 		if (all || --regions[at].count == 0)
 			remove_at(at);
 	}
-	guest_release(&lock);
+	layer_unlock(&lock);
 	return found;
 }
 
@@ -111,7 +111,7 @@ bool layer_region_find_slow(const void *address, struct layer_region *region)
 		if (found)
 			*region = *candidate;
 	}
-	guest_release(&lock);
+	layer_unlock(&lock);
 	return found;
 }
 

@@ -8,7 +8,8 @@ struct layer_command {
 	uint64_t enter;
 	struct layer_queue *queue; // NULL: not known
 	cl_command_queue handle;
-	cl_event *event;     // what the vendor is given
+	cl_event *event;     // what the vendor is given: NULL or &own
+	cl_event *wanted;    // where the program wants it; NULL: it does not
 	cl_event own;
 	uint32_t function;
 	uint32_t known_head; // commands of the queue that were pushed before
@@ -66,7 +67,7 @@ void layer_asked_first(struct guest_thread *thread, uint32_t function, uint64_t 
 // Begins a call: this thread, or NULL when nothing is recorded. Ends with layer_leave.
 static inline __attribute__((always_inline)) struct guest_thread *layer_enter(void)
 {
-	struct guest_thread *thread = guest_thread();
+	struct guest_thread *thread = layer_thread();
 	if (LAYER_UNLIKELY(thread == NULL))
 		return NULL;
 	struct layer_thread *mine = thread->api;
@@ -91,7 +92,8 @@ static inline void layer_know_function(const struct guest_thread *thread, uint32
 
 static inline void layer_leave(struct guest_thread *thread)
 {
-	thread->depth--;
+	// In the child of a fork from within a call it has begun anew.
+	thread->depth -= thread->depth != 0;
 }
 
 // Host ticks at the beginning of a call, after the thread's CPU clock was read if it was time.
@@ -116,7 +118,10 @@ layer_command_begin(struct guest_thread *thread, struct layer_command *command, 
 		queue = layer_queue_find(thread, handle);
 	command->queue = queue;
 	command->handle = handle;
-	command->event = event;
+	// Never the program's own place: that may be in its wait list, too, and whether the vendor has
+	// written to it could not be seen.
+	command->event = event != NULL ? &command->own : NULL;
+	command->wanted = event;
 	command->known_head = 0;
 	command->own = NULL;
 	command->function = function;
@@ -130,6 +135,13 @@ layer_command_begin(struct guest_thread *thread, struct layer_command *command, 
 	command->enter = layer_begin_ticks(thread);
 	if (waits)
 		guest_waiting(thread, function, command->enter);
+}
+
+// Hands the program the event that it asked for, after its wait list was read.
+static inline void layer_give_event(const struct layer_command *command)
+{
+	if (command->wanted != NULL && command->own != NULL)
+		*command->wanted = command->own;
 }
 
 static inline uint64_t layer_call_begin(struct guest_thread *thread, uint32_t function, bool waits)
