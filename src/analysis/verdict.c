@@ -203,7 +203,8 @@ static void say_parts(const struct tare_ledger *working, struct tare_run_summary
 	for (int i = TARE_BOUND_DEVICE; i < TARE_BOUND_COUNT; i++) {
 		if (summary->bound_ns[i] == 0)
 			continue;
-		say(text, sizeof summary->evidence, "%s%s %.1f %%", comma, part_words(working, i),
+		say(text, sizeof summary->evidence, "%s%s %.1f %%", comma,
+		    part_words(working, (enum tare_bound)i),
 		    percent(summary->bound_ns[i], working));
 		comma = ", ";
 	}
@@ -277,6 +278,7 @@ static bool say_nothing(const struct tare_ledger *working, const struct tables_p
 	}
 	summary->bound = TARE_BOUND_NOT_CLEAR;
 	if (pace->timed == 0 || !working || working->wall_ns <= 0) {
+		summary->bound_ns[TARE_BOUND_NOT_CLEAR] = working ? working->wall_ns : 0;
 		say(summary->verdict, sizeof summary->verdict,
 		    "What bounds this run cannot be told: of %llu command%s, %s device times",
 		    (unsigned long long)pace->commands, pace->commands == 1 ? "" : "s",

@@ -186,7 +186,10 @@ def test_without_times_the_device_is_not_known(on):
     recorder, folder, trace, _ = on("basic", EXAMPLES / "pipeline", "sequential", *SMALL,
                                     options=["--strict"])
     assert trace.commands and not any(command.timed for command in trace.commands)
-    assert recorder.report(folder)["summary"]["bound"] == "not_clear"
+    summary = recorder.report(folder)["summary"]
+    assert summary["bound"] == "not_clear"
+    working_ns = summary["working_to_ns"] - summary["working_from_ns"]
+    assert {row["bound"]: row["ns"] for row in summary["bounds"]}["not_clear"] == working_ns > 0
 
 
 def test_views_are_cut_exactly(on):

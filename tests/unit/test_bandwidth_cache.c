@@ -21,8 +21,6 @@
 
 #define LARGE (INT64_C(64) << 20)
 
-static char folder[256];
-
 static struct tare_cell *add(struct tare_result *result, const char *line, int64_t bytes,
                              const char *source, double gb_per_s)
 {
@@ -107,6 +105,8 @@ static void other_documents_have_none(void **state)
 }
 
 #if TARE_HAVE_JSON
+
+static char folder[256];
 
 static int open_folder(void **state)
 {

@@ -21,8 +21,6 @@
 
 #include <cmocka.h>
 
-static char folder[256];
-
 // `samples` that scatter by `scatter_ps` around the time for this rate.
 static void add_series(struct tare_result *result, const char *group, const char *label,
                        const char *text, double g_per_s, int samples, int64_t scatter_ps,
@@ -71,46 +69,6 @@ static struct tare_result *make_result(const char *command, const char *backend,
 	add(result, "sweep", NULL, NULL, 20000);
 	result->cells[4].verified = TARE_WRONG;
 	return result;
-}
-
-static int open_folder(void **state)
-{
-	(void)state;
-	snprintf(folder, sizeof folder, "/tmp/tare-peaks-XXXXXX");
-	if (!mkdtemp(folder))
-		return -1;
-	return setenv("XDG_CACHE_HOME", folder, 1);
-}
-
-// The path of the only file in the cache, or "".
-static const char *only_file(void)
-{
-	static char path[600];
-	char tare[300];
-	DIR *directory;
-	size_t count = 0;
-
-	path[0] = '\0';
-	snprintf(tare, sizeof tare, "%s/tare", folder);
-	directory = opendir(tare);
-	for (struct dirent *entry; directory && (entry = readdir(directory));) {
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof path, "%s/%s", tare, entry->d_name);
-		count++;
-	}
-	if (directory)
-		closedir(directory);
-	assert_true(count <= 1);
-	return path;
-}
-
-static int close_folder(void **state)
-{
-	char command[300];
-	(void)state;
-	snprintf(command, sizeof command, "rm -r %s", folder);
-	return system(command);
 }
 
 static void the_best_of_each_kind_is_its_ceiling(void **state)
@@ -185,6 +143,48 @@ static void a_document_without_rates_has_none(void **state)
 }
 
 #if TARE_HAVE_JSON
+
+static char folder[256];
+
+static int open_folder(void **state)
+{
+	(void)state;
+	snprintf(folder, sizeof folder, "/tmp/tare-peaks-XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	return setenv("XDG_CACHE_HOME", folder, 1);
+}
+
+// The path of the only file in the cache, or "".
+static const char *only_file(void)
+{
+	static char path[600];
+	char tare[300];
+	DIR *directory;
+	size_t count = 0;
+
+	path[0] = '\0';
+	snprintf(tare, sizeof tare, "%s/tare", folder);
+	directory = opendir(tare);
+	for (struct dirent *entry; directory && (entry = readdir(directory));) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof path, "%s/%s", tare, entry->d_name);
+		count++;
+	}
+	if (directory)
+		closedir(directory);
+	assert_true(count <= 1);
+	return path;
+}
+
+static int close_folder(void **state)
+{
+	char command[300];
+	(void)state;
+	snprintf(command, sizeof command, "rm -r %s", folder);
+	return system(command);
+}
 
 static void keep_then_load_finds_it_by_device_and_driver(void **state)
 {

@@ -318,6 +318,8 @@ static void without_commands_or_times_nothing_is_claimed(void **state)
 	assert_int_equal(summary->bound, TARE_BOUND_NOT_CLEAR);
 	assert_string_equal(summary->verdict,
 	                    "What bounds this run cannot be told: of 3 commands, none has device times");
+	assert_int_equal(summary->bound_ns[TARE_BOUND_NOT_CLEAR],
+	                 summary->working_to_ns - summary->working_from_ns);
 	assert_true(isnan(summary->device_utilisation) && isnan(summary->kernel_share));
 	assert_true(isnan(summary->transfer_share) && isnan(summary->exposed_transfer_share));
 }
