@@ -2,6 +2,7 @@
 // Shared by host_state.c and host_walk.c.
 #pragma once
 #include "analysis/host_state.h"
+#include "analysis/intervals.h"
 
 // Time of a thread between two readings of its CPU clock.
 struct host_interval {
@@ -35,6 +36,8 @@ struct ledger_hosts {
 	struct ledger_unfinished *unfinished;
 	size_t unfinished_count;
 	struct host_interval *intervals;
+	struct tare_span *lost;             // by process, then time; see host_lost.c
+	size_t *lost_first;                 // of each process, of all of the view, and the end
 };
 
 // A call in progress.
@@ -65,5 +68,14 @@ void host_cursor_begin(const struct ledger_hosts *hosts, uint32_t thread,
 // Goes on to `to_ns` and adds the time to `states`; nothing when it stands there or beyond.
 void host_cursor_go(const struct ledger_hosts *hosts, const struct host_thread *thread,
                     struct host_cursor *cursor, int64_t to_ns, int64_t states[TARE_HOST_STATES]);
+// ---- host_lost.c
+
+// Finds when whole processes were not recorded. Returns 0 or -ENOMEM.
+int host_lost_find(struct ledger_hosts *hosts, const struct tare_view *view);
+// Whether a process (TARE_NO_INDEX: any of the view) was not recorded at a time, and until when
+// that does not change.
+bool host_lost_at(const struct ledger_hosts *hosts, uint32_t process, int64_t at_ns,
+                  int64_t *until_ns);
+
 // n * part / whole rounded down; `part` at most `whole`.
 int64_t host_share(int64_t n, int64_t part, int64_t whole);

@@ -130,22 +130,14 @@ static void add_unfinished(struct ledger_hosts *hosts, uint32_t thread)
 		};
 }
 
-static bool loss_is_of(const struct tare_recording *recording, const struct tare_recorded_loss *loss,
-                       uint32_t thread)
-{
-	return loss->thread == thread ||
-	       (loss->thread == TARE_NO_INDEX && !recording->threads[thread].helper &&
-	        recording->threads[thread].process == loss->process);
-}
-
 static void add_losses(struct ledger_hosts *hosts, uint32_t thread)
 {
 	const struct tare_recording *recording = hosts->recording;
 	for (size_t i = 0; i < recording->loss_count; i++) {
 		const struct tare_recorded_loss *loss = &recording->losses[i];
-		if (loss_is_of(recording, loss, thread))
+		if (loss->thread == thread)
 			add_extra(hosts, &(struct host_extra){ loss->from_ns, loss->to_ns, thread,
-			                                       TARE_HOST_UNKNOWN });
+			                                       TARE_HOST_NOT_RECORDED });
 	}
 }
 
@@ -163,19 +155,12 @@ static int compare_unfinished(const void *a, const void *b)
 	return (x->enter_ns > y->enter_ns) - (x->enter_ns < y->enter_ns);
 }
 
-// At most this many: one unfinished call a thread, and each loss for all threads it may concern.
-static size_t most_extras(const struct tare_recording *recording)
-{
-	size_t count = recording->thread_count;
-	for (size_t i = 0; i < recording->loss_count; i++)
-		count += recording->losses[i].thread == TARE_NO_INDEX ? recording->thread_count : 1;
-	return count;
-}
-
 static int add_extras(struct ledger_hosts *hosts, const struct tare_view *view)
 {
 	size_t threads = hosts->recording->thread_count;
-	hosts->extras = calloc(most_extras(hosts->recording) + 1, sizeof *hosts->extras);
+	// At most one unfinished call a thread, and the losses of one thread.
+	hosts->extras =
+	    calloc(threads + hosts->recording->loss_count + 1, sizeof *hosts->extras);
 	hosts->unfinished = calloc(threads + 1, sizeof *hosts->unfinished);
 	if (!hosts->extras || !hosts->unfinished)
 		return -ENOMEM;
@@ -386,6 +371,8 @@ int ledger_hosts_new(const struct tare_recording *recording, const struct tare_v
 	if (!rc)
 		rc = find_stand_ins(hosts, view);
 	if (!rc)
+		rc = host_lost_find(hosts, view);
+	if (!rc)
 		rc = read_cpu_clocks(hosts);
 	if (rc) {
 		ledger_hosts_free(hosts);
@@ -405,5 +392,7 @@ void ledger_hosts_free(struct ledger_hosts *hosts)
 	free(hosts->extras);
 	free(hosts->unfinished);
 	free(hosts->intervals);
+	free(hosts->lost);
+	free(hosts->lost_first);
 	free(hosts);
 }

@@ -155,7 +155,7 @@ static void spend_inside(struct host_cursor *cursor, int64_t ns, enum tare_host_
 {
 	states[state] += ns;
 	bool may_sleep = state == TARE_HOST_WAIT || state == TARE_HOST_BLOCKING_COPY ||
-	                 state == TARE_HOST_UNKNOWN;
+	                 state == TARE_HOST_NOT_RECORDED;
 	if (cursor->measure && may_sleep)
 		cursor->measure[cursor->interval].off_ns += ns;
 }
@@ -206,8 +206,8 @@ static void spend(const struct ledger_hosts *hosts, const struct host_thread *th
 		    host_share(cursor->now_ns - cursor->row_from_ns, cursor->row_inside_ns, row_ns);
 		spend_inside(cursor, inside_ns, cursor->row_state, states);
 		spend_outside(hosts, thread, cursor, ns - inside_ns, states);
-	} else if (cursor->inside[TARE_HOST_UNKNOWN]) {
-		spend_inside(cursor, ns, TARE_HOST_UNKNOWN, states);
+	} else if (cursor->inside[TARE_HOST_NOT_RECORDED]) {
+		spend_inside(cursor, ns, TARE_HOST_NOT_RECORDED, states);
 	} else {
 		spend_outside(hosts, thread, cursor, ns, states);
 	}
@@ -274,8 +274,9 @@ static uint32_t stand_in(const struct ledger_hosts *hosts, uint32_t thread, int6
 	return thread;
 }
 
-void ledger_walk_spend(struct ledger_walk *walk, uint32_t thread, int64_t from_ns, int64_t to_ns,
-                       int64_t states[TARE_HOST_STATES])
+// As ledger_walk_spend, by what was recorded alone.
+static void spend_recorded(struct ledger_walk *walk, uint32_t thread, int64_t from_ns, int64_t to_ns,
+                           int64_t states[TARE_HOST_STATES])
 {
 	const struct ledger_hosts *hosts = walk->hosts;
 	while (from_ns < to_ns) {
@@ -295,6 +296,27 @@ void ledger_walk_spend(struct ledger_walk *walk, uint32_t thread, int64_t from_n
 			skipped[i] = 0;
 		host_cursor_go(hosts, &hosts->threads[who], cursor, from_ns, skipped);
 		host_cursor_go(hosts, &hosts->threads[who], cursor, until_ns, states);
+		from_ns = until_ns;
+	}
+}
+
+// Where a process was not recorded only calls that were say what its threads did.
+void ledger_walk_spend(struct ledger_walk *walk, uint32_t thread, int64_t from_ns, int64_t to_ns,
+                       int64_t states[TARE_HOST_STATES])
+{
+	const struct ledger_hosts *hosts = walk->hosts;
+	uint32_t process = thread < hosts->recording->thread_count
+	                       ? hosts->recording->threads[thread].process
+	                       : TARE_NO_INDEX;
+	while (from_ns < to_ns) {
+		int64_t until_ns, recorded[TARE_HOST_STATES] = { 0 };
+		bool lost = host_lost_at(hosts, process, from_ns, &until_ns);
+		until_ns = earlier(until_ns, to_ns);
+		spend_recorded(walk, thread, from_ns, until_ns, recorded);
+		for (enum tare_host_state i = 0; i < TARE_HOST_STATES; i++) {
+			bool call = i >= TARE_HOST_BUILD && i <= TARE_HOST_API;
+			states[lost && !call ? TARE_HOST_NOT_RECORDED : i] += recorded[i];
+		}
 		from_ns = until_ns;
 	}
 }

@@ -57,6 +57,28 @@ int64_t tare_earlier_ns(int64_t at_ns, int64_t by_ns)
 	return __builtin_sub_overflow(at_ns, by_ns, &difference) ? INT64_MIN + 1 : difference;
 }
 
+static int compare_spans(const void *a, const void *b)
+{
+	const struct tare_span *x = a, *y = b;
+	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
+}
+
+size_t tare_spans_unite(struct tare_span *spans, size_t count)
+{
+	size_t kept = 0;
+	if (count > 1)
+		qsort(spans, count, sizeof *spans, compare_spans);
+	for (size_t i = 0; i < count; i++) {
+		if (spans[i].from_ns >= spans[i].to_ns)
+			continue;
+		if (kept == 0 || spans[i].from_ns > spans[kept - 1].to_ns)
+			spans[kept++] = spans[i];
+		else if (spans[i].to_ns > spans[kept - 1].to_ns)
+			spans[kept - 1].to_ns = spans[i].to_ns;
+	}
+	return kept;
+}
+
 // Takes spans out that nothing can reach any more.
 static void settle(struct tare_cover *cover, int64_t at_ns)
 {

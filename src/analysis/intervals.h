@@ -29,6 +29,9 @@ struct tare_span {
 	int64_t from_ns, to_ns;
 };
 
+// Sorts spans and joins those that overlap or touch; empty ones go. Returns how many are left.
+size_t tare_spans_unite(struct tare_span *spans, size_t count);
+
 // The union of spans given in almost the right order, measured within a window. Memory grows with
 // the spans that are open to change, not with all of them.
 struct tare_cover {

@@ -28,6 +28,7 @@ static const struct {
 	[TARE_LEDGER_DISPATCH] = { "dispatch", "idle: submitted, not started" },
 	[TARE_LEDGER_ENDED] = { "process_ended", "idle: the program had ended" },
 	[TARE_LEDGER_UNTIMED] = { "untimed", "commands whose times are not known" },
+	[TARE_LEDGER_NOT_RECORDED] = { "not_recorded", "not recorded" },
 	[TARE_LEDGER_UNKNOWN] = { "unknown", "unknown" },
 };
 
@@ -41,6 +42,7 @@ static const char *const host_states[TARE_HOST_STATES] = {
 	[TARE_HOST_COMPUTING] = "computing",
 	[TARE_HOST_OFF_CPU] = "off_cpu",
 	[TARE_HOST_GONE] = "process_ended",
+	[TARE_HOST_NOT_RECORDED] = "not_recorded",
 	[TARE_HOST_UNKNOWN] = "unknown",
 };
 

@@ -20,11 +20,12 @@ enum tare_ledger_category {
 	TARE_LEDGER_API,          // ... inside another call: launching, creating, asking
 	TARE_LEDGER_COMPUTING,    // ... in the program, on a CPU
 	TARE_LEDGER_OFF_CPU,      // ... in the program, not on a CPU: sleep, input, a lock
-	TARE_LEDGER_HELD,         // enqueued, not submitted to the device
-	TARE_LEDGER_DEPENDENCY,   // submitted, waits for another command or event
+	TARE_LEDGER_HELD,         // enqueued, nothing to wait for, not submitted to the device
+	TARE_LEDGER_DEPENDENCY,   // enqueued, waits for another command or event
 	TARE_LEDGER_DISPATCH,     // submitted, nothing to wait for, not started
 	TARE_LEDGER_ENDED,        // the process has ended, the run has not
 	TARE_LEDGER_UNTIMED,      // commands were in flight whose times are not known
+	TARE_LEDGER_NOT_RECORDED, // what the program did was not recorded
 	TARE_LEDGER_UNKNOWN,
 	TARE_LEDGER_CATEGORIES
 };
@@ -38,7 +39,7 @@ const char *tare_ledger_category_title(enum tare_ledger_category category);
 enum tare_host_state {
 	TARE_HOST_BEFORE_FIRST, TARE_HOST_BUILD, TARE_HOST_ALLOCATE, TARE_HOST_BLOCKING_COPY,
 	TARE_HOST_WAIT, TARE_HOST_API, TARE_HOST_COMPUTING, TARE_HOST_OFF_CPU, TARE_HOST_GONE,
-	TARE_HOST_UNKNOWN, TARE_HOST_STATES
+	TARE_HOST_NOT_RECORDED, TARE_HOST_UNKNOWN, TARE_HOST_STATES
 };
 enum tare_device_state {
 	TARE_DEVICE_KERNEL, TARE_DEVICE_KERNEL_AND_TRANSFER, TARE_DEVICE_TO_DEVICE,

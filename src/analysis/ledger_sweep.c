@@ -10,8 +10,8 @@ struct sweep {
 	const struct ledger_scope *scope;
 	struct ledger_walk *cause, *host; // for idle time, for the matrix
 	struct ledger_attention *attention;
-	struct tare_span *untimed;
-	size_t untimed_at, untimed_count;
+	struct ledger_override *overrides;
+	size_t override_at, override_count;
 	int64_t *queue_end_ns;            // of commands of a queue that have begun
 	struct tare_ledger *ledger;
 	struct ledger_gap_list *gaps;
@@ -35,6 +35,7 @@ static const enum tare_ledger_category idle_category[TARE_HOST_STATES] = {
 	[TARE_HOST_COMPUTING] = TARE_LEDGER_COMPUTING,
 	[TARE_HOST_OFF_CPU] = TARE_LEDGER_OFF_CPU,
 	[TARE_HOST_GONE] = TARE_LEDGER_ENDED,
+	[TARE_HOST_NOT_RECORDED] = TARE_LEDGER_NOT_RECORDED,
 	[TARE_HOST_UNKNOWN] = TARE_LEDGER_UNKNOWN,
 };
 
@@ -92,19 +93,20 @@ static void add_idle(struct sweep *sweep, enum tare_ledger_category category, in
 	sweep->gap_parts_ns[category] += ns;
 }
 
-// Whether a command without times may be running, and until when that does not change.
-static bool in_flight(struct sweep *sweep, int64_t at_ns, int64_t *until_ns)
+// What idle time is whatever else is true (NULL: nothing), and until when that does not change.
+static const struct ledger_override *override_at(struct sweep *sweep, int64_t at_ns,
+                                                 int64_t *until_ns)
 {
-	const struct tare_span *spans = sweep->untimed;
-	while (sweep->untimed_at < sweep->untimed_count &&
-	       spans[sweep->untimed_at].to_ns <= at_ns)
-		sweep->untimed_at++;
+	while (sweep->override_at < sweep->override_count &&
+	       sweep->overrides[sweep->override_at].span.to_ns <= at_ns)
+		sweep->override_at++;
 	*until_ns = INT64_MAX;
-	if (sweep->untimed_at == sweep->untimed_count)
-		return false;
-	bool inside = spans[sweep->untimed_at].from_ns <= at_ns;
-	*until_ns = inside ? spans[sweep->untimed_at].to_ns : spans[sweep->untimed_at].from_ns;
-	return inside;
+	if (sweep->override_at == sweep->override_count)
+		return NULL;
+	const struct ledger_override *next = &sweep->overrides[sweep->override_at];
+	bool inside = next->span.from_ns <= at_ns;
+	*until_ns = inside ? next->span.to_ns : next->span.from_ns;
+	return inside ? next : NULL;
 }
 
 // Why the device is idle: what a thread does, or a category.
@@ -121,10 +123,10 @@ static void spend_idle(struct sweep *sweep, int64_t from_ns, int64_t to_ns,
 	to_ns = earlier(to_ns, sweep->scope->view->to_ns);
 	while (from_ns < to_ns) {
 		int64_t until_ns;
-		bool untimed = in_flight(sweep, from_ns, &until_ns);
+		const struct ledger_override *override = override_at(sweep, from_ns, &until_ns);
 		until_ns = earlier(until_ns, to_ns);
-		if (untimed) {
-			add_idle(sweep, TARE_LEDGER_UNTIMED, until_ns - from_ns);
+		if (override) {
+			add_idle(sweep, override->category, until_ns - from_ns);
 		} else if (reason->host) {
 			int64_t states[TARE_HOST_STATES] = { 0 };
 			ledger_walk_spend(sweep->cause, reason->thread, from_ns, until_ns, states);
@@ -137,7 +139,8 @@ static void spend_idle(struct sweep *sweep, int64_t from_ns, int64_t to_ns,
 	}
 }
 
-// When the last of what a command waits for ended, and the error of that; INT64_MAX: not known.
+// When the last of what a command waits for was complete, and the error of that; INT64_MAX: not
+// known.
 static int64_t dependency_end_ns(const struct sweep *sweep,
                                  const struct tare_recorded_command *command, int64_t *residual_ns)
 {
@@ -167,7 +170,8 @@ static int64_t dependency_end_ns(const struct sweep *sweep,
 
 // The times at which an idle gap is cut by the command that ends it.
 struct cuts {
-	int64_t enter_ns, returned_ns, submitted_ns, ready_ns;
+	int64_t enter_ns, returned_ns, ready_ns, submitted_ns;
+	int64_t handed_over_ns; // the cut that the submission makes
 	int64_t submitted_residual_ns, ready_residual_ns;
 };
 
@@ -177,14 +181,18 @@ static struct cuts cut_gap(const struct sweep *sweep, int64_t from_ns, int64_t t
 	struct cuts cuts = { .enter_ns = between(from_ns, command->enter_ns, to_ns) };
 	bool told = command->submitted_ns != TARE_NO_TIME;
 	int64_t submitted_ns = told ? command->submitted_ns : command->exit_ns;
-	cuts.submitted_ns = between(cuts.enter_ns, submitted_ns, to_ns);
-	cuts.returned_ns = between(cuts.enter_ns, command->exit_ns, cuts.submitted_ns);
-	// A time that was cut to another one is that other one, on the host's clock.
-	if (told && cuts.submitted_ns == submitted_ns)
+	int64_t ready_ns = dependency_end_ns(sweep, command, &cuts.ready_residual_ns);
+	cuts.returned_ns =
+	    between(cuts.enter_ns, earlier(command->exit_ns, submitted_ns), to_ns);
+	cuts.ready_ns = between(cuts.returned_ns, ready_ns, to_ns);
+	cuts.submitted_ns = between(cuts.ready_ns, submitted_ns, to_ns);
+	// A submission in the call ends that, one after it ends what is held; one while the command
+	// waits for others divides nothing. Cut to another time it is that one, on the host's clock.
+	cuts.handed_over_ns = submitted_ns <= command->exit_ns ? cuts.returned_ns
+	                                                       : cuts.submitted_ns;
+	if (told && cuts.handed_over_ns == submitted_ns)
 		cuts.submitted_residual_ns =
 		    ledger_residual_ns(sweep->scope->recording, command);
-	int64_t ready_ns = dependency_end_ns(sweep, command, &cuts.ready_residual_ns);
-	cuts.ready_ns = between(cuts.submitted_ns, ready_ns, to_ns);
 	return cuts;
 }
 
@@ -192,13 +200,14 @@ static struct cuts cut_gap(const struct sweep *sweep, int64_t from_ns, int64_t t
 static void mark_cut(struct sweep *sweep, int64_t from_ns, int64_t at_ns, int64_t to_ns,
                      int64_t residual_ns)
 {
-	bool flying = false;
-	for (size_t i = sweep->untimed_at; i < sweep->untimed_count; i++) {
-		if (sweep->untimed[i].from_ns > at_ns)
+	bool overridden = false;
+	for (size_t i = sweep->override_at; i < sweep->override_count; i++) {
+		const struct tare_span *span = &sweep->overrides[i].span;
+		if (span->from_ns > at_ns)
 			break;
-		flying = flying || sweep->untimed[i].to_ns > at_ns;
+		overridden = overridden || span->to_ns > at_ns;
 	}
-	if (from_ns < at_ns && at_ns < to_ns && !flying)
+	if (from_ns < at_ns && at_ns < to_ns && !overridden)
 		mark_edge(sweep, at_ns, residual_ns);
 }
 
@@ -212,14 +221,18 @@ static void spend_gap(struct sweep *sweep, int64_t from_ns, int64_t to_ns,
 	} parts[] = {
 		{ cuts.enter_ns, { true, command->thread, 0 } },
 		{ cuts.returned_ns, { false, 0, TARE_LEDGER_API } },
-		{ cuts.submitted_ns, { false, 0, TARE_LEDGER_HELD } },
 		{ cuts.ready_ns, { false, 0, TARE_LEDGER_DEPENDENCY } },
+		{ cuts.submitted_ns, { false, 0, TARE_LEDGER_HELD } },
 		{ to_ns, { false, 0, TARE_LEDGER_DISPATCH } },
 	};
 	int64_t part_from_ns = from_ns;
-	mark_cut(sweep, from_ns, cuts.submitted_ns, to_ns, cuts.submitted_residual_ns);
-	if (cuts.ready_ns > cuts.submitted_ns)
+	// A cover takes its edges in order.
+	if (cuts.handed_over_ns <= cuts.ready_ns)
+		mark_cut(sweep, from_ns, cuts.handed_over_ns, to_ns, cuts.submitted_residual_ns);
+	if (cuts.ready_ns > cuts.returned_ns)
 		mark_cut(sweep, from_ns, cuts.ready_ns, to_ns, cuts.ready_residual_ns);
+	if (cuts.handed_over_ns > cuts.ready_ns)
+		mark_cut(sweep, from_ns, cuts.handed_over_ns, to_ns, cuts.submitted_residual_ns);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
 		spend_idle(sweep, part_from_ns, parts[i].to_ns, &parts[i].reason);
 		part_from_ns = parts[i].to_ns;
@@ -270,7 +283,7 @@ static void idle_until(struct sweep *sweep, int64_t to_ns, uint32_t index)
 	if (sweep->last_category == -1)
 		mark_edge(sweep, from_ns, sweep->edge_residual_ns);
 	turn_to(sweep, -1);
-	in_flight(sweep, from_ns, &ignored_ns);
+	override_at(sweep, from_ns, &ignored_ns);
 	memset(sweep->gap_parts_ns, 0, sizeof sweep->gap_parts_ns);
 	if (index == TARE_NO_INDEX) {
 		struct reason reason = { true, ledger_attention_last(sweep->attention), 0 };
@@ -424,7 +437,7 @@ static int begin(struct sweep *sweep, const struct ledger_hosts *hosts)
 		return -ENOMEM;
 	for (size_t i = 0; i < recording->queue_count; i++)
 		sweep->queue_end_ns[i] = INT64_MIN;
-	return ledger_untimed(sweep->scope, &sweep->untimed, &sweep->untimed_count);
+	return ledger_overrides(sweep->scope, &sweep->overrides, &sweep->override_count);
 }
 
 int ledger_sweep(const struct ledger_scope *scope, const struct ledger_hosts *hosts,
@@ -446,6 +459,6 @@ int ledger_sweep(const struct ledger_scope *scope, const struct ledger_hosts *ho
 	ledger_walk_free(sweep.host);
 	ledger_attention_free(sweep.attention);
 	free(sweep.queue_end_ns);
-	free(sweep.untimed);
+	free(sweep.overrides);
 	return rc;
 }

@@ -25,6 +25,7 @@ struct tare_recorded_process {
 	uint32_t state;                // enum tare_trace_state
 	uint32_t stop_reason;          // enum tare_trace_stop
 	int64_t start_ns, end_ns;      // of the process where known, else of its recording
+	bool came_to_exit;             // end_ns is its exit, else the last sign of life
 	int64_t recorded_from_ns;      // when the layer was loaded
 	int64_t host_residual_ns;      // of host ticks against CLOCK_MONOTONIC_RAW
 	uint64_t cpu_ns;               // all its threads, to the last sign of life
@@ -190,10 +191,22 @@ struct tare_recorded_change {
 	uint64_t commands;          // commands concerned, where it is one a command (events); else 0
 };
 
+// Why a process's events are missing.
+enum tare_loss_why {
+	TARE_LOSS_NO_ROOM,   // there was no room for some records of the thread
+	TARE_LOSS_STOPPED,   // the recorder gave up, see stop_reason; to the end
+	TARE_LOSS_RECYCLED,  // newer records took their place (--keep newest)
+	TARE_LOSS_INACTIVE,  // recording was not wanted (--delay, --duration)
+	TARE_LOSS_NO_SIGN,   // no call was missed, but whether the process lived is not known
+};
+
+// A time in which events of a process, or of one thread, were not recorded. docs/ledger.md says how
+// its ends are found.
 struct tare_recorded_loss {
-	uint32_t process, thread;
+	uint32_t process, thread;  // thread TARE_NO_INDEX: all of the process
 	int64_t from_ns, to_ns;
-	uint64_t records, commands;
+	uint64_t records, commands; // where told
+	enum tare_loss_why why;
 };
 
 // All of a trace. Every array belongs to the recording, and so do the texts.

@@ -204,31 +204,46 @@ static const char *rounded(uint64_t bytes, char text[TARE_UNIT_TEXT])
 	return tare_format_bytes(bytes, text);
 }
 
-// Says in the session what became of the layer, with the evidence.
-static void judge_layer(struct session *session, struct tare_loader *loader)
+// Why no process was recorded, with the evidence, from the most telling on.
+static void explain_nothing(struct session *session, const struct tare_loader *loader)
 {
-	const struct tare_survey *survey = &session->survey;
+	const struct tare_record_folder *folder = &session->folder;
+	size_t size = sizeof session->state;
+	uint32_t alive = tare_survey_alive(folder->data);
 	char why[400];
 
-	tare_loader_find(loader);
-	tare_record_folder_obstacle(session->folder.data, why, sizeof why);
-	if (survey->processes + survey->unreadable == 0 && session->inner[0]) {
-		snprintf(session->state, sizeof session->state,
+	tare_record_folder_obstacle(folder->data, why, sizeof why);
+	if (session->inner[0])
+		snprintf(session->state, size,
 		         "nothing was recorded here: the program runs tare record itself; next: "
 		         "tare report %.300s",
 		         session->inner);
-	} else if (survey->processes + survey->unreadable == 0 && why[0]) {
-		snprintf(session->state, sizeof session->state, "nothing was recorded: %s", why);
-	} else if (survey->processes + survey->unreadable == 0) {
+	else if (why[0])
+		snprintf(session->state, size, "nothing was recorded: %s", why);
+	else if (alive)
+		snprintf(session->state, size,
+		         "nothing is recorded yet, but %" PRIu32 " process%s that the program left "
+		         "behind still run%s; when it is done: tare report %.200s",
+		         alive, alive == 1 ? "" : "es", alive == 1 ? "s" : "", folder->path);
+	else {
 		tare_layer_explain(&session->program, loader, why, sizeof why);
-		snprintf(session->state, sizeof session->state, "the layer was never loaded: %s",
-		         why);
-	} else {
+		snprintf(session->state, size, "the layer was never loaded: %s", why);
+	}
+}
+
+// Says in the session what became of the layer.
+static void judge_layer(struct session *session, struct tare_loader *loader)
+{
+	const struct tare_survey *survey = &session->survey;
+
+	tare_loader_find(loader);
+	if (survey->processes + survey->unreadable == 0)
+		explain_nothing(session, loader);
+	else
 		snprintf(session->state, sizeof session->state, "%s",
 		         survey->silent < survey->processes || survey->unreadable
 		             ? "loaded"
 		             : "the layer was loaded, 0 calls: a library was opened and not used");
-	}
 }
 
 static void say_summary(const struct session *session)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/survey.h"
 
+#include "guest/environment.h"
 #include "record/folder.h"
 
 #include <dirent.h>
@@ -9,6 +10,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -90,6 +92,51 @@ int tare_survey_folder(const char *folder, struct tare_survey *survey)
 	}
 	closedir(listing);
 	return 0;
+}
+
+// ---- who may still write
+
+// Whether the process, "PID" in /proc, has `variable` among its first environment.
+static bool has_variable(int processes, const char *process, const char *variable)
+{
+	char path[64];
+	char *entry = NULL;
+	size_t size = 0;
+	bool found = false;
+	int fd;
+	FILE *file;
+
+	snprintf(path, sizeof path, "%.20s/environ", process);
+	fd = openat(processes, path, O_RDONLY | O_CLOEXEC);
+	file = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	while (!found && getdelim(&entry, &size, '\0', file) > 0)
+		found = strcmp(entry, variable) == 0;
+	free(entry);
+	fclose(file);
+	return found;
+}
+
+uint32_t tare_survey_alive(const char *folder)
+{
+	DIR *listing = opendir("/proc");
+	uint32_t alive = 0;
+	char *variable;
+
+	if (!listing)
+		return 0;
+	if (asprintf(&variable, TARE_ENVIRONMENT_DIRECTORY "=%s", folder) < 0)
+		variable = NULL;
+	for (struct dirent *entry; variable && (entry = readdir(listing));)
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+			alive += has_variable(dirfd(listing), entry->d_name, variable);
+	free(variable);
+	closedir(listing);
+	return alive;
 }
 
 // ---- what was lost

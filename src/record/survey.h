@@ -25,5 +25,9 @@ struct tare_survey {
 // Looks at every *.trace in a folder. Returns 0 or a negative errno (the folder cannot be read).
 int tare_survey_folder(const char *folder, struct tare_survey *survey);
 
+// How many processes of this machine run in an environment that leads to `folder`, an absolute path:
+// the program's children and theirs, as far as this user may look (proc_pid_environ(5)).
+uint32_t tare_survey_alive(const char *folder);
+
 // What was lost and what to do about it, one sentence without a full stop; "" when nothing was.
 void tare_survey_loss(const struct tare_survey *survey, char *text, size_t size);

@@ -143,7 +143,7 @@ int tare_text_table_print(struct tare_text_table *table)
 
 struct tare_text_table {
 	const struct tare_text *text;
-	size_t next;
+	size_t next, untitled;
 	bool any;
 };
 
@@ -174,8 +174,16 @@ static void put(struct tare_text_table *table, const char *raw)
 void tare_text_column(struct tare_text_table *table, const char *title, unsigned flags)
 {
 	(void)flags;
-	if (table)
-		put(table, title);
+	if (!table)
+		return;
+	// A table without any title has no line for them.
+	if (!title[0] && !table->any) {
+		table->untitled++;
+		return;
+	}
+	for (; table->untitled > 0; table->untitled--)
+		put(table, "");
+	put(table, title);
 }
 
 void tare_text_row(struct tare_text_table *table, enum tare_text_style style)
@@ -183,7 +191,8 @@ void tare_text_row(struct tare_text_table *table, enum tare_text_style style)
 	(void)style;
 	if (!table)
 		return;
-	fputc('\n', table->text->file);
+	if (table->any)
+		fputc('\n', table->text->file);
 	table->next = 0;
 }
 

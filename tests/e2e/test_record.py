@@ -337,7 +337,10 @@ def test_a_program_that_cannot_be_run_costs_no_trace(tare, tmp_path, fake):
     (("--max-size", "x", "true"), "--max-size"), (("--max-size", "5K", "true"), "at least 1M"),
     (("--keep", "all", "--max-size", "1M", "true"), "newest nor oldest"),
     (("--keep", "newest", "true"), "needs --max-size"), (("--delay", "-1", "true"), "--delay"),
-    (("--duration", "soon", "true"), "--duration"), (("-o", "..", "true"), "names no folder"),
+    (("--duration", "soon", "true"), "--duration"),
+    (("--delay", "inf", "true"), "from 0.001 to 1000000"), (("--delay", "1e7", "true"), "from 0.001 to 1000000"),
+    (("--duration", "0", "true"), "from 0.001 to 1000000"), (("--duration", "nan", "true"), "from 0.001 to 1000000"),
+    (("-o", "..", "true"), "names no folder"),
     (("-o", "no/such/folder", "true"), "no/such/folder.tare"), (("-o", "/proc/run", "true"), "/proc/run.tare"),
 ])
 def test_a_wrong_command_line_ends_with_125(tare, tmp_path, arguments, says):
@@ -378,6 +381,44 @@ def test_a_folder_that_is_not_ours_is_never_touched(tare, tmp_path):
     assert (tmp_path / "mine.tare/a.trace").read_text() == "precious"
     (tmp_path / "empty.tare").mkdir()
     assert tare("record", "-o", "empty.tare", "true").returncode == 0
+
+
+def test_a_folder_is_one_recordings_until_it_ends(tare, start, tmp_path, fake):
+    def end(process, number):
+        process.send_signal(number)
+        process.wait()
+
+    sleeping = start("import time; print('ready', flush=True); time.sleep(60)")
+    assert sleeping.stdout.readline() == "ready\n"
+    before = document(tmp_path)
+    for options in ((), ("--force",)):
+        sentence = refused(tare("record", *options, "-o", "run", "--", fake, "calls_seen=1"), 125)
+        assert "another tare record is recording into run.tare" in sentence and "-o DIR" in sentence
+    assert document(tmp_path) == before and not list((tmp_path / "run.tare").glob("*.trace"))
+    end(sleeping, signal.SIGTERM)
+    assert document(tmp_path)["exit_signal"] == signal.SIGTERM
+    # One that is killed leaves no lock behind.
+    sleeping = start("import time; print('ready', flush=True); time.sleep(60)")
+    assert sleeping.stdout.readline() == "ready\n"
+    end(sleeping, signal.SIGKILL)
+    assert "replace it with --force" in refused(tare("record", "-o", "run", "--", fake), 125)
+    assert tare("record", "-fo", "run", "--", fake, "calls_seen=1").returncode == 0
+    assert document(tmp_path)["exit_status"] == 0
+
+
+@pytest.mark.parametrize("launcher", [{"OMPI_COMM_WORLD_SIZE": "4", "PMIX_NAMESPACE": "7"}, {"PMI_SIZE": "4"}])
+def test_ranks_that_come_at_once_share_a_folder(tare_path, tare, tmp_path, fake, launcher):
+    assert tare("record", "-o", "run", "--", fake, "calls_seen=99").returncode == 0
+    # Each waits for the others, so that all of them record at the same time.
+    script = "touch $0.$$; while [ $(ls $0.* | wc -l) -lt 4 ]; do sleep 0.01; done; exec $1 calls_seen=1"
+    ranks = [subprocess.Popen([tare_path, "record", "-fo", "run", "--", "sh", "-c", script, tmp_path / "here", fake],
+                              cwd=tmp_path, env={**os.environ, **launcher}, stderr=subprocess.PIPE, text=True)
+             for _ in range(4)]
+    ended = [(rank.communicate(timeout=60)[1], rank.returncode) for rank in ranks]
+    assert [status for _, status in ended] == [0] * 4, ended
+    assert len(list((tmp_path / "run.tare").glob("*.trace"))) == 4
+    assert sum(bool(text) for text, _ in ended) == 1, ended
+    assert document(tmp_path)["job"] is not None and document(tmp_path)["end_raw_ns"] is not None
 
 
 def test_the_document_tells_the_run_from_outside(tare, start, tmp_path):
@@ -456,6 +497,40 @@ def test_a_process_that_is_left_behind_is_told(tare, fake, tmp_path):
     assert any("left behind" in line for line in lines)
 
 
+def test_what_runs_on_and_has_not_begun_is_told(tare, tmp_path):
+    done = tare("record", "-o", "run", "--", "sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!")
+    os.kill(int(done.stdout), signal.SIGKILL)
+    line, = said(done)
+    assert line.startswith("nothing is recorded yet, but 1 process that the program left behind still runs; ")
+    assert line.endswith("tare report run.tare") and document(tmp_path)["layer"]["state"] == line
+
+
+def test_a_tare_record_inside_another_is_named(tare, tare_path, tmp_path, fake):
+    inner = [tare_path, "record", "-fqo", "b", "--", fake, "calls_seen=5"]
+    for _ in range(2):  # what was said of the first is forgotten
+        line, = said(tare("record", "-fo", "a", "--", *inner))
+        assert line == ("nothing was recorded here: the program runs tare record itself; "
+                        f"next: tare report {tmp_path}/b.tare")
+        assert document(tmp_path, "a")["layer"]["state"] == line
+        assert os.listdir(tmp_path / "a.tare") == ["record.json"]
+    # Some of the program's processes under the inner one, others not.
+    words = " ".join(f"'{word}'" for word in inner)
+    first, then = said(tare("record", "-fo", "a", "--", "sh", "-c", f"{words}; '{fake}' calls_seen=7"))
+    assert first.startswith("1 process, 7 calls") and then.endswith(f" is in {tmp_path}/b.tare")
+    # What was said to one that was killed is not of the next.
+    (tmp_path / "a.tare/.inner").write_text("/old.tare")
+    line, = said(tare("record", "-fo", "a", "--", "true"))
+    assert "tare record itself" not in line
+    sentence = tare("record", "-fo", "a", "--", tare_path, "record", "-fo", "a", "--", fake)
+    assert sentence.returncode == 125 and "another tare record" in sentence.stderr
+
+
+@pytest.mark.parametrize("delay, says", [("100", True), ("0", False), ("0.001", False)])
+def test_a_delay_that_is_never_over_is_told(tare, fake, delay, says):
+    lines = said(tare("record", "-o", "run", "--delay", delay, "--", "sh", "-c", f"sleep 0.1; '{fake}' calls_seen=3"))
+    assert any("before --delay was over" in line for line in lines) == says and "3 calls" in lines[0]
+
+
 def test_a_program_without_opencl_is_told_why_nothing_came(tare, tmp_path):
     line, = said(tare("record", "-o", "run", "--", "true"))
     assert line.startswith("the layer was never loaded: ")
@@ -485,3 +560,14 @@ def test_a_layer_that_is_not_there_is_named(tare, tmp_path):
     sentence = refused(tare("record", "true", env={"TARE_LAYER_DIR": str(tmp_path)}), 125)
     assert "TARE_LAYER_DIR" in sentence and str(tmp_path) in sentence
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("bytes_kept, says", [(0, "cannot be loaded"), (20000, "cut off"), (None, "cannot be loaded")])
+def test_a_layer_that_no_program_could_load_is_told_before(tare, tmp_path, bytes_kept, says):
+    shown = tare("record", "-qo", "run", "--", "sh", "-c", "echo ${OPENCL_LAYERS%%:*}").stdout.strip()
+    (tmp_path / "l").mkdir()
+    layer = tmp_path / "l" / pathlib.Path(shown).name
+    layer.write_bytes(b"no library" if bytes_kept is None else pathlib.Path(shown).read_bytes()[:bytes_kept])
+    sentence = refused(tare("record", "-o", "other", "echo", "ran", env={"TARE_LAYER_DIR": "l"}), 125)
+    assert says in sentence and str(layer) in sentence
+    assert not (tmp_path / "other.tare").exists()

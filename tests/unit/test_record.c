@@ -2,12 +2,15 @@
 // What tare record does around a program: folder, environment, record.json, what the files tell.
 #include "record/document.h"
 #include "record/folder.h"
+#include "record/inner.h"
 #include "record/layer.h"
 #include "record/program.h"
 #include "record/survey.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -15,6 +18,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -189,6 +193,65 @@ static void a_trace_is_replaced_when_the_program_runs_and_nothing_else(void **st
 	tare_record_folder_free(&claimed);
 }
 
+static void a_folder_is_one_recordings_until_it_ends(void **state)
+{
+	struct tare_record_claim claim = claim_of("run", true);
+	struct tare_record_folder first, second;
+	struct tare_error error = { 0 };
+	const char *text = "{\"format\": \"tare.record/1\", \"end_raw_ns\": null}";
+	(void)state;
+	assert_int_equal(tare_record_folder_claim(&claim, &first, &error), 0);
+	assert_int_equal(tare_record_folder_draft(&first, text, strlen(text), &error), 0);
+	assert_int_equal(tare_record_folder_publish(&first, &error), 0);
+	tare_record_folder_begun(&first);
+	put_text("run.tare/h-1-1.trace", "precious");
+	for (int force = 0; force < 2; force++) {
+		claim.force = force;
+		assert_int_equal(tare_record_folder_claim(&claim, &second, &error), -EBUSY);
+		assert_non_null(strstr(error.message, "another tare record is recording into run.tare"));
+	}
+	assert_true(is_there("run.tare/h-1-1.trace"));
+	// Who was killed leaves the same document and no lock.
+	tare_record_folder_free(&first);
+	assert_int_equal(tare_record_folder_claim(&claim, &second, &error), 0);
+	tare_record_folder_begun(&second);
+	assert_false(is_there("run.tare/h-1-1.trace"));
+	tare_record_folder_free(&second);
+}
+
+static void leavings_of_a_killed_start_are_no_trace(void **state)
+{
+	struct tare_record_claim claim = claim_of("run", false);
+	struct tare_record_folder claimed;
+	struct tare_error error = { 0 };
+	(void)state;
+	assert_int_equal(mkdir("run.tare", 0777), 0);
+	put_text("run.tare/.record.json.77", "{\"for");
+	assert_int_equal(tare_record_folder_claim(&claim, &claimed, &error), 0);
+	assert_true(is_there("run.tare/.record.json.77"));
+	tare_record_folder_begun(&claimed);
+	assert_false(is_there("run.tare/.record.json.77"));
+	tare_record_folder_free(&claimed);
+}
+
+static void a_recording_inside_another_leaves_word_once(void **state)
+{
+	char heard[300];
+	(void)state;
+	assert_false(tare_inner_hear(folder, heard, sizeof heard));
+	unsetenv("TARE_RECORD");
+	tare_inner_tell("/t/nobody.tare");
+	assert_false(tare_inner_hear(folder, heard, sizeof heard));
+	setenv("TARE_RECORD", folder, 1);
+	tare_inner_tell("/t/first-of-two.tare");
+	tare_inner_tell("/t/b.tare");
+	unsetenv("TARE_RECORD");
+	assert_true(tare_inner_hear(folder, heard, sizeof heard));
+	assert_string_equal(heard, "/t/b.tare");
+	assert_false(tare_inner_hear(folder, heard, sizeof heard));
+	assert_int_equal(system("test $(ls -A | wc -l) = 0"), 0);
+}
+
 static void no_room_is_said_before_the_program_starts(void **state)
 {
 	struct tare_record_claim claim = claim_of("full", false);
@@ -214,7 +277,7 @@ static void no_room_is_said_before_the_program_starts(void **state)
 static void ranks_of_one_job_join_and_others_do_not(void **state)
 {
 	struct tare_record_claim claim = claim_of("job", false);
-	struct tare_record_folder first, second;
+	struct tare_record_folder first, second, third;
 	struct tare_error error = { 0 };
 	char text[300];
 	(void)state;
@@ -228,22 +291,26 @@ static void ranks_of_one_job_join_and_others_do_not(void **state)
 	assert_int_equal(tare_record_folder_publish(&first, &error), 0);
 	tare_record_folder_begun(&first);
 	put_text("job.tare/h-1-1.trace", "another rank's");
+	claim.force = true;
 	assert_int_equal(tare_record_folder_claim(&claim, &second, &error), 0);
 	assert_true(second.joined && !second.made && !first.joined && first.made);
 	tare_record_folder_begun(&second);
 	assert_true(is_there("job.tare/h-1-1.trace"));
-	tare_record_folder_free(&second);
-	// The next job, and one rank alone, are something else.
+	// The next job, and one rank alone, are something else, as long as any rank records.
 	setenv("PMIX_NAMESPACE", "128", 1);
-	assert_int_equal(tare_record_folder_claim(&claim, &second, &error), -EEXIST);
+	assert_int_equal(tare_record_folder_claim(&claim, &third, &error), -EBUSY);
 	setenv("PMIX_NAMESPACE", "12\"7", 1);
 	setenv("OMPI_COMM_WORLD_SIZE", "1", 1);
-	assert_int_equal(tare_record_folder_claim(&claim, &second, &error), -EEXIST);
+	assert_int_equal(tare_record_folder_claim(&claim, &third, &error), -EBUSY);
+	tare_record_folder_free(&first);
+	assert_int_equal(tare_record_folder_claim(&claim, &third, &error), -EBUSY);
+	tare_record_folder_free(&second);
+	claim.force = false;
+	assert_int_equal(tare_record_folder_claim(&claim, &third, &error), -EEXIST);
 	// A recording that has ended is joined no more.
 	setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
 	put_text("job.tare/record.json", "{\"format\": \"tare.record/1\", \"end_raw_ns\": 5, \"job\": \"12_7\"}");
-	assert_int_equal(tare_record_folder_claim(&claim, &second, &error), -EEXIST);
-	tare_record_folder_free(&first);
+	assert_int_equal(tare_record_folder_claim(&claim, &third, &error), -EEXIST);
 	unsetenv("PMIX_NAMESPACE");
 }
 
@@ -340,6 +407,8 @@ static void the_layer_stands_before_those_that_were_there(void **state)
 		{ "OPENCL_LAYERS=/a.so:/b.so", "/x/layer.so:/a.so:/b.so" },
 		{ "OPENCL_LAYERS=/a.so:/x/layer.so", "/x/layer.so:/a.so" },
 		{ "OPENCL_LAYERS=/x/layer.so.1::", "/x/layer.so:/x/layer.so.1" },
+		{ "OPENCL_LAYERS=/y/layer.so:layer.so:/b.so", "/x/layer.so:/b.so" }, // the same elsewhere
+		{ "OPENCL_LAYERS=/layer.so/b:/y/my-layer.so", "/x/layer.so:/layer.so/b:/y/my-layer.so" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -486,6 +555,27 @@ static void the_layer_is_taken_from_the_folder_that_is_named(void **state)
 	found = tare_layer_find(&error);
 	assert_string_equal(found, path);
 	free(found);
+	// It is there and is no library; then one that ends before its own parts do.
+	assert_int_equal(tare_layer_check(path, &error), -ELIBBAD);
+	assert_non_null(strstr(error.message, path));
+	char header[120] = "\177ELF\2\1\1";
+	header[32] = 64; // e_phoff
+	header[54] = 56; // e_phentsize
+	header[56] = 1;  // e_phnum
+	header[64] = 1;  // PT_LOAD
+	header[96] = 121; // p_filesz
+	put(path, header, sizeof header);
+	if (sizeof(void *) == 8) {
+		assert_true(tare_file_is_cut(path));
+		assert_int_equal(tare_layer_check(path, &error), -ELIBBAD);
+		assert_non_null(strstr(error.message, "cut off"));
+		header[96] = 120;
+		put(path, header, sizeof header);
+		assert_false(tare_file_is_cut(path));
+		put(path, header, 100); // the header itself
+		assert_true(tare_file_is_cut(path));
+	}
+	assert_false(tare_file_is_cut("/proc/self/exe"));
 	// A colon separates layers: such a path cannot be told to a loader.
 	assert_int_equal(mkdir("a:b", 0777), 0);
 	assert_int_equal(rename("libtare-opencl-layer.so", "a:b/libtare-opencl-layer.so"), 0);
@@ -626,6 +716,43 @@ static void headers_are_summed_and_strange_files_counted(void **state)
 	assert_int_equal(survey.bytes, 6 * sizeof header + 5);
 }
 
+// A process whose environment leads to `variable`; it has begun when this returns.
+static pid_t start_sleeper(char *variable)
+{
+	char *environment[] = { "A=b", variable, NULL }, none;
+	int ends[2];
+	pid_t child;
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	child = fork();
+	if (child == 0) {
+		execle("/bin/sleep", "sleep", "100", (char *)NULL, environment);
+		_exit(1);
+	}
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &none, 1), 0); // closed by the exec
+	close(ends[0]);
+	return child;
+}
+
+static void living_processes_are_known_by_their_environment(void **state)
+{
+	char variable[300], longer[300];
+	pid_t children[2];
+	(void)state;
+	snprintf(variable, sizeof variable, "TARE_RECORD=%s", folder);
+	snprintf(longer, sizeof longer, "TARE_RECORD=%s2", folder);
+	assert_int_equal(tare_survey_alive(folder), 0);
+	children[0] = start_sleeper(variable);
+	children[1] = start_sleeper(longer);
+	assert_int_equal(tare_survey_alive(folder), 1);
+	for (size_t i = 0; i < 2; i++) {
+		kill(children[i], SIGKILL);
+		waitpid(children[i], NULL, 0);
+	}
+	assert_int_equal(tare_survey_alive(folder), 0);
+}
+
 static void a_loss_is_said_with_its_reason(void **state)
 {
 	static const struct { struct tare_survey survey; const char *says; } rows[] = {
@@ -672,6 +799,9 @@ int main(void)
 		cmocka_unit_test(network_file_systems_are_known_by_their_number),
 		IN_A_FOLDER(what_was_there_decides),
 		IN_A_FOLDER(a_trace_is_replaced_when_the_program_runs_and_nothing_else),
+		IN_A_FOLDER(a_folder_is_one_recordings_until_it_ends),
+		IN_A_FOLDER(leavings_of_a_killed_start_are_no_trace),
+		IN_A_FOLDER(a_recording_inside_another_leaves_word_once),
 		IN_A_FOLDER(no_room_is_said_before_the_program_starts),
 		IN_A_FOLDER(ranks_of_one_job_join_and_others_do_not),
 		IN_A_FOLDER(a_job_is_known_by_what_its_launcher_says),
@@ -685,6 +815,7 @@ int main(void)
 		cmocka_unit_test(the_document_is_complete_only_at_the_end),
 		cmocka_unit_test(arguments_of_any_bytes_make_valid_json),
 		IN_A_FOLDER(headers_are_summed_and_strange_files_counted),
+		IN_A_FOLDER(living_processes_are_known_by_their_environment),
 		cmocka_unit_test(a_loss_is_said_with_its_reason),
 		IN_A_FOLDER(a_limit_on_the_size_of_files_is_said),
 	};

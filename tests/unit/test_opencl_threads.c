@@ -1,0 +1,543 @@
+// SPDX-License-Identifier: Apache-2.0
+// The OpenCL layer, with its own sources, under threads, signals, forks and events whose addresses
+// are used again at once, over a driver that ends the process when it is handed a dead event. Built
+// a second time for ThreadSanitizer.
+#include "guest/opencl/layer.h"
+
+#include "guest_trace.h"
+
+#include <CL/cl_layer.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+
+#include <cmocka.h>
+
+// ---- the driver: no locks, so that signal handlers and children of forks may call it
+
+enum { EVENTS = 4096, QUEUES = 64 };
+struct queue {
+	_Atomic uint32_t taken, enqueued, done;
+	cl_command_queue_properties properties;
+};
+struct event {
+	_Atomic int references;
+	struct queue *_Atomic queue;
+	_Atomic uint32_t number;
+};
+static struct queue queues[QUEUES];
+static struct event events[EVENTS];
+static _Atomic uint32_t next_event, commands;
+static cl_icd_dispatch driver;
+static const cl_icd_dispatch *cl; // the layer's
+static char device, context, kernel, buffer;
+static _Thread_local cl_command_queue drop_queue; // see wait_events
+static bool gives_no_event;
+
+static struct event *alive(cl_event handle)
+{
+	struct event *event = (struct event *)handle;
+	if (event < events || event >= events + EVENTS || event->references <= 0) {
+		static const char text[] = "the driver was handed a dead event\n";
+		(void)!write(STDERR_FILENO, text, sizeof text - 1);
+		_exit(70);
+	}
+	return event;
+}
+
+static bool is_complete(const struct event *event)
+{
+	return (int32_t)(event->queue->done - event->number) >= 0;
+}
+
+static cl_command_queue create_queue(cl_context of, cl_device_id on,
+                                     cl_command_queue_properties properties, cl_int *error)
+{
+	(void)of, (void)on;
+	for (size_t i = 0; i < QUEUES; i++) {
+		uint32_t free = 0;
+		if (!atomic_compare_exchange_strong(&queues[i].taken, &free, 1))
+			continue;
+		queues[i].properties = properties;
+		*error = CL_SUCCESS;
+		return (cl_command_queue)&queues[i];
+	}
+	*error = CL_OUT_OF_RESOURCES;
+	return NULL;
+}
+
+static cl_int release_queue(cl_command_queue queue)
+{
+	((struct queue *)queue)->taken = 0;
+	return CL_SUCCESS;
+}
+
+static cl_int enqueue(cl_command_queue handle, cl_event *event)
+{
+	struct queue *queue = (struct queue *)handle;
+	commands++;
+	uint32_t number = ++queue->enqueued;
+	if (event == NULL || gives_no_event)
+		return CL_SUCCESS;
+	for (;;) {
+		struct event *one = &events[next_event++ % EVENTS];
+		int none = 0;
+		// Taken as dead, so that nobody may ask before it is whole.
+		if (!atomic_compare_exchange_strong(&one->references, &none, -1))
+			continue;
+		one->queue = queue;
+		one->number = number;
+		one->references = 1;
+		*event = (cl_event)one;
+		return CL_SUCCESS;
+	}
+}
+
+static cl_int ndrange(cl_command_queue queue, cl_kernel of, cl_uint dimensions, const size_t *offset,
+                      const size_t *global, const size_t *local, cl_uint count,
+                      const cl_event *waits, cl_event *event)
+{
+	(void)of, (void)dimensions, (void)offset, (void)global, (void)local, (void)count, (void)waits;
+	return enqueue(queue, event);
+}
+
+static cl_int finish(cl_command_queue handle)
+{
+	struct queue *queue = (struct queue *)handle;
+	uint32_t to = queue->enqueued, done = queue->done;
+	while ((int32_t)(to - done) > 0 && !atomic_compare_exchange_weak(&queue->done, &done, to))
+		;
+	return CL_SUCCESS;
+}
+
+static cl_int write_buffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, size_t offset,
+                           size_t bytes, const void *host, cl_uint count, const cl_event *waits,
+                           cl_event *event)
+{
+	(void)memory, (void)blocking, (void)offset, (void)bytes, (void)host, (void)count, (void)waits;
+	cl_int result = enqueue(queue, event);
+	return result != CL_SUCCESS ? result : finish(queue);
+}
+
+static cl_int retain_event(cl_event event)
+{
+	alive(event)->references++;
+	return CL_SUCCESS;
+}
+
+static cl_int release_event(cl_event event)
+{
+	alive(event)->references--;
+	return CL_SUCCESS;
+}
+
+// With drop_queue, what another thread may do when it sees that the first event is complete is done
+// before the call returns: the event's times are taken and the program's reference is given back.
+static cl_int wait_events(cl_uint count, const cl_event *list)
+{
+	for (cl_uint i = 0; i < count; i++)
+		finish((cl_command_queue)alive(list[i])->queue);
+	if (drop_queue != NULL) {
+		cl_command_queue queue = drop_queue;
+		drop_queue = NULL;
+		cl->clFinish(queue);
+		cl->clReleaseEvent(list[0]);
+	}
+	return CL_SUCCESS;
+}
+
+static cl_int event_info(cl_event handle, cl_event_info name, size_t bytes, void *value, size_t *ret)
+{
+	struct event *event = alive(handle);
+	(void)bytes, (void)ret;
+	if (name == CL_EVENT_COMMAND_QUEUE)
+		*(cl_command_queue *)value = (cl_command_queue)event->queue;
+	else if (name == CL_EVENT_COMMAND_EXECUTION_STATUS)
+		*(cl_int *)value = is_complete(event) ? CL_COMPLETE : CL_SUBMITTED;
+	else
+		*(cl_uint *)value = (cl_uint)event->references;
+	return CL_SUCCESS;
+}
+
+static cl_int profiling_info(cl_event handle, cl_profiling_info name, size_t bytes, void *value,
+                             size_t *ret)
+{
+	const struct event *event = alive(handle);
+	(void)bytes, (void)ret;
+	if (!is_complete(event))
+		return CL_PROFILING_INFO_NOT_AVAILABLE;
+	*(cl_ulong *)value = 10 + name - CL_PROFILING_COMMAND_QUEUED;
+	return CL_SUCCESS;
+}
+
+static bool begin(void)
+{
+	cl_uint entries = sizeof driver / sizeof(void *), ret;
+	driver.clCreateCommandQueue = create_queue;
+	driver.clReleaseCommandQueue = release_queue;
+	driver.clEnqueueNDRangeKernel = ndrange;
+	driver.clEnqueueWriteBuffer = write_buffer;
+	driver.clFinish = finish;
+	driver.clWaitForEvents = wait_events;
+	driver.clRetainEvent = retain_event;
+	driver.clReleaseEvent = release_event;
+	driver.clGetEventInfo = event_info;
+	driver.clGetEventProfilingInfo = profiling_info;
+	return clInitLayer(entries, &driver, &ret, &cl) == CL_SUCCESS && cl != &driver;
+}
+
+// ---- what programs do
+
+static const size_t one[] = { 1 };
+
+static cl_command_queue make_queue(cl_command_queue_properties properties)
+{
+	cl_int error;
+	return cl->clCreateCommandQueue((cl_context)&context, (cl_device_id)&device, properties, &error);
+}
+
+static void launch(cl_command_queue queue, cl_uint count, const cl_event *waits, cl_event *event)
+{
+	cl->clEnqueueNDRangeKernel(queue, (cl_kernel)&kernel, 1, NULL, one, NULL, count, waits, event);
+}
+
+static bool no_event_lives(void)
+{
+	for (int turn = 0; turn < 5000; turn++) {
+		size_t living = 0;
+		for (size_t i = 0; i < EVENTS; i++)
+			living += events[i].references != 0;
+		if (living == 0 && __atomic_load_n(&guest_header->pending, __ATOMIC_RELAXED) == 0)
+			return true;
+		usleep(1000);
+	}
+	return false;
+}
+
+// Each command of the trace has its times once; there are `count` of them.
+static bool is_complete_trace(const struct guest_trace *trace, size_t count)
+{
+	enum { TRACKS = 64, NUMBERS = 1 << 16 };
+	static uint8_t seen[TRACKS][NUMBERS];
+	struct guest_place place = { 0 };
+	const union tare_trace_record *record;
+	size_t found = 0, timed = 0;
+	memset(seen, 0, sizeof seen);
+	while ((record = next_record(trace, &place))) {
+		if (tare_trace_type(record->head) == TARE_TRACE_COMMAND)
+			found++;
+		if (tare_trace_type(record->head) != TARE_TRACE_TIMES)
+			continue;
+		uint32_t track = record->times.command_track, number = record->times.command_number;
+		if (track >= TRACKS || number >= NUMBERS || seen[track][number]++)
+			return false;
+		timed++;
+	}
+	if (found != count || timed != count)
+		print_message("%zu commands, %zu found, %zu timed\n", count, found, timed);
+	return found == count && timed == count;
+}
+
+// ---- threads
+
+// ThreadSanitizer takes the threads of a fork's child for its parent's: their stacks are the same.
+#ifdef UNDER_THREAD_SANITIZER
+enum { THREADS = 5, ROUNDS = 600, FORKS = 0 };
+#else
+enum { THREADS = 5, ROUNDS = 600, FORKS = 4 };
+#endif
+static cl_command_queue shared, unordered;
+
+static void *work(void *argument)
+{
+	uint32_t random = (uint32_t)(uintptr_t)argument * 2654435761u + 1;
+	cl_command_queue own = make_queue(0);
+	for (int i = 0; i < ROUNDS; i++) {
+		random = random * 1664525 + 1013904223;
+		cl_command_queue queue = random >> 30 == 0 ? shared : random >> 30 == 1 ? unordered : own;
+		cl_event event = NULL;
+		cl_int status = CL_QUEUED;
+		launch(queue, 0, NULL, NULL);
+		launch(queue, 0, NULL, &event);
+		switch (random >> 24 & 7) {
+		case 0:
+			cl->clEnqueueWriteBuffer(queue, (cl_mem)&buffer, CL_TRUE, 0, 8, &event, 0, NULL, NULL);
+			break;
+		case 1:
+			cl->clWaitForEvents(1, &event);
+			break;
+		case 2:
+			cl->clFinish(queue);
+			break;
+		case 3:
+			for (int turn = 0; turn < 8; turn++)
+				cl->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+				                   NULL);
+			break;
+		case 4:
+			// The queue's address is another queue's next.
+			cl->clFinish(own);
+			cl->clReleaseCommandQueue(own);
+			own = make_queue(random >> 20 & 1 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0);
+			break;
+		default:
+			break;
+		}
+		cl->clReleaseEvent(event);
+	}
+	cl->clFinish(own);
+	cl->clReleaseCommandQueue(own);
+	return NULL;
+}
+
+static void *work_in_child(void *argument)
+{
+	(void)argument;
+	for (int i = 0; i < 50; i++) {
+		launch(shared, 0, NULL, NULL);
+		launch(unordered, 0, NULL, NULL);
+	}
+	return NULL;
+}
+
+// Of the parent's pending commands the child has none, nor its calls.
+static int be_child(void)
+{
+	pthread_t threads[2];
+	memset(events, 0, sizeof events);
+	commands = 0;
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, work_in_child, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < 2000 && guest_header->pending != 0; i++) {
+		cl->clFinish(shared);
+		cl->clFinish(unordered);
+		usleep(1000);
+	}
+	if (!no_event_lives())
+		return 71;
+	layer_count_calls();
+	return guest_header->calls_seen >= 200 && guest_header->calls_seen < 200 + 4001 ? 0 : 72;
+}
+
+static int threads_and_forks(void *argument)
+{
+	pthread_t threads[THREADS];
+	int status, worst = 0;
+	if (!begin())
+		return 60;
+	shared = make_queue(0);
+	unordered = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+	for (int i = 0; i < 5000; i++)
+		launch(shared, 0, NULL, NULL), cl->clFinish(shared);
+	for (uintptr_t i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, work, (void *)(i + 1));
+	for (int i = 0; i < FORKS; i++) {
+		launch(shared, 0, NULL, NULL);
+		launch(unordered, 0, NULL, NULL);
+		pid_t child = fork();
+		if (child == 0)
+			_exit(be_child());
+		waitpid(child, &status, 0);
+		worst = status != 0 ? status : worst;
+	}
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	cl->clFinish(shared);
+	cl->clFinish(unordered);
+	if (worst != 0)
+		return WIFEXITED(worst) ? WEXITSTATUS(worst) : 61;
+	if (!no_event_lives())
+		return 62;
+	*(_Atomic uint32_t *)argument = commands;
+	return 0;
+}
+
+// A number that the recorded process leaves for the test.
+static _Atomic uint32_t *shared_number(void)
+{
+	static _Atomic uint32_t *number;
+	if (number == NULL)
+		number = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	*number = 0;
+	return number;
+}
+
+// The file of the process that is no fork's child.
+static struct guest_trace parents_file(void)
+{
+	static struct guest_trace traces[16];
+	size_t count = load_files(folder, traces, 16);
+	for (size_t i = 0; i < count; i++)
+		if (!(traces[i].header->flags & TARE_TRACE_FORKED))
+			return traces[i];
+	fail();
+	return traces[0];
+}
+
+static void every_command_has_its_times_once(void **state)
+{
+	(void)state;
+	_Atomic uint32_t *count = shared_number();
+	assert_int_equal(run_recorded(folder, "", threads_and_forks, count), 0);
+	struct guest_trace trace = parents_file();
+	assert_true(*count > 0);
+	assert_true(is_complete_trace(&trace, *count));
+	assert_int_equal(trace.header->pending, 0);
+}
+
+// ---- signal handlers
+
+#ifndef UNDER_THREAD_SANITIZER
+static _Atomic int handled;
+
+static void call_from_handler(int number)
+{
+	(void)number;
+	handled++;
+	launch(shared, 0, NULL, NULL);
+	cl->clFinish(shared);
+}
+
+// Signals of timers come with the tick; those of another process come anywhere.
+static void send_signals(pid_t to)
+{
+	for (uint32_t i = 0; kill(to, SIGUSR1) == 0; i++)
+		for (volatile uint32_t wait = 0; wait < i % 512; wait++)
+			;
+	_exit(0);
+}
+
+static int signals(void *argument)
+{
+	enum { ENOUGH = 20000, MOST_MS = 1500 };
+	struct sigaction action = { .sa_handler = call_from_handler };
+	if (!begin())
+		return 60;
+	alarm(30); // a handler that waits for its own thread waits for ever
+	shared = make_queue(0);
+	sigaction(SIGUSR1, &action, NULL);
+	pid_t self = getpid(), sender = fork();
+	if (sender == 0)
+		send_signals(self);
+	uint64_t end = raw_ns() + MOST_MS * UINT64_C(1000000);
+	while (handled < ENOUGH && raw_ns() < end) {
+		for (int i = 0; i < 100; i++)
+			launch(shared, 0, NULL, NULL);
+		cl->clFinish(shared);
+	}
+	kill(sender, SIGKILL);
+	while (waitpid(sender, NULL, 0) < 0)
+		;
+	cl->clFinish(shared);
+	(void)argument;
+	return handled == 0 ? 63 : no_event_lives() ? 0 : 62;
+}
+
+static void handler_never_waits_for_its_own_thread(void **state)
+{
+	(void)state;
+	assert_int_equal(run_recorded(folder, "", signals, NULL), 0);
+}
+#endif
+
+// ---- events
+
+static int release_while_waiting(void *argument)
+{
+	(void)argument;
+	if (!begin())
+		return 60;
+	shared = make_queue(0);
+	for (int i = 0; i < 100; i++) {
+		cl_event event;
+		launch(shared, 0, NULL, &event);
+		drop_queue = shared;
+		if (cl->clWaitForEvents(1, &event) != CL_SUCCESS)
+			return 64;
+	}
+	return no_event_lives() ? 0 : 62;
+}
+
+static void events_may_end_while_they_are_waited_for(void **state)
+{
+	(void)state;
+	assert_int_equal(run_recorded(folder, "", release_while_waiting, NULL), 0);
+}
+
+static int wait_list_is_event(void *argument)
+{
+	(void)argument;
+	cl_event event;
+	if (!begin())
+		return 60;
+	shared = make_queue(0);
+	launch(shared, 0, NULL, &event);
+	cl_event first = event;
+	launch(shared, 1, &event, &event);
+	cl->clReleaseEvent(first);
+	cl->clReleaseEvent(event);
+	cl->clFinish(shared);
+	return first != event && no_event_lives() ? 0 : 62;
+}
+
+static void a_command_does_not_depend_on_itself(void **state)
+{
+	(void)state;
+	assert_int_equal(run_recorded(folder, "", wait_list_is_event, NULL), 0);
+	struct guest_trace trace = parents_file();
+	struct guest_place place = { 0 };
+	const union tare_trace_record *record;
+	uint64_t handles[2] = { 0 }, depends = 0;
+	while ((record = next_record(&trace, &place))) {
+		if (tare_trace_type(record->head) == TARE_TRACE_COMMAND)
+			handles[record->command.number - 1] = record->command.event;
+		if (tare_trace_type(record->head) == TARE_TRACE_DEPENDS)
+			depends = record->depends.event[0];
+	}
+	assert_true(handles[0] != 0);
+	assert_true(handles[0] != handles[1]);
+	assert_int_equal(depends, handles[0]);
+}
+
+// As where there is nothing to acquire.
+static int success_without_event(void *argument)
+{
+	(void)argument;
+	static char nothing;
+	cl_event event = (cl_event)&nothing;
+	if (!begin())
+		return 60;
+	shared = make_queue(0);
+	gives_no_event = true;
+	launch(shared, 0, NULL, &event);
+	cl->clFinish(shared);
+	return event == (cl_event)&nothing ? 0 : 65;
+}
+
+static void a_driver_may_give_no_event(void **state)
+{
+	(void)state;
+	assert_int_equal(run_recorded(folder, "", success_without_event, NULL), 0);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(every_command_has_its_times_once, set_up, tear_down),
+#ifndef UNDER_THREAD_SANITIZER
+		cmocka_unit_test_setup_teardown(handler_never_waits_for_its_own_thread, set_up, tear_down),
+#endif
+		cmocka_unit_test_setup_teardown(events_may_end_while_they_are_waited_for, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_command_does_not_depend_on_itself, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_driver_may_give_no_event, set_up, tear_down),
+	};
+	if (argc > 1 && !strcmp(argv[1], "--probe"))
+		return 0;
+	return cmocka_run_group_tests_name("opencl_threads", tests, NULL, NULL);
+}
