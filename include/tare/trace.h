@@ -26,6 +26,7 @@ struct tare_trace_file {
 	uint64_t unknown_records;                // of a type that this reader does not know
 	const char *problem;                     // first thing found wrong, a sentence; NULL: nothing
 	int64_t first_ns, last_ns;               // first and last known host time, CLOCK_MONOTONIC_RAW
+	int64_t claimed_ns;                      // when the last of its windows was claimed, or first_ns
 	int64_t residual_ns;                     // largest error of host ticks turned into ns; 0: exact
 };
 

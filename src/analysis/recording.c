@@ -130,6 +130,7 @@ static void finish_process(struct loading *l)
 	p->end_ns = ticks ? loading_ns(l, ticks) : p->recorded_from_ns;
 	if (loading_shift(l, file->last_ns) > p->end_ns && !h->end_ticks)
 		p->end_ns = loading_shift(l, file->last_ns);
+	p->came_to_exit = h->end_ticks != 0;
 	if (p->end_ns < p->start_ns)
 		p->end_ns = p->start_ns;
 	p->damaged_windows = file->damaged_windows;
@@ -146,9 +147,9 @@ static int on_event(void *context, const union tare_trace_record *record, int64_
 {
 	struct loading *l = context;
 
-	(void)written_ns;
 	if (!l->linked && loading_link(l))
 		return l->status;
+	loading_note_written(l, record, written_ns);
 	return loading_event(l, record);
 }
 
@@ -198,6 +199,8 @@ static int load_process(struct loading *l, const struct tare_trace_header *refer
 	l->first_command = r->command_count;
 	l->first_device = r->device_count;
 	l->first_memory = r->memory_count;
+	l->first_call_ns = l->inactive_since_ns = TARE_NO_TIME;
+	l->active_told = false;
 	if (add_process(l, reference))
 		return l->status;
 	status = tare_trace_read(l->trace, l->file, &visitor);
@@ -209,6 +212,8 @@ static int load_process(struct loading *l, const struct tare_trace_header *refer
 	if (!l->status && !loading_finish_waits(l) && !loading_map_times(l))
 		loading_apply_changes(l);
 	finish_process(l);
+	if (!l->status)
+		loading_lost_of_process(l);
 	if (!l->status && status < 0 && !r->processes[l->process].problem) {
 		char text[256];
 		snprintf(text, sizeof text, "%s could not be read to its end: %s",
@@ -290,10 +295,44 @@ static void set_name(struct loading *l, const char *path)
 	l->recording->name = loading_text(l, last);
 }
 
+struct file_start {
+	size_t file;
+	int64_t start_ns;
+};
+
+static int compare_starts(const void *a, const void *b)
+{
+	const struct file_start *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return (x->file > y->file) - (x->file < y->file);
+}
+
+// The files in the order in which their processes began, to be freed; then by name.
+static struct file_start *order_files(struct loading *l, const struct tare_trace_header *reference,
+                                      size_t count)
+{
+	struct file_start *order = calloc(count + 1, sizeof *order);
+
+	if (!order)
+		loading_fail(l, ENOMEM, "processes");
+	for (size_t i = 0; order && i < count; i++) {
+		const struct tare_trace_header *h = tare_trace_file(l->trace, i)->header;
+		const char *aligned;
+		l->shift_ns = loading_alignment_ns(h, reference, &aligned);
+		order[i] = (struct file_start){ i, loading_shift(l, h->start_raw_ns) };
+	}
+	if (order)
+		qsort(order, count, sizeof *order, compare_starts);
+	return order;
+}
+
 static int load_all(struct loading *l, const char *path, const char *json, size_t json_bytes)
 {
 	struct load_record record = { "", TARE_NO_TIME, TARE_NO_TIME, TARE_NO_TIME };
 	const struct tare_trace_header *reference;
+	struct file_start *order;
 	size_t count = l->trace ? tare_trace_file_count(l->trace) : 0;
 
 	set_name(l, path);
@@ -302,11 +341,17 @@ static int load_all(struct loading *l, const char *path, const char *json, size_
 	if (json)
 		loading_record_json(l, json, json_bytes, &record);
 	reference = choose_reference(l->trace, &record);
-	for (l->file = 0; l->file < count && !l->status; l->file++)
+	order = order_files(l, reference, count);
+	for (size_t i = 0; i < count && !l->status; i++) {
+		l->file = order[i].file;
 		load_process(l, reference);
+	}
+	free(order);
 	if (l->status || loading_order(l) || loading_same_devices(l))
 		return l->status;
 	set_bounds(l->recording, reference, &record);
+	if (loading_lost_at_the_end(l))
+		return l->status;
 	if (!*l->recording->program && l->recording->process_count)
 		l->recording->program = l->recording->processes[0].command_line;
 	return l->status;

@@ -143,7 +143,8 @@ struct load_track *loading_track(struct loading *l, uint32_t track)
 	*thread = (struct tare_recorded_thread){ .process = l->process, .track = track, .name = "",
 		.unfinished_function = TARE_NO_INDEX, .unfinished_since_ns = TARE_NO_TIME };
 	*state = (struct load_track){ .thread = (uint32_t)(l->recording->thread_count - 1),
-		.command = TARE_NO_INDEX, .call = TARE_NO_INDEX };
+		.command = TARE_NO_INDEX, .call = TARE_NO_INDEX,
+		.first_ns = TARE_NO_TIME, .last_ns = TARE_NO_TIME };
 	l->track_count++;
 	return state;
 }
@@ -158,6 +159,9 @@ static void define_track(struct loading *l, const struct tare_trace_track_record
 	thread = &l->recording->threads[state->thread];
 	thread->tid = t->tid;
 	thread->helper = tare_trace_detail(t->head) == TARE_TRACE_HELPER;
+	if (!thread->helper && (l->first_call_ns == TARE_NO_TIME ||
+	                        loading_ns(l, t->ticks) < l->first_call_ns))
+		l->first_call_ns = loading_ns(l, t->ticks);
 	thread->name = loading_text(l, tare_trace_text(l->trace, l->file, t->name));
 }
 

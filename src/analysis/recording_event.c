@@ -409,7 +409,8 @@ static int add_loss(struct loading *l, const struct tare_trace_loss *loss)
 	if (!added)
 		return l->status;
 	*added = (struct tare_recorded_loss){ l->process, track->thread, loading_ns(l, loss->from),
-		                              0, loss->records, loss->commands };
+		                              0, loss->records, loss->commands,
+		                              TARE_LOSS_NO_ROOM };
 	added->to_ns = not_before(loading_ns(l, loss->to), added->from_ns);
 	return 0;
 }
@@ -430,6 +431,7 @@ int loading_event(struct loading *l, const union tare_trace_record *record)
 	case TARE_TRACE_CPU_TIME: return add_cpu_time(l, &record->cpu_time);
 	case TARE_TRACE_CLOCK_PAIR: return loading_clock_pair(l, &record->clock_pair);
 	case TARE_TRACE_LOSS: return add_loss(l, &record->loss);
+	case TARE_TRACE_ACTIVE: return loading_active(l, &record->active);
 	case TARE_TRACE_TRANSFER: // the place in the object is not kept
 		if (!last_command(l, tare_trace_track(record->head), record->transfer.number,
 		                  &track) &&

@@ -40,6 +40,8 @@ struct load_track {
 	uint64_t command_enter;   // ticks
 	uint32_t call;            // the last one; TARE_NO_INDEX: none
 	uint64_t call_enter;      // ticks
+	int64_t first_ns, last_ns; // when its records were written; TARE_NO_TIME: there are none
+	uint32_t first_number;    // of its first command; 0: none
 	// What the events of a waiting call belong to; told before or after the call itself.
 	uint64_t waits_of;        // `enter` of the call, ticks
 	uint32_t waits_queue, waits_device;
@@ -77,6 +79,9 @@ struct loading {
 	struct tare_trace_clock_pair *pairs; // of devices, where they lie among definitions
 	size_t pair_count, pair_room;
 	bool linked;              // definitions have been resolved
+	int64_t first_call_ns;    // when its first thread was seen; TARE_NO_TIME: none was told
+	int64_t inactive_since_ns; // TARE_NO_TIME: events are recorded
+	bool active_told;
 	uint32_t contexts;
 	const char **platforms;   // names
 	uint32_t platform_count;
@@ -166,6 +171,17 @@ void loading_apply_changes(struct loading *l);
 int loading_event(struct loading *l, const union tare_trace_record *record);
 // Ends the lists of what commands wait for.
 int loading_finish_waits(struct loading *l);
+
+// ---- recording_lost.c: what was not recorded
+
+// Takes note of when a thread's record was written.
+void loading_note_written(struct loading *l, const union tare_trace_record *record,
+                          int64_t written_ns);
+int loading_active(struct loading *l, const struct tare_trace_active *active);
+// Adds the losses of this process, when it has been read and its end is known.
+int loading_lost_of_process(struct loading *l);
+// Adds those that need the end of the run.
+int loading_lost_at_the_end(struct loading *l);
 
 // ---- recording_times.c: device times
 

@@ -208,24 +208,53 @@ static bool is_called(const struct tare_recorded_process *process, const char *n
 	       strcmp(process->executable, name) == 0;
 }
 
+// "python3" for python3.11.
+static bool begins_with(const struct tare_recorded_process *process, const char *name)
+{
+	return name[0] && strncmp(base_name(process->executable), name, strlen(name)) == 0;
+}
+
+typedef bool names_process(const struct tare_recorded_process *process, const char *name);
+
 static int refuse_process(const char *text, const struct tare_recording *recording,
-                          const char *name, struct tare_error *error)
+                          names_process *named, struct tare_error *error)
 {
 	char there[300] = "", item[80], program[48];
 	struct list list = { there, sizeof there, 0, false };
 
 	for (size_t i = 0; i < recording->process_count; i++) {
 		const struct tare_recorded_process *process = &recording->processes[i];
-		if (name && !is_called(process, name))
+		if (named && !named(process, text))
 			continue;
 		clean_name(base_name(process->executable), program, sizeof program);
 		snprintf(item, sizeof item, "%zu (pid %" PRIu64 ", %s)", i, process->pid, program);
 		list_add(&list, item);
 	}
-	if (name)
+	if (named)
 		return tare_usage(error, "--process: several are called '%.40s': %s", text, there);
 	return tare_usage(error, "--process: no process '%.40s' in this trace; there %s %s", text,
 	                  recording->process_count == 1 ? "is" : "are", there[0] ? there : "none");
+}
+
+static size_t count_named(const char *text, const struct tare_recording *recording,
+                          names_process *named, struct tare_view *view)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < recording->process_count; i++) {
+		if (!named(&recording->processes[i], text))
+			continue;
+		view->process = (uint32_t)i;
+		count++;
+	}
+	return count;
+}
+
+static bool has_pid(const struct tare_recorded_process *process, const char *text)
+{
+	uint64_t number;
+
+	return parse_whole(text, &number) && process->pid == number;
 }
 
 static int parse_process(const char *text, const struct tare_recording *recording,
@@ -233,19 +262,17 @@ static int parse_process(const char *text, const struct tare_recording *recordin
 {
 	uint64_t number = 0;
 	bool whole = parse_whole(text, &number);
-	size_t count = 0;
+	// A pid before a number: a pid is what other tools say.
+	names_process *named = whole ? has_pid : is_called;
+	size_t count = count_named(text, recording, named, view);
 
-	for (size_t i = 0; i < recording->process_count; i++) {
-		const struct tare_recorded_process *process = &recording->processes[i];
-		// A pid before a number: a pid is what other tools say.
-		if (whole ? process->pid != number : !is_called(process, text))
-			continue;
-		view->process = (uint32_t)i;
-		count++;
+
+	if (count == 0 && !whole) {
+		named = begins_with;
+		count = count_named(text, recording, named, view);
 	}
 	if (count > 1)
-		return whole ? refuse_process(text, recording, NULL, error)
-		             : refuse_process(text, recording, text, error);
+		return refuse_process(text, recording, whole ? NULL : named, error);
 	if (count == 0 && whole && number < recording->process_count) {
 		view->process = (uint32_t)number;
 		return TARE_EXIT_OK;

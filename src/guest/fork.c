@@ -14,7 +14,10 @@ static void before_fork(void)
 {
 	int error = errno;
 	struct guest_thread *thread = NULL;
-	if (atomic_load(&guest_life) == GUEST_RECORDING)
+	bool recording = atomic_load(&guest_life) == GUEST_RECORDING;
+	// Else the child could find the vendor's locks held by a thread that it does not have.
+	guest_helper_hold(recording);
+	if (recording)
 		thread = guest_thread();
 	if (thread) {
 		thread->forking = guest_event_always(thread);
@@ -30,6 +33,7 @@ static void before_fork(void)
 static void in_parent(void)
 {
 	struct guest_thread *thread = guest_this;
+	guest_helper_resume();
 	if (!thread || !thread->forking)
 		return;
 	guest_commit(thread->forking, tare_trace_head(TARE_TRACE_FORK, 0, 0, thread->track));

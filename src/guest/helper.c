@@ -25,7 +25,7 @@ enum {
 	LEAVE_TURNS = 2500, LEAVE_NS = 20000, // 50 ms
 };
 
-static _Atomic uint32_t wakes, asleep, harvesting;
+static _Atomic uint32_t wakes, asleep, harvesting, held;
 
 struct helper {
 	struct guest_thread *thread;
@@ -49,6 +49,7 @@ void guest_helper_forget(void)
 {
 	atomic_store(&asleep, 0);
 	atomic_store(&harvesting, 0);
+	atomic_store(&held, 0);
 }
 
 static void sleep_until(uint64_t due, uint64_t now, uint32_t seen)
@@ -67,9 +68,9 @@ static void harvest(void)
 {
 	if (!guest_harvest)
 		return;
-	// guest_end says first that nobody may harvest any more, then looks whether one does.
+	// Who ends the process or forks says first that nobody may harvest, then looks whether one does.
 	atomic_store(&harvesting, 1);
-	if (atomic_load(&guest_alive))
+	if (atomic_load(&guest_alive) && !atomic_load(&held))
 		guest_harvest();
 	atomic_store(&harvesting, 0);
 }
@@ -79,6 +80,18 @@ void guest_helper_leave_harvest(void)
 	static const struct timespec moment = { .tv_nsec = LEAVE_NS };
 	for (int i = 0; i < LEAVE_TURNS && atomic_load(&harvesting); i++)
 		syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &moment, NULL);
+}
+
+void guest_helper_hold(bool wait)
+{
+	atomic_fetch_add(&held, 1);
+	if (wait)
+		guest_helper_leave_harvest();
+}
+
+void guest_helper_resume(void)
+{
+	atomic_fetch_sub(&held, 1);
 }
 
 void guest_sample(struct guest_thread *thread, bool write)

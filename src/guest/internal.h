@@ -100,6 +100,9 @@ bool guest_helper_start(void);
 void guest_helper_wake(void);
 // Waits, but not for long, until the helper is outside of `harvest`.
 void guest_helper_leave_harvest(void);
+// Keeps it outside from now on, waiting as above if `wait`; as often resumed as held.
+void guest_helper_hold(bool wait);
+void guest_helper_resume(void);
 void guest_helper_forget(void);
 // What the helper samples now and then, and guest_end at last.
 void guest_sample(struct guest_thread *thread, bool record);

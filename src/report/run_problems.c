@@ -57,7 +57,7 @@ static const char *plural(uint64_t count)
 
 // ---- of the processes
 
-enum about { STILL_RUNNING, KILLED, STOPPED, DAMAGED, COUNTED, NOT_TOLD, ABOUT_COUNT };
+enum about { STILL_RUNNING, KILLED, OUTLIVED, STOPPED, DAMAGED, COUNTED, NOT_TOLD, ABOUT_COUNT };
 
 static bool is_about(const struct tare_recording *recording,
                      const struct tare_recorded_process *process, enum about about)
@@ -66,7 +66,11 @@ static bool is_about(const struct tare_recording *recording,
 	case STILL_RUNNING:
 		return process->state == TARE_TRACE_RECORDING && !recording->complete;
 	case KILLED:
-		return process->state == TARE_TRACE_RECORDING && recording->complete;
+		return process->state == TARE_TRACE_RECORDING && recording->complete &&
+		       process->end_ns < recording->end_ns;
+	case OUTLIVED:
+		return process->state == TARE_TRACE_RECORDING && recording->complete &&
+		       process->end_ns >= recording->end_ns;
 	case STOPPED:
 		return process->state == TARE_TRACE_STOPPED;
 	case DAMAGED:
@@ -76,6 +80,46 @@ static bool is_about(const struct tare_recording *recording,
 	default:
 		return !process->problem && process->unknown_records > 0;
 	}
+}
+
+// Commands of such processes whose times would have come later.
+static uint64_t count_uncollected(const struct tare_recording *recording,
+                                  const struct tare_view *view, enum about about)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < recording->command_count; i++) {
+		const struct tare_recorded_command *command = &recording->commands[i];
+		uint32_t process = command->thread < recording->thread_count
+		                       ? recording->threads[command->thread].process
+		                       : TARE_NO_INDEX;
+		bool uncollected = command->start_ns == TARE_NO_TIME &&
+		                   !(command->flags & TARE_COMMAND_NO_TIMES) &&
+		                   (command->untimed == 0 ||
+		                    command->untimed == TARE_UNTIMED_ABANDONED);
+		count += uncollected && process < recording->process_count &&
+		         tare_view_has_process(view, process) &&
+		         is_about(recording, &recording->processes[process], about);
+	}
+	return count;
+}
+
+// It concerns figures only where times are missing because of it.
+static void add_unended(struct finder *finder, enum about about, const char *who)
+{
+	uint64_t missing =
+	    count_uncollected(finder->run->recording, finder->run->view, about);
+	char times[80] = "";
+
+	if (missing)
+		snprintf(times, sizeof times, "; device times of %llu command%s were not collected",
+		         big(missing), plural(missing));
+	if (about == KILLED)
+		add(finder, "killed", missing > 0,
+		    "%s ended without exit handlers (killed, or _exit)%s", who, times);
+	else
+		add(finder, "outlived", missing > 0, "%s was still running at the end%s", who,
+		    times);
 }
 
 // "process 412", "process 412 and 2 more".
@@ -108,11 +152,8 @@ static void add_processes(struct finder *finder, enum about about)
 		    who);
 		break;
 	case KILLED:
-		add(finder, "killed", true,
-		    "%s ended without an exit (killed, or _exit): recorded up to the last sign of "
-		    "life; "
-		    "device times that were not collected by then are missing",
-		    who);
+	case OUTLIVED:
+		add_unended(finder, about, who);
 		break;
 	case STOPPED: {
 		const char *why = tare_run_stop_title(first->stop_reason);
@@ -137,6 +178,74 @@ static void add_processes(struct finder *finder, enum about about)
 		    "it",
 		    who, big(first->unknown_records), plural(first->unknown_records));
 	}
+}
+
+// ---- of the time
+
+// What a reader can do so that more is recorded.
+static const char *way_out(const struct tare_recorded_loss *loss,
+                           const struct tare_recorded_process *process)
+{
+	switch (loss->why) {
+	case TARE_LOSS_STOPPED:
+		switch (process->stop_reason) {
+		case TARE_TRACE_MAX_SIZE:
+			return "its file reached --max-size; record with a larger one, or only a "
+			       "part of the run with --delay and --duration";
+		case TARE_TRACE_NO_SPACE:
+			return "no space was left on the disk; record to another one with -o, or "
+			       "only a part of the run with --duration";
+		case TARE_TRACE_FILE_LIMIT:
+			return "its file reached the process's limit; raise ulimit -f, or record "
+			       "only a part of the run with --duration";
+		default:
+			return "the recording stopped; record only a part of the run with "
+			       "--delay and --duration";
+		}
+	case TARE_LOSS_RECYCLED:
+		return "newer records took the place of older ones (--keep newest); a larger "
+		       "--max-size keeps more";
+	case TARE_LOSS_INACTIVE:
+		return "as --delay and --duration asked; tare report --from and --to choose "
+		       "what was";
+	case TARE_LOSS_NO_ROOM:
+		return "records found no room";
+	default:
+		return "a process gave no sign of life any more and did not say when it ended";
+	}
+}
+
+static int64_t seen_ns(const struct tare_view *view, const struct tare_recorded_loss *loss)
+{
+	int64_t from_ns = loss->from_ns > view->from_ns ? loss->from_ns : view->from_ns;
+	int64_t to_ns = loss->to_ns < view->to_ns ? loss->to_ns : view->to_ns;
+
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+// By the union of the devices; the longest loss in the view says why.
+static void find_not_recorded(struct finder *finder)
+{
+	const struct tare_recording *recording = finder->run->recording;
+	const struct tare_ledgers *ledgers = finder->run->ledgers;
+	const struct tare_view *view = finder->run->view;
+	const struct tare_ledger *all = ledgers->count ? &ledgers->ledgers[ledgers->count - 1] : NULL;
+	const struct tare_recorded_loss *longest = NULL;
+
+	if (!all || (double)all->parts_ns[TARE_LEDGER_NOT_RECORDED] <=
+	                WORTH_SAYING * (double)all->wall_ns)
+		return;
+	for (size_t i = 0; i < recording->loss_count; i++) {
+		const struct tare_recorded_loss *loss = &recording->losses[i];
+		if (loss->process < recording->process_count &&
+		    tare_view_has_process(view, loss->process) &&
+		    seen_ns(view, loss) > (longest ? seen_ns(view, longest) : 0))
+			longest = loss;
+	}
+	add(finder, "not-recorded", true, "%.1f %% of the time was not recorded%s%s",
+	    100 * (double)all->parts_ns[TARE_LEDGER_NOT_RECORDED] / (double)all->wall_ns,
+	    longest ? ": " : "",
+	    longest ? way_out(longest, &recording->processes[longest->process]) : "");
 }
 
 // ---- of the commands
@@ -349,6 +458,7 @@ int tare_run_problems_find(const struct tare_run_report *run, struct tare_run_pr
 			add(&finder, "not-complete", false,
 			    "the trace does not say that the program has ended: more may come");
 	}
+	find_not_recorded(&finder);
 	find_untimed(&finder);
 	find_losses(&finder);
 	find_clocks(&finder);

@@ -133,6 +133,7 @@ static const char *const host_titles[TARE_HOST_STATES] = {
 	[TARE_HOST_COMPUTING] = "computing",
 	[TARE_HOST_OFF_CPU] = "off the CPU",
 	[TARE_HOST_GONE] = "gone",
+	[TARE_HOST_NOT_RECORDED] = "not recorded",
 	[TARE_HOST_UNKNOWN] = "unknown",
 };
 

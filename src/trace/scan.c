@@ -358,13 +358,22 @@ static int make_map(struct tare_trace_source *source)
 	return 0;
 }
 
+static int64_t raw_ns(const struct tare_trace_source *source, uint64_t ticks)
+{
+	return source->map.segments ? tare_trace_map_ns(&source->map, ticks)
+	                            : (int64_t)(ticks & INT64_MAX);
+}
+
 static void tell_times(struct tare_trace_source *source)
 {
 	const struct tare_trace_header *header = &source->header;
 
 	source->open.first_ns = header->start_raw_ns;
-	source->open.last_ns = source->map.segments ? tare_trace_map_ns(&source->map, source->last_ticks)
-	                                            : (int64_t)(source->last_ticks & INT64_MAX);
+	source->open.last_ns = raw_ns(source, source->last_ticks);
+	// They are in the order of claiming.
+	source->open.claimed_ns =
+	    source->count ? raw_ns(source, source->places[source->count - 1].claimed_ticks)
+	                  : header->start_raw_ns;
 	if (source->open.last_ns < source->open.first_ns) {
 		tare_trace_say(source, "is damaged in its header: it began after its last record");
 		source->open.last_ns = source->open.first_ns;

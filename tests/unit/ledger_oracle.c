@@ -189,6 +189,24 @@ static bool untimed_at(const struct oracle *o, int64_t t)
 	return false;
 }
 
+// Whether commands to the device may be missing at t.
+static bool hidden_at(const struct oracle *o, int64_t t)
+{
+	for (size_t i = 0; i < o->r->loss_count; i++) {
+		const struct tare_recorded_loss *loss = &o->made->losses[i];
+		bool here = o->view->process == TARE_NO_INDEX || o->view->process == loss->process;
+		bool uses = o->device == TARE_NO_INDEX;
+		for (uint32_t k = 0; k < o->r->queue_count; k++)
+			uses |= o->made->queues[k].process == loss->process &&
+			        device_of_queue(o, k) == o->device;
+		bool helper = loss->thread != TARE_NO_INDEX && o->made->threads[loss->thread].helper;
+		if (here && uses && !helper && loss->why != TARE_LOSS_NO_SIGN &&
+		    loss->from_ns <= t && t < loss->to_ns)
+			return true;
+	}
+	return false;
+}
+
 // ---- contacts
 
 struct contact {
@@ -301,9 +319,12 @@ static enum tare_ledger_category idle_at(const struct oracle *o, int64_t t, uint
 	static const enum tare_ledger_category of[TARE_HOST_STATES] = {
 		TARE_LEDGER_BEFORE_FIRST, TARE_LEDGER_BUILD, TARE_LEDGER_ALLOCATE,
 		TARE_LEDGER_BLOCKING_COPY, TARE_LEDGER_WAIT, TARE_LEDGER_API, TARE_LEDGER_COMPUTING,
-		TARE_LEDGER_OFF_CPU, TARE_LEDGER_ENDED, TARE_LEDGER_UNKNOWN,
+		TARE_LEDGER_OFF_CPU, TARE_LEDGER_ENDED, TARE_LEDGER_NOT_RECORDED,
+		TARE_LEDGER_UNKNOWN,
 	};
 	int64_t ignored;
+	if (hidden_at(o, t))
+		return TARE_LEDGER_NOT_RECORDED;
 	if (untimed_at(o, t))
 		return TARE_LEDGER_UNTIMED;
 	uint32_t next = next_start(o, t);
@@ -313,9 +334,12 @@ static enum tare_ledger_category idle_at(const struct oracle *o, int64_t t, uint
 	if (t < c->enter_ns)
 		return of[oracle_host_at(o, c->thread, t)];
 	bool told = c->submitted_ns != TARE_NO_TIME;
-	if (t < (told ? c->submitted_ns : c->exit_ns))
-		return t < c->exit_ns ? TARE_LEDGER_API : TARE_LEDGER_HELD;
-	return t < ready_at(o, c, &ignored) ? TARE_LEDGER_DEPENDENCY : TARE_LEDGER_DISPATCH;
+	int64_t submitted = told ? c->submitted_ns : c->exit_ns;
+	if (t < submitted && t < c->exit_ns)
+		return TARE_LEDGER_API;
+	if (t < ready_at(o, c, &ignored))
+		return TARE_LEDGER_DEPENDENCY;
+	return t < submitted ? TARE_LEDGER_HELD : TARE_LEDGER_DISPATCH;
 }
 
 // The error of the device's stamps that divide categories at x; 0: none does.
@@ -343,14 +367,18 @@ static int64_t edge_at(const struct oracle *o, int64_t x)
 	if (before != after || (before == -1 && after == -1 && stamped))
 		return error;
 	uint32_t next = next_start(o, x);
-	if (after != -1 || next == TARE_NO_INDEX || untimed_at(o, x))
+	if (after != -1 || next == TARE_NO_INDEX || untimed_at(o, x) || hidden_at(o, x))
 		return 0;
 	const struct tare_recorded_command *c = &o->made->commands[next];
 	int64_t ready_error, ready = ready_at(o, c, &ready_error);
 	bool told = c->submitted_ns != TARE_NO_TIME;
-	int64_t submitted = told ? most(c->submitted_ns, c->enter_ns) : most(c->exit_ns, c->enter_ns);
-	error = told && x == submitted && c->submitted_ns == submitted ? residual(o, c) : 0;
-	return x == ready && ready > submitted ? most(error, ready_error) : error;
+	int64_t submitted = told ? c->submitted_ns : c->exit_ns;
+	int64_t returned = most(c->enter_ns, least(c->exit_ns, submitted));
+	// While c waits for others its submission divides nothing.
+	bool divides = told && c->enter_ns <= submitted &&
+	               (submitted <= c->exit_ns || submitted >= ready);
+	error = divides && x == submitted ? residual(o, c) : 0;
+	return x == ready && ready > returned ? most(error, ready_error) : error;
 }
 
 static int longer(const void *a, const void *b)

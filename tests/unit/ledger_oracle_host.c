@@ -48,10 +48,7 @@ static bool in_loss(const struct oracle *o, uint32_t thread, int64_t t)
 {
 	for (size_t i = 0; i < o->r->loss_count; i++) {
 		const struct tare_recorded_loss *loss = &o->made->losses[i];
-		bool mine = loss->thread == thread ||
-		            (loss->thread == TARE_NO_INDEX &&
-		             loss->process == o->made->threads[thread].process);
-		if (mine && loss->from_ns <= t && t < loss->to_ns)
+		if (loss->thread == thread && loss->from_ns <= t && t < loss->to_ns)
 			return true;
 	}
 	return false;
@@ -98,7 +95,7 @@ static enum tare_host_state call_state(const struct oracle *o, uint32_t thread, 
 		if ((y + 1) * row->inside_ns / ns > y * row->inside_ns / ns)
 			return oracle_role_state(row->role);
 	} else if (in_loss(o, thread, t)) {
-		return TARE_HOST_UNKNOWN;
+		return TARE_HOST_NOT_RECORDED;
 	}
 	return TARE_HOST_STATES;
 }
@@ -126,7 +123,7 @@ static void divide(struct oracle *o, uint32_t thread, int64_t from, int64_t to, 
 		unsigned state = o->host[thread][t];
 		outside += state == TARE_HOST_STATES;
 		waits += state == TARE_HOST_WAIT || state == TARE_HOST_BLOCKING_COPY ||
-		         state == TARE_HOST_UNKNOWN;
+		         state == TARE_HOST_NOT_RECORDED;
 	}
 	off = least(outside, most(0, to - from - waits - cpu_ns));
 	for (int64_t t = from; t < to; t++) {
@@ -163,9 +160,7 @@ static void find_life(struct oracle *o, uint32_t thread)
 		note_first(o, thread, recorded->unfinished_since_ns, 0);
 	for (size_t i = 0; i < o->r->loss_count; i++) {
 		const struct tare_recorded_loss *loss = &o->made->losses[i];
-		if (loss->from_ns < loss->to_ns &&
-		    (loss->thread == thread ||
-		     (loss->thread == TARE_NO_INDEX && loss->process == recorded->process)))
+		if (loss->from_ns < loss->to_ns && loss->thread == thread)
 			note_first(o, thread, loss->from_ns, 0);
 	}
 	if (!oracle_wanted_thread(o, thread))
@@ -230,9 +225,31 @@ void oracle_find_hosts(struct oracle *o)
 	}
 }
 
-enum tare_host_state oracle_host_at(const struct oracle *o, uint32_t thread, int64_t t)
+static bool process_lost(const struct oracle *o, uint32_t thread, int64_t t)
+{
+	for (size_t i = 0; i < o->r->loss_count; i++) {
+		const struct tare_recorded_loss *loss = &o->made->losses[i];
+		bool mine = thread == TARE_NO_INDEX
+		                ? o->view->process == TARE_NO_INDEX || o->view->process == loss->process
+		                : o->made->threads[thread].process == loss->process;
+		if (loss->thread == TARE_NO_INDEX && mine && loss->from_ns <= t && t < loss->to_ns)
+			return true;
+	}
+	return false;
+}
+
+static enum tare_host_state recorded_host_at(const struct oracle *o, uint32_t thread, int64_t t)
 {
 	while (thread != TARE_NO_INDEX && o->first[thread] > t)
 		thread = o->stand_in[thread];
 	return thread == TARE_NO_INDEX ? TARE_HOST_BEFORE_FIRST : o->host[thread][t];
+}
+
+enum tare_host_state oracle_host_at(const struct oracle *o, uint32_t thread, int64_t t)
+{
+	enum tare_host_state state = recorded_host_at(o, thread, t);
+	bool call = state == TARE_HOST_BUILD || state == TARE_HOST_ALLOCATE ||
+	            state == TARE_HOST_BLOCKING_COPY || state == TARE_HOST_WAIT ||
+	            state == TARE_HOST_API;
+	return !call && process_lost(o, thread, t) ? TARE_HOST_NOT_RECORDED : state;
 }

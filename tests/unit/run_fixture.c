@@ -21,6 +21,7 @@ static struct tare_recorded_queue queues[2];
 static struct tare_recorded_program programs[1];
 static struct tare_recorded_kernel kernels[2];
 static struct tare_recorded_shape shapes[3];
+static struct tare_recorded_loss losses[2];
 static struct tare_recorded_change changes[4]; // the last one of process 1
 
 static void set_processes(void)
@@ -293,6 +294,16 @@ static void make_many(struct run_fixture *fixture)
 	set_ledger(&ledgers[2], "union", "all devices", TARE_NO_INDEX);
 	ledgers[1].parts_ns[TARE_LEDGER_UNKNOWN] += 1000 * MS;
 	ledgers[1].parts_ns[TARE_LEDGER_KERNEL] -= 1000 * MS;
+	ledgers[2].parts_ns[TARE_LEDGER_NOT_RECORDED] += 2000 * MS;
+	ledgers[2].parts_ns[TARE_LEDGER_KERNEL] -= 2000 * MS;
+	ledgers[2].matrix_ns[TARE_HOST_NOT_RECORDED][TARE_DEVICE_IDLE] += 1120 * MS;
+	ledgers[2].matrix_ns[TARE_HOST_UNKNOWN][TARE_DEVICE_IDLE] = 0;
+	losses[0] = (struct tare_recorded_loss){ .process = 0, .thread = 0, .from_ns = START,
+		.to_ns = START + 1500 * MS, .why = TARE_LOSS_NO_ROOM };
+	losses[1] = (struct tare_recorded_loss){ .process = 1, .thread = TARE_NO_INDEX,
+		.from_ns = START + 9000 * MS, .to_ns = START + 11000 * MS, .why = TARE_LOSS_STOPPED };
+	recording->losses = losses;
+	recording->loss_count = 2;
 	fixture->ledgers = (struct tare_ledgers){ ledgers, 3, gaps, 8 };
 	fixture->view.from_ns += 1000 * MS;
 	fixture->view.kernel = "*N*";

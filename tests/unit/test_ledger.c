@@ -165,6 +165,14 @@ static void after_a_marker(struct made *made)
 	command(made, K, 10, 20, 30, 600, 700);
 }
 
+// The marker that it waits for is complete at 200; it is submitted at 400.
+static void held_after_waiting(struct made *made)
+{
+	simple_busy(made);
+	command(made, TARE_KIND_MARKER, 0, 5, 10, 20, 200);
+	command(made, K, 0, 10, 400, 500, 700);
+}
+
 static void submission_not_told(struct made *made)
 {
 	simple_busy(made);
@@ -220,6 +228,57 @@ static void records_lost(struct made *made)
 	made->recording.loss_count = 1;
 	call(made, TARE_ROLE_BUILD, 0, 300);
 	command(made, K, 800, 800, 800, 800, 1000);
+}
+
+static void lose(struct made *made, int64_t from_ns, int64_t to_ns, enum tare_loss_why why)
+{
+	made->losses[made->recording.loss_count++] = (struct tare_recorded_loss){
+		.thread = TARE_NO_INDEX, .from_ns = from_ns, .to_ns = to_ns, .why = why,
+	};
+}
+
+// A kernel runs on, and the last wait is known, when the file is full.
+static void stopped(struct made *made)
+{
+	simple_busy(made);
+	command(made, K, 100, 110, 120, 130, 500);
+	call(made, TARE_ROLE_WAIT, 120, 300);
+	lose(made, 300, 950, TARE_LOSS_STOPPED);
+	made->processes[0].end_ns = 950;
+}
+
+// What could only end after the file was full is not recorded rather than untimed.
+static void stopped_in_flight(struct made *made)
+{
+	simple_busy(made);
+	command(made, K, 100, 120, NOT_TOLD, NOT_TOLD, NOT_TOLD);
+	lose(made, 300, 900, TARE_LOSS_STOPPED);
+	lose(made, 400, 500, TARE_LOSS_STOPPED);
+}
+
+static void recycled(struct made *made)
+{
+	simple_busy(made);
+	command(made, K, 600, 610, 620, 630, 700);
+	lose(made, 200, 600, TARE_LOSS_RECYCLED);
+}
+
+static void delayed(struct made *made)
+{
+	simple_busy(made);
+	lose(made, 50, 400, TARE_LOSS_INACTIVE);
+	call(made, TARE_ROLE_BUILD, 450, 500);
+	command(made, K, 500, 510, 520, 530, 700);
+	lose(made, 800, 1000, TARE_LOSS_INACTIVE);
+}
+
+// It may have gone on, or not; that it made no call is known.
+static void no_sign(struct made *made)
+{
+	simple_busy(made);
+	command(made, K, 0, 10, 20, 30, 900);
+	lose(made, 500, 980, TARE_LOSS_NO_SIGN);
+	made->processes[0].end_ns = 500;
 }
 
 static void polling_row(struct made *made)
@@ -321,10 +380,10 @@ static const struct ledger_case {
 	  { { TARE_LEDGER_KERNEL, 100 }, { TARE_LEDGER_BEFORE_FIRST, 100 },
 	    { TARE_LEDGER_UNTIMED, 500 }, { TARE_LEDGER_COMPUTING, 300 } }, 0, 0 },
 	{ "user event", user_event, { { TARE_LEDGER_KERNEL, 100 }, { TARE_LEDGER_API, 100 },
-	    { TARE_LEDGER_HELD, 100 }, { TARE_LEDGER_DEPENDENCY, 400 },
+	    { TARE_LEDGER_DEPENDENCY, 500 },
 	    { TARE_LEDGER_COMPUTING, 300 } }, 0, 0 },
 	{ "after a marker", after_a_marker, { { TARE_LEDGER_KERNEL, 100 }, { TARE_LEDGER_API, 20 },
-	    { TARE_LEDGER_HELD, 10 }, { TARE_LEDGER_DEPENDENCY, 370 },
+	    { TARE_LEDGER_DEPENDENCY, 380 },
 	    { TARE_LEDGER_DISPATCH, 200 }, { TARE_LEDGER_COMPUTING, 300 } }, 0, 0 },
 	{ "submission not told", submission_not_told, { { TARE_LEDGER_KERNEL, 100 },
 	    { TARE_LEDGER_API, 100 }, { TARE_LEDGER_DISPATCH, 500 },
@@ -342,8 +401,26 @@ static const struct ledger_case {
 	{ "CPU of the process only", cpu_of_the_process_only, { { TARE_LEDGER_KERNEL, 200 },
 	    { TARE_LEDGER_API, 100 }, { TARE_LEDGER_COMPUTING, 156 },
 	    { TARE_LEDGER_OFF_CPU, 544 } }, 0, 0 },
-	{ "records lost", records_lost, { { TARE_LEDGER_KERNEL, 200 }, { TARE_LEDGER_BUILD, 300 },
-	    { TARE_LEDGER_UNKNOWN, 300 }, { TARE_LEDGER_COMPUTING, 200 } }, 0, 0 },
+	{ "records lost", records_lost, { { TARE_LEDGER_KERNEL, 200 }, { TARE_LEDGER_BUILD, 200 },
+	    { TARE_LEDGER_NOT_RECORDED, 400 }, { TARE_LEDGER_COMPUTING, 200 } }, 0, 0 },
+	{ "stopped", stopped, { { TARE_LEDGER_KERNEL, 370 }, { TARE_LEDGER_BEFORE_FIRST, 100 },
+	    { TARE_LEDGER_API, 10 }, { TARE_LEDGER_HELD, 10 }, { TARE_LEDGER_DISPATCH, 10 },
+	    { TARE_LEDGER_NOT_RECORDED, 450 }, { TARE_LEDGER_ENDED, 50 } }, 0, 0 },
+	{ "stopped in flight", stopped_in_flight, { { TARE_LEDGER_BEFORE_FIRST, 100 },
+	    { TARE_LEDGER_UNTIMED, 300 }, { TARE_LEDGER_NOT_RECORDED, 600 } }, 0, 0 },
+	{ "recycled", recycled, { { TARE_LEDGER_KERNEL, 70 }, { TARE_LEDGER_BEFORE_FIRST, 200 },
+	    { TARE_LEDGER_NOT_RECORDED, 400 }, { TARE_LEDGER_API, 10 }, { TARE_LEDGER_HELD, 10 },
+	    { TARE_LEDGER_DISPATCH, 10 }, { TARE_LEDGER_COMPUTING, 300 } }, 0, 0 },
+	{ "delayed", delayed, { { TARE_LEDGER_KERNEL, 170 }, { TARE_LEDGER_BEFORE_FIRST, 100 },
+	    { TARE_LEDGER_NOT_RECORDED, 550 }, { TARE_LEDGER_BUILD, 50 }, { TARE_LEDGER_API, 10 },
+	    { TARE_LEDGER_HELD, 10 }, { TARE_LEDGER_DISPATCH, 10 },
+	    { TARE_LEDGER_COMPUTING, 100 } }, 0, 0 },
+	{ "no sign of life", no_sign, { { TARE_LEDGER_KERNEL, 870 }, { TARE_LEDGER_API, 10 },
+	    { TARE_LEDGER_HELD, 10 }, { TARE_LEDGER_DISPATCH, 10 },
+	    { TARE_LEDGER_NOT_RECORDED, 80 }, { TARE_LEDGER_ENDED, 20 } }, 0, 0 },
+	{ "held after the last command", held_after_waiting, { { TARE_LEDGER_KERNEL, 200 },
+	    { TARE_LEDGER_API, 10 }, { TARE_LEDGER_DEPENDENCY, 190 }, { TARE_LEDGER_HELD, 200 },
+	    { TARE_LEDGER_DISPATCH, 100 }, { TARE_LEDGER_COMPUTING, 300 } }, 0, 0 },
 	{ "polling", polling_row, { { TARE_LEDGER_KERNEL, 600 }, { TARE_LEDGER_WAIT, 400 } }, 0, 0 },
 	{ "asking", asking_row, { { TARE_LEDGER_KERNEL, 600 }, { TARE_LEDGER_API, 100 },
 	    { TARE_LEDGER_COMPUTING, 300 } }, 0, 0 },

@@ -245,18 +245,31 @@ static void paint(struct scene *scene, int queue, enum tare_ledger_category cate
 	}
 }
 
+// When all that an operation waits for has ended: its list, and the one before it on its queue.
+static int64_t free_ns(const struct scene *scene, const struct operation *operation)
+{
+	int64_t free_ps = 0;
+	for (size_t i = 0; i < operation->wait_count; i++)
+		if (operation->waits[i]->end_ps > free_ps)
+			free_ps = operation->waits[i]->end_ps;
+	for (const struct operation *other = scene->operations; other < operation; other++)
+		if (other->queue == operation->queue && other->model.end_ps > free_ps)
+			free_ps = other->model.end_ps;
+	return free_ps / 1000;
+}
+
 // Backwards from the start of an operation to the end of whatever ran before.
 static void paint_idle_before(struct scene *scene, const struct operation *operation)
 {
 	const struct tare_model_operation *model = &operation->model;
+	int64_t waits_until_ns = free_ns(scene, operation);
 	for (int64_t t = model->start_ps / 1000 - 1; t >= 0 && scene->truth[t] == NO_CATEGORY; t--)
 		scene->truth[t] = (unsigned char)(
-		    t >= model->ready_ps / 1000 && t >= model->submitted_ps / 1000
-		        ? TARE_LEDGER_DISPATCH
-		    : t >= model->submitted_ps / 1000 ? TARE_LEDGER_DEPENDENCY
-		    : t >= operation->exit_ns         ? TARE_LEDGER_HELD
-		    : t >= operation->enter_ns        ? TARE_LEDGER_API
-		                                      : scene->host[t]);
+		    t < operation->enter_ns ? scene->host[t]
+		    : t < operation->exit_ns && t < model->submitted_ps / 1000 ? TARE_LEDGER_API
+		    : t < waits_until_ns             ? TARE_LEDGER_DEPENDENCY
+		    : t < model->submitted_ps / 1000 ? TARE_LEDGER_HELD
+		                                     : TARE_LEDGER_DISPATCH);
 }
 
 // What each nanosecond is for a device: 0 the first, 1 the other.

@@ -133,6 +133,7 @@ static void some_loss(struct tare_random *random, struct made *made)
 		.process = made->threads[thread].process,
 		.thread = one_in(random, 2) ? thread : TARE_NO_INDEX,
 		.from_ns = from_ns, .to_ns = from_ns + below(random, 40),
+		.why = one_in(random, 4) ? TARE_LOSS_NO_SIGN : TARE_LOSS_NO_ROOM,
 	};
 }
 
@@ -159,7 +160,7 @@ static struct made *some_threads(struct tare_random *random, int64_t most_residu
 		for (int64_t t = 1 + below(random, 3); t > 0; t--)
 			if (!most_threads || made->recording.thread_count < most_threads)
 				some_thread(random, made, p);
-	if (one_in(random, 4))
+	while (one_in(random, 3))
 		some_loss(random, made);
 	made_sort(made);
 	return made;

@@ -123,7 +123,7 @@ static void dependency_on_another_device(void **state)
 	made_command(made, made_plain_command(0, 1, K, 20, 30, 40, 350, 600));
 	made_waits(made, first, 1);
 	compute(made, &ledgers);
-	assert_int_equal(ledgers.ledgers[1].parts_ns[TARE_LEDGER_DEPENDENCY], 260);
+	assert_int_equal(ledgers.ledgers[1].parts_ns[TARE_LEDGER_DEPENDENCY], 270);
 	assert_int_equal(ledgers.ledgers[1].parts_ns[TARE_LEDGER_DISPATCH], 50);
 	tare_ledgers_free(&ledgers);
 	free(made);

@@ -38,6 +38,7 @@ static void filters_pick_what_they_name(void **state)
 		{ { .process = "4125" }, 0, 12410 * S / 1000, 1, TARE_NO_INDEX },
 		{ { .process = "worker" }, 0, 12410 * S / 1000, 1, TARE_NO_INDEX },
 		{ { .process = "/home/u/simulate" }, 0, 12410 * S / 1000, 0, TARE_NO_INDEX },
+		{ { .process = "wor" }, 0, 12410 * S / 1000, 1, TARE_NO_INDEX },
 		{ { .device = "1" }, 0, 12410 * S / 1000, TARE_NO_INDEX, 1 },
 		{ { .device = "a100" }, 0, 12410 * S / 1000, TARE_NO_INDEX, 1 },
 		{ { .task = "n*2" }, 0, 12410 * S / 1000, TARE_NO_INDEX, TARE_NO_INDEX },
@@ -80,7 +81,8 @@ static void what_is_not_there_is_refused_with_what_is(void **state)
 		{ { .to = "0" }, "--from 0 is not before --to 0" },
 		{ { .process = "2" }, "no process '2' in this trace; there are 0 (pid 4120, simulate), "
 		                      "1 (pid 4125, worker)" },
-		{ { .process = "work" }, "no process 'work' in this trace" },
+		{ { .process = "orker" }, "no process 'orker' in this trace" },
+		{ { .process = "" }, "no process '' in this trace" },
 		{ { .device = "2" }, "no device '2' in this trace; there are 0 (NVIDIA H200), 1 (NVIDIA A100)" },
 		{ { .device = "nvidia" }, "'nvidia' could be any of several; there are 0 (NVIDIA H200), 1" },
 		{ { .device = "Arc" }, "no device 'Arc'" },
@@ -105,6 +107,13 @@ static void a_name_of_several_processes_is_refused_with_their_pids(void **state)
 	fixture.recording.processes[1].executable = "/opt/simulate";
 	assert_int_equal(tare_report_view_parse(&settings, &fixture.recording, &view, &error), TARE_EXIT_USAGE);
 	assert_non_null(strstr(error.message, "several are called 'simulate': 0 (pid 4120, simulate), 1 (pid 4125"));
+	// The whole name before one that only begins so.
+	fixture.recording.processes[1].executable = "/opt/simulate.11";
+	assert_int_equal(tare_report_view_parse(&settings, &fixture.recording, &view, &error), TARE_EXIT_OK);
+	assert_int_equal(view.process, 0);
+	settings.process = "simul";
+	assert_int_equal(tare_report_view_parse(&settings, &fixture.recording, &view, &error), TARE_EXIT_USAGE);
+	assert_non_null(strstr(error.message, "several are called 'simul': 0 (pid 4120, simulate), 1 (pid 4125"));
 	fixture.recording.processes[1].executable = "/opt/worker";
 }
 
