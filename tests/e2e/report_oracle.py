@@ -279,10 +279,11 @@ def split_idle(host, command, ready, start, end, pieces):
     submitted = max(submitted, enter)
     if submitted > command.start:  # cannot be: left out
         submitted = min(leave, command.start)
-    ready = min(max(ready, submitted), command.start)
-    borders = [("host", start, enter), ("host_api", enter, min(leave, submitted)),
-               ("held", max(min(leave, submitted), enter), submitted), ("dependency", submitted, ready),
-               ("dispatch", ready, command.start)]
+    returned = min(max(min(leave, submitted), enter), command.start)
+    ready = min(max(ready, returned), command.start)
+    submitted = min(max(submitted, ready), command.start)
+    borders = [("host", start, enter), ("host_api", enter, returned), ("dependency", returned, ready),
+               ("held", ready, submitted), ("dispatch", submitted, command.start)]
     for name, a, b in borders:
         a, b = max(a, start), min(b, end)
         if a >= b:

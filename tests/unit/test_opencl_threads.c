@@ -28,6 +28,7 @@ struct event {
 	_Atomic int references;
 	struct queue *_Atomic queue;
 	_Atomic uint32_t number;
+	_Atomic bool done; // before those that were enqueued before it
 };
 static struct queue queues[QUEUES];
 static struct event events[EVENTS];
@@ -53,7 +54,7 @@ static struct event *alive(cl_event handle)
 
 static bool is_complete(const struct event *event)
 {
-	return (int32_t)(event->queue->done - event->number) >= 0;
+	return event->done || (int32_t)(event->queue->done - event->number) >= 0;
 }
 
 static cl_command_queue create_queue(cl_context of, cl_device_id on,
@@ -93,6 +94,7 @@ static cl_int enqueue(cl_command_queue handle, cl_event *event)
 			continue;
 		one->queue = queue;
 		one->number = number;
+		one->done = false;
 		one->references = 1;
 		*event = (cl_event)one;
 		return CL_SUCCESS;
@@ -116,13 +118,25 @@ static cl_int finish(cl_command_queue handle)
 	return CL_SUCCESS;
 }
 
+static void complete(struct event *event)
+{
+	if (event->queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
+		event->done = true;
+	else
+		finish((cl_command_queue)event->queue);
+}
+
 static cl_int write_buffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, size_t offset,
                            size_t bytes, const void *host, cl_uint count, const cl_event *waits,
                            cl_event *event)
 {
 	(void)memory, (void)blocking, (void)offset, (void)bytes, (void)host, (void)count, (void)waits;
 	cl_int result = enqueue(queue, event);
-	return result != CL_SUCCESS ? result : finish(queue);
+	if (event != NULL)
+		complete((struct event *)*event);
+	else
+		finish(queue);
+	return result;
 }
 
 static cl_int retain_event(cl_event event)
@@ -142,7 +156,7 @@ static cl_int release_event(cl_event event)
 static cl_int wait_events(cl_uint count, const cl_event *list)
 {
 	for (cl_uint i = 0; i < count; i++)
-		finish((cl_command_queue)alive(list[i])->queue);
+		complete(alive(list[i]));
 	if (drop_queue != NULL) {
 		cl_command_queue queue = drop_queue;
 		drop_queue = NULL;
