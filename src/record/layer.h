@@ -27,7 +27,8 @@ struct tare_record_options {
 };
 
 // The environment for the program: tare's own (`inherited`), with the layer before those that were
-// in OPENCL_LAYERS (others of its name are left out: two recorders would count everything twice), and with what src/guest/environment.h names. start_raw_ns: CLOCK_MONOTONIC_RAW
+// in OPENCL_LAYERS (others of its name are left out: two recorders would count everything twice),
+// and with what src/guest/environment.h names. start_raw_ns: CLOCK_MONOTONIC_RAW
 // now. Returns an array of texts that ends with NULL, for tare_environment_free; NULL: no memory.
 char **tare_environment_make(char *const *inherited, const char *layer, const char *directory,
                              const struct tare_record_options *options, int64_t start_raw_ns);

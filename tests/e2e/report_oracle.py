@@ -384,7 +384,7 @@ def summary(trace, record, wall_ns):
     bounds = {"device": working["kernel"] + working["local_copy"],
               "transfer": sum(ns for name, ns in working.items() if name.startswith("transfer_")) +
               working["host_blocking_copy"],
-              "not_clear": working["untimed"] + working["unknown"], "all": end - start}
+              "not_clear": working["untimed"] + working["not_recorded"] + working["unknown"], "all": end - start}
     return found, bounds, "idle" not in working
 
 
