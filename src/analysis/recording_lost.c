@@ -31,11 +31,8 @@ static int64_t first_call_ns(const struct loading *l)
 void loading_note_written(struct loading *l, const union tare_trace_record *record,
                           int64_t written_ns)
 {
-	struct load_track *track;
+	struct load_track *track = loading_track(l, tare_trace_track(record->head));
 
-	if (tare_trace_type(record->head) == TARE_TRACE_ACTIVE)
-		return; // of the recorder, whichever thread wrote it
-	track = loading_track(l, tare_trace_track(record->head));
 	if (!track)
 		return;
 	written_ns = loading_shift(l, written_ns);

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from recorded import PROGRAMS, QUIET, built, counting_environment, kernel_cache, read_counts, recorder  # noqa: E402, F401
+from recorded import PROGRAMS, QUIET, built, counting_environment, kernel_cache, part, read_counts, recorder  # noqa: E402, F401
 
 pytestmark = built()
 HEADER, COMMAND = 4096, 18  # of the trace file: bytes of the first page, the type of a command's record
@@ -54,6 +54,7 @@ def test_max_size(recorder, keep):  # noqa: F811
     process, = report["processes"]
     assert (process["stop_reason"] == "max_size") == (keep == "oldest")
     assert coverage["lost_commands"] < IN_ALL
+    assert part(report, "not_recorded") > 0
     numbers = numbers_in(done.folder)
     assert len(numbers) == IN_ALL - coverage["lost_commands"]
     assert (min(numbers) == 1, max(numbers) == IN_ALL) == (keep == "oldest", keep == "newest")

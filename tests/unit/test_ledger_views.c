@@ -129,6 +129,31 @@ static void dependency_on_another_device(void **state)
 	free(made);
 }
 
+// A process that was not recorded hides what happened on the devices that it uses, not on others.
+static void lost_for_its_own_devices(void **state)
+{
+	struct made *made = made_new(0);
+	struct tare_ledgers ledgers;
+	(void)state;
+	simple_busy(made);
+	command(made, K, 0, 10, 20, 100, 300);
+	made_process(made, 1000);
+	made_thread(made, 1);
+	made_device(made, 1, TARE_NO_INDEX, 0);
+	made_queue(made, 1, 1, false);
+	made_command(made, made_plain_command(1, 1, K, 0, 10, 20, 100, 400));
+	made->losses[0] = (struct tare_recorded_loss){ .process = 1, .thread = TARE_NO_INDEX,
+		.from_ns = 350, .to_ns = 900, .why = TARE_LOSS_STOPPED };
+	made->recording.loss_count = 1;
+	compute(made, &ledgers);
+	assert_int_equal(ledgers.count, 3);
+	assert_int_equal(ledgers.ledgers[0].parts_ns[TARE_LEDGER_NOT_RECORDED], 0);
+	assert_int_equal(ledgers.ledgers[1].parts_ns[TARE_LEDGER_NOT_RECORDED], 500);
+	assert_int_equal(ledgers.ledgers[2].parts_ns[TARE_LEDGER_NOT_RECORDED], 500);
+	tare_ledgers_free(&ledgers);
+	free(made);
+}
+
 static void near_edges(void **state)
 {
 	static const struct {
@@ -264,6 +289,7 @@ int main(void)
 		cmocka_unit_test(two_devices_and_their_union),
 		cmocka_unit_test(processes_share_a_device),
 		cmocka_unit_test(dependency_on_another_device),
+		cmocka_unit_test(lost_for_its_own_devices),
 		cmocka_unit_test(near_edges),
 		cmocka_unit_test(many_edges),
 		cmocka_unit_test(longest_gaps_of_each_device),

@@ -103,9 +103,9 @@ static void time_that_was_not_recorded(void **state)
 		fixture.ledgers.ledgers[1].parts_ns[TARE_LEDGER_NOT_RECORDED] = rows[i].part_ms * MS;
 		fixture.recording.processes[0].stop_reason = rows[i].stop_reason;
 		// The longest within the view says why.
-		losses[0] = (struct tare_recorded_loss){ .thread = TARE_NO_INDEX, .from_ns = 0,
+		losses[1] = (struct tare_recorded_loss){ .thread = TARE_NO_INDEX, .from_ns = 0,
 			.to_ns = fixture.view.from_ns + 5, .why = TARE_LOSS_NO_SIGN };
-		losses[1] = (struct tare_recorded_loss){ .thread = TARE_NO_INDEX,
+		losses[0] = (struct tare_recorded_loss){ .thread = TARE_NO_INDEX,
 			.from_ns = fixture.view.from_ns, .to_ns = fixture.view.from_ns + 100 * MS,
 			.why = rows[i].why };
 		fixture.recording.losses = losses;
