@@ -3,10 +3,6 @@
 // docs/ledger.md, "What was not recorded", states the rules.
 #include "analysis/recording_internal.h"
 
-// The recorder's own thread gives a sign of life at least once a second; as much again for a
-// machine that is busy.
-static const int64_t sign_of_life_ns = INT64_C(2000000000);
-
 static void add_lost(struct loading *l, uint32_t process, int64_t from_ns, int64_t to_ns,
                      enum tare_loss_why why)
 {
@@ -117,26 +113,16 @@ int loading_lost_of_process(struct loading *l)
 	return l->status;
 }
 
-static bool has_helper(const struct tare_recording *r, uint32_t process)
-{
-	for (size_t i = 0; i < r->thread_count; i++)
-		if (r->threads[i].process == process && r->threads[i].helper)
-			return true;
-	return false;
-}
-
 int loading_lost_at_the_end(struct loading *l)
 {
 	struct tare_recording *r = l->recording;
 
 	for (uint32_t i = 0; i < r->process_count && !l->status; i++) {
 		const struct tare_recorded_process *p = &r->processes[i];
-		int64_t to_ns = r->end_ns;
 		if (p->came_to_exit || p->state == TARE_TRACE_EXEC)
 			continue;
-		if (has_helper(r, i) && to_ns > p->end_ns + sign_of_life_ns)
-			to_ns = p->end_ns + sign_of_life_ns;
-		add_lost(l, i, p->end_ns, to_ns, TARE_LOSS_NO_SIGN);
+		// However long: a driver that hangs may keep the recorder's own thread, too.
+		add_lost(l, i, p->end_ns, r->end_ns, TARE_LOSS_NO_SIGN);
 	}
 	return l->status;
 }

@@ -186,7 +186,7 @@ static void delay_and_duration(void **state)
 	}
 }
 
-// Between the last sign of life and the run's end, for as long as the recorder's thread may be silent.
+// Between the last sign of life and the run's end, with a thread of the recorder's or without.
 static void a_process_without_an_end(void **state)
 {
 	static const struct {
@@ -198,7 +198,7 @@ static void a_process_without_an_end(void **state)
 		size_t count;
 	} rows[] = {
 		{ TARE_TRACE_RECORDING, 0, 900, true, { 500, 900, TARE_LOSS_NO_SIGN }, 1 },
-		{ TARE_TRACE_RECORDING, 0, 60000, true, { 500, 2500, TARE_LOSS_NO_SIGN }, 1 },
+		{ TARE_TRACE_RECORDING, 0, 60000, true, { 500, 60000, TARE_LOSS_NO_SIGN }, 1 },
 		{ TARE_TRACE_RECORDING, 0, 60000, false, { 500, 60000, TARE_LOSS_NO_SIGN }, 1 },
 		{ TARE_TRACE_RECORDING, 600, 900, true, { 0 }, 0 },
 		{ TARE_TRACE_ENDED, 600, 900, true, { 0 }, 0 },
