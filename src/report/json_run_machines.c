@@ -180,8 +180,6 @@ static void put_process(struct tare_json *json, const struct tare_recording *rec
 		const char *key;
 		uint64_t value;
 	} counts[] = {
-		{ "cpu_ns", process->cpu_ns },
-		{ "helper_cpu_ns", process->helper_cpu_ns },
 		{ "lost_records", process->lost_records },
 		{ "lost_commands", process->lost_commands },
 		{ "recycled_records", process->recycled_records },
@@ -194,6 +192,9 @@ static void put_process(struct tare_json *json, const struct tare_recording *rec
 
 	tare_json_put(json, object, "number", json_integer((json_int_t)number));
 	put_identity(json, process, object);
+	// Nothing runs in no time: 0 is a clock that was not read before the process was gone.
+	tare_json_put(json, object, "cpu_ns", tare_json_told(process->cpu_ns));
+	tare_json_put(json, object, "helper_cpu_ns", tare_json_told(process->helper_cpu_ns));
 	tare_json_put(json, object, "threads",
 	              json_integer((json_int_t)count_threads(recording, number)));
 	tare_json_put(json, object, "start_ns",

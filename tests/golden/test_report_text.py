@@ -166,6 +166,7 @@ def test_figures_are_those_of_the_run():
     ("many", ("summary", "mean_launch_ns")), ("many", ("summary", "working_from_ns")),
     ("many", ("memory", "peak_at_ns")), ("many", ("ledgers", 2, "device_number")),
     ("many", ("clock", "devices", 1, "drift_ppm")), ("nothing", ("clock", "host_residual_ns")),
+    ("many", ("processes", 1, "cpu_ns")), ("many", ("processes", 1, "helper_cpu_ns")),
     ("nothing", ("trace", "user_cpu_ns")), ("nothing", ("trace", "start_realtime_ns")),
     ("simulate", ("exit_signal",)), ("simulate", ("processes", 0, "rank")),
     ("simulate", ("view", "kernel")), ("simulate", ("view", "process")),

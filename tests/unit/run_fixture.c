@@ -289,6 +289,7 @@ static void make_many(struct run_fixture *fixture)
 	processes[1].state = TARE_TRACE_STOPPED;
 	processes[1].stop_reason = TARE_TRACE_NO_SPACE;
 	processes[1].recycled_records = 5;
+	processes[1].cpu_ns = processes[1].helper_cpu_ns = 0; // not read
 	processes[1].unknown_records = 9;
 	set_ledger(&ledgers[1], "device", "NVIDIA H200", 1);
 	set_ledger(&ledgers[2], "union", "all devices", TARE_NO_INDEX);
