@@ -16,6 +16,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+enum { REOPEN = 8 };
+
 struct guest_file guest_file = { .fd = -1 };
 
 static int result_of(long result)
@@ -33,42 +35,51 @@ static void close_file(int fd)
 	syscall(SYS_close, fd);
 }
 
-// Out of the way of a program that counts on the lowest free numbers.
-static int move_high(int fd)
+static bool is_status_ours(const struct stat *status)
 {
-	int high = result_of(syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, GUEST_FD));
-	if (high < 0)
-		return fd;
-	close_file(fd);
-	return high;
+	return (uint64_t)status->st_dev == guest_file.device &&
+	       (uint64_t)status->st_ino == guest_file.inode;
 }
 
 static bool is_ours(int fd)
 {
 	struct stat status;
-	return fd >= 0 && !fstat(fd, &status) && (uint64_t)status.st_dev == guest_file.device &&
-	       (uint64_t)status.st_ino == guest_file.inode;
+	return fd >= 0 && !fstat(fd, &status) && is_status_ours(&status);
+}
+
+// Out of the way of a program that counts on the lowest free numbers. Such a program may at any
+// moment close what it did not open and take the number: a number is looked at before it is used.
+static int move_high(int fd)
+{
+	int high = result_of(syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, GUEST_FD));
+	if (high < 0)
+		return fd;
+	if (is_ours(fd))
+		close_file(fd);
+	return high;
 }
 
 // The descriptor of the file, opened again when the program has closed it (as daemons do with all
 // they find). Returns it or a negative errno.
 static int own_fd(void)
 {
-	int fd = guest_file.fd, again;
-	if (is_ours(fd))
-		return fd;
-	again = open_file(guest_file.path, O_RDWR);
-	if (again < 0)
-		return again;
-	if (!is_ours(again)) {
-		close_file(again);
-		return -ESTALE;
+	for (int attempt = 0; attempt < REOPEN; attempt++) {
+		struct stat status;
+		int fd = __atomic_load_n(&guest_file.fd, __ATOMIC_RELAXED);
+		if (is_ours(fd))
+			return fd;
+		if (stat(guest_file.path, &status))
+			return -errno;
+		if (!is_status_ours(&status))
+			return -ESTALE;
+		fd = open_file(guest_file.path, O_RDWR);
+		if (fd < 0)
+			return fd;
+		// Should another thread do the same, the number of one of the two is forgotten; both
+		// are the file, and neither outlives the program.
+		__atomic_store_n(&guest_file.fd, move_high(fd), __ATOMIC_RELAXED);
 	}
-	again = move_high(again);
-	// Should another thread have done the same, the number of one of the two is forgotten; both
-	// are the file, and neither outlives the program.
-	__atomic_store_n(&guest_file.fd, again, __ATOMIC_RELAXED);
-	return again;
+	return -ESTALE;
 }
 
 // Beyond RLIMIT_FSIZE the kernel would send SIGXFSZ, which kills.
@@ -200,14 +211,16 @@ int guest_file_create(struct tare_trace_header *header, const char *stem)
 	fd = create(header, stem);
 	if (fd < 0)
 		return fd;
+	if (fstat(fd, &status))
+		return -errno;
+	guest_file.device = status.st_dev;
+	guest_file.inode = status.st_ino;
 	fd = move_high(fd);
 	error = reserve(fd, 0, TARE_TRACE_HEADER_BYTES);
 	if (!error)
 		error = write_all(fd, zeros, sizeof zeros, sizeof *header);
 	if (!error)
 		error = write_all(fd, header, sizeof *header, 0);
-	if (!error && fstat(fd, &status))
-		error = -errno;
 	mapped = error ? NULL : map_file(fd, 0, TARE_TRACE_HEADER_BYTES);
 	if (!mapped) {
 		// A file without any record helps nobody.
@@ -216,8 +229,6 @@ int guest_file_create(struct tare_trace_header *header, const char *stem)
 		return error ? error : -ENOMEM;
 	}
 	guest_file.fd = fd;
-	guest_file.device = status.st_dev;
-	guest_file.inode = status.st_ino;
 	guest_file.most_windows = UINT64_MAX;
 	if (guest_options.max_bytes)
 		guest_file.most_windows = guest_options.max_bytes < TARE_TRACE_HEADER_BYTES ? 0 :
@@ -237,14 +248,26 @@ static struct tare_trace_window *map_window(int fd, uint64_t window)
 		char *mapped = map_file(fd, window_offset(number * GUEST_CHUNK_WINDOWS), bytes);
 		if (!mapped)
 			return NULL;
-		if (atomic_compare_exchange_strong(&guest_file.chunks[number], &chunk, mapped))
+		if (is_ours(fd) &&
+		    atomic_compare_exchange_strong(&guest_file.chunks[number], &chunk, mapped))
 			chunk = mapped;
 		else
 			munmap(mapped - (uintptr_t)mapped % (uintptr_t)sysconf(_SC_PAGESIZE),
 			       bytes + (uintptr_t)mapped % (uintptr_t)sysconf(_SC_PAGESIZE));
 	}
-	return (struct tare_trace_window *)(chunk +
+	return !chunk ? NULL : (struct tare_trace_window *)(chunk +
 		window % GUEST_CHUNK_WINDOWS * TARE_TRACE_WINDOW_BYTES);
+}
+
+// -EBADF: the program took the descriptor away meanwhile.
+static int make_window(uint64_t number, struct tare_trace_window **window)
+{
+	int fd = own_fd();
+	int error = fd < 0 ? fd : reserve(fd, window_offset(number), TARE_TRACE_WINDOW_BYTES);
+	if (error)
+		return error;
+	*window = map_window(fd, number);
+	return *window ? 0 : is_ours(fd) ? -ENOMEM : -EBADF;
 }
 
 static void file_is_full(enum tare_trace_stop reason, int error)
@@ -258,7 +281,7 @@ struct tare_trace_window *guest_file_window(void)
 {
 	struct tare_trace_window *window;
 	uint64_t number = atomic_load(&guest_file.made);
-	int fd, error;
+	int error = -EBADF;
 	do {
 		if (atomic_load(&guest_file.full))
 			return NULL;
@@ -268,16 +291,14 @@ struct tare_trace_window *guest_file_window(void)
 			return NULL;
 		}
 	} while (!atomic_compare_exchange_weak(&guest_file.made, &number, number + 1));
-	fd = own_fd();
-	error = fd < 0 ? fd : reserve(fd, window_offset(number), TARE_TRACE_WINDOW_BYTES);
+	for (int attempt = 0; attempt < REOPEN && error == -EBADF; attempt++)
+		error = make_window(number, &window);
 	if (error) {
 		file_is_full(error == -ENOSPC || error == -EDQUOT ? TARE_TRACE_NO_SPACE :
-		             error == -EFBIG ? TARE_TRACE_FILE_LIMIT : TARE_TRACE_IO, -error);
+		             error == -EFBIG ? TARE_TRACE_FILE_LIMIT :
+		             error == -ENOMEM ? TARE_TRACE_NO_MEMORY : TARE_TRACE_IO, -error);
 		return NULL;
 	}
-	window = map_window(fd, number);
-	if (!window)
-		file_is_full(TARE_TRACE_NO_MEMORY, ENOMEM);
 	return window;
 }
 

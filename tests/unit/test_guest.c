@@ -109,7 +109,7 @@ static void every_record_is_there_in_order(void **state)
 	static const uint64_t counts[] = { 0, 1, 4094, 4095, 4096, 50000 };
 	(void)state;
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-		uint64_t count = counts[i], number = 0, windows = 0;
+		uint64_t count = counts[i], number = 0, windows = 0, latest = 0;
 		struct guest_place place = { 0 };
 		const union tare_trace_record *record;
 		struct guest_trace trace;
@@ -117,8 +117,11 @@ static void every_record_is_there_in_order(void **state)
 		assert_int_equal(run_recorded(folder, "", write_commands, &count), 0);
 		trace = only_trace();
 		while ((record = next_record(&trace, &place))) {
-			if (tare_trace_type(record->head) == TARE_TRACE_WINDOW)
-				assert_int_equal(record->window.sequence, ++windows);
+			if (tare_trace_type(record->head) == TARE_TRACE_WINDOW) {
+				assert_true(record->window.sequence > latest);
+				latest = record->window.sequence;
+				windows++;
+			}
 			if (tare_trace_type(record->head) != TARE_TRACE_COMMAND)
 				continue;
 			assert_int_equal(record->command.number, ++number);
@@ -126,7 +129,9 @@ static void every_record_is_there_in_order(void **state)
 			assert_int_equal(tare_trace_track(record->head), 1);
 		}
 		assert_int_equal(number, count);
-		assert_int_equal(trace.header->windows, windows);
+		// The process may end while its helper is about to claim one for itself.
+		assert_in_range(trace.header->windows, windows, windows + 1);
+		assert_in_range(latest, windows, trace.header->windows);
 		assert_int_equal(trace.header->lost_records, 0);
 		unload(&trace);
 		tear_down(NULL);
