@@ -14,7 +14,7 @@
 
 #define TARE_TRACE_MAGIC "\x89tare\r\n\x1a"
 #define TARE_TRACE_VERSION_MAJOR 1 // a reader refuses a higher one
-#define TARE_TRACE_VERSION_MINOR 0 // may add record types, fact keys and enum values
+#define TARE_TRACE_VERSION_MINOR 1 // may add record types, fact keys and enum values
 #define TARE_TRACE_BYTE_ORDER UINT32_C(0x01020304)
 #define TARE_TRACE_HEADER_BYTES 4096
 #define TARE_TRACE_WINDOW_BYTES (256 * 1024)
@@ -40,6 +40,7 @@ enum tare_trace_flags {
 	TARE_TRACE_KEEP_NEWEST = 1 << 1, // full windows were used again when the file was full
 	TARE_TRACE_FORKED = 1 << 2,      // begun in the child of a fork, without an exec
 	TARE_TRACE_COUNT_ONLY = 1 << 3,  // no device times were asked for
+	TARE_TRACE_CALL_STACKS = 1 << 4, // SITE records were asked for
 };
 
 enum tare_trace_state {
@@ -101,6 +102,7 @@ struct tare_trace_header {
 	uint64_t helper_cpu_ns;         // the recorder's own thread
 	uint64_t pending;               // commands whose device times are not harvested yet
 	uint64_t calls_seen;            // calls that reached the layer, sampled by the helper and at exit
+	int64_t self_stack_cost_ps;     // calibrated: what a call stack costs on top; 0: not calibrated
 };
 
 // ---- records
@@ -126,6 +128,8 @@ enum tare_trace_type {
 	TARE_TRACE_FACT = 6,
 	TARE_TRACE_SHAPE = 7,
 	TARE_TRACE_CHANGE = 8,
+	TARE_TRACE_STACK = 9,
+	TARE_TRACE_MODULE = 10,
 	// Events.
 	TARE_TRACE_CALL = 16,
 	TARE_TRACE_POLLED = 17,
@@ -144,6 +148,7 @@ enum tare_trace_type {
 	TARE_TRACE_ACTIVE = 30,
 	TARE_TRACE_TRANSFER = 31,
 	TARE_TRACE_VOID = 32, // begun and never completed: nothing in it but the head is to be read
+	TARE_TRACE_SITE = 33,
 };
 
 // First record of a window. detail: 1 for definitions, 0 for events.
@@ -311,6 +316,29 @@ struct tare_trace_change_record {
 	uint64_t reserved[3];
 };
 
+// A call stack, in as many records as it takes, one after another, all with the same id and total;
+// the innermost frame first. detail: frames in this record, at most 5.
+struct tare_trace_stack {
+	uint64_t head;
+	uint32_t id;       // from 1
+	uint32_t total;    // frames of the whole stack
+	uint32_t offset;   // of this part
+	uint32_t reserved32;
+	uint64_t frame[5]; // return addresses
+};
+
+// A file with code that the process has loaded. One that is loaded at the same addresses later takes
+// its place from `ticks` on.
+struct tare_trace_module {
+	uint64_t head;
+	uint64_t ticks;
+	uint64_t from, to; // addresses of its code
+	uint64_t bias;     // address in memory minus address in the file
+	uint32_t path;     // string
+	uint32_t build_id; // string, hexadecimal; 0: none
+	uint64_t reserved[2];
+};
+
 enum tare_trace_call_flags {
 	TARE_CALL_FAILED = 1 << 0,   // result is the API's error code
 	TARE_CALL_RELEASED = 1 << 1, // the object was let go of for the last time
@@ -394,6 +422,16 @@ struct tare_trace_call_end {
 	uint64_t head;
 	uint64_t number; // of the command, of the same track
 	uint64_t exit;
+	uint64_t reserved[5];
+};
+
+// From where a command was enqueued or a call made; of the same track. detail: 0.
+enum tare_trace_site_flags { TARE_SITE_OF_CALL = 1 << 0 };
+struct tare_trace_site {
+	uint64_t head;
+	uint64_t of;       // number of the command; with OF_CALL the `enter` of the call
+	uint32_t stack;
+	uint32_t reserved32;
 	uint64_t reserved[5];
 };
 
@@ -492,12 +530,19 @@ struct tare_trace_clock_pair {
 	uint64_t reserved[3];
 };
 
-// detail: 0 an instant, 1 begin, 2 end.
+// detail: 0 an instant, 1 begin, 2 end. flags: enum tare_trace_phase_source. With value 0 begin and
+// end nest on their thread, and an end needs no name; else the end is that of the begin with the same
+// value, source and domain, on whatever thread.
+enum tare_trace_phase_source {
+	TARE_PHASE_TARE = 0, // tare/phase.h
+	TARE_PHASE_ITT = 1,
+	TARE_PHASE_NVTX = 2,
+};
 struct tare_trace_phase {
 	uint64_t head;
 	uint64_t ticks;
-	uint32_t name;
-	uint32_t domain;
+	uint32_t name;     // string
+	uint32_t domain;   // string, 0: none
 	uint64_t value;
 	uint64_t reserved[4];
 };
@@ -536,6 +581,9 @@ TARE_TRACE_CHECK(tare_trace_object);
 TARE_TRACE_CHECK(tare_trace_fact_record);
 TARE_TRACE_CHECK(tare_trace_shape);
 TARE_TRACE_CHECK(tare_trace_change_record);
+TARE_TRACE_CHECK(tare_trace_stack);
+TARE_TRACE_CHECK(tare_trace_module);
+TARE_TRACE_CHECK(tare_trace_site);
 TARE_TRACE_CHECK(tare_trace_call);
 TARE_TRACE_CHECK(tare_trace_polled);
 TARE_TRACE_CHECK(tare_trace_command);

@@ -36,7 +36,7 @@ struct ledger_hosts {
 	struct ledger_unfinished *unfinished;
 	size_t unfinished_count;
 	struct host_interval *intervals;
-	struct tare_span *lost;             // by process, then time; see host_lost.c
+	struct tare_time_span *lost;             // by process, then time; see host_lost.c
 	size_t *lost_first;                 // of each process, of all of the view, and the end
 };
 

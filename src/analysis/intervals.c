@@ -59,11 +59,11 @@ int64_t tare_earlier_ns(int64_t at_ns, int64_t by_ns)
 
 static int compare_spans(const void *a, const void *b)
 {
-	const struct tare_span *x = a, *y = b;
+	const struct tare_time_span *x = a, *y = b;
 	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
-size_t tare_spans_unite(struct tare_span *spans, size_t count)
+size_t tare_spans_unite(struct tare_time_span *spans, size_t count)
 {
 	size_t kept = 0;
 	if (count > 1)
@@ -103,7 +103,7 @@ static int make_room(struct tare_cover *cover, int64_t at_ns)
 	if (cover->capacity && cover->count <= cover->capacity / 2)
 		return 0;
 	size_t capacity = cover->capacity ? 2 * cover->capacity : 64;
-	struct tare_span *spans = reallocarray(cover->spans, capacity, sizeof *spans);
+	struct tare_time_span *spans = reallocarray(cover->spans, capacity, sizeof *spans);
 	if (!spans)
 		return -ENOMEM;
 	cover->spans = spans;
@@ -113,7 +113,7 @@ static int make_room(struct tare_cover *cover, int64_t at_ns)
 
 int tare_cover_around(struct tare_cover *cover, int64_t at_ns, int64_t by_ns)
 {
-	struct tare_span span = { tare_earlier_ns(at_ns, by_ns), tare_later_ns(at_ns, by_ns) };
+	struct tare_time_span span = { tare_earlier_ns(at_ns, by_ns), tare_later_ns(at_ns, by_ns) };
 	if (span.from_ns < cover->from_ns)
 		span.from_ns = cover->from_ns;
 	if (span.to_ns > cover->to_ns)
@@ -121,7 +121,7 @@ int tare_cover_around(struct tare_cover *cover, int64_t at_ns, int64_t by_ns)
 	if (span.from_ns >= span.to_ns)
 		return 0;
 	while (cover->count && cover->spans[cover->count - 1].to_ns >= span.from_ns) {
-		const struct tare_span *last = &cover->spans[--cover->count];
+		const struct tare_time_span *last = &cover->spans[--cover->count];
 		if (last->from_ns < span.from_ns)
 			span.from_ns = last->from_ns;
 		if (last->to_ns > span.to_ns)

@@ -25,12 +25,8 @@ static inline bool tare_command_timed(const struct tare_recorded_command *comman
 int64_t tare_later_ns(int64_t at_ns, int64_t by_ns);
 int64_t tare_earlier_ns(int64_t at_ns, int64_t by_ns);
 
-struct tare_span {
-	int64_t from_ns, to_ns;
-};
-
 // Sorts spans and joins those that overlap or touch; empty ones go. Returns how many are left.
-size_t tare_spans_unite(struct tare_span *spans, size_t count);
+size_t tare_spans_unite(struct tare_time_span *spans, size_t count);
 
 // The union of spans given in almost the right order, measured within a window. Memory grows with
 // the spans that are open to change, not with all of them.
@@ -38,7 +34,7 @@ struct tare_cover {
 	int64_t from_ns, to_ns;  // the window, set by the caller
 	int64_t reach_ns;        // no span begins more than this before the middle of an earlier one
 	int64_t settled_ns;
-	struct tare_span *spans; // disjoint, in order, may still be merged
+	struct tare_time_span *spans; // disjoint, in order, may still be merged
 	size_t count, capacity;
 };
 // Adds [at - by, at + by), cut to the window. `at_ns` must not decrease from call to call, and

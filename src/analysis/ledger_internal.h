@@ -55,13 +55,13 @@ bool ledger_attention_failed(const struct ledger_attention *attention); // memor
 
 // When commands without times may have been running: disjoint, in order; the caller's to free.
 // Returns 0 or -ENOMEM.
-int ledger_untimed(const struct ledger_scope *scope, struct tare_span **spans, size_t *count);
+int ledger_untimed(const struct ledger_scope *scope, struct tare_time_span **spans, size_t *count);
 
 // ---- ledger_lost.c
 
 // A time in which idle time is of one category, whatever the host does and commands wait for.
 struct ledger_override {
-	struct tare_span span;
+	struct tare_time_span span;
 	enum tare_ledger_category category; // NOT_RECORDED, UNTIMED
 };
 // Disjoint, in order; the caller's to free. Returns 0 or -ENOMEM.

@@ -149,6 +149,7 @@ struct tare_recorded_command {
 	uint8_t flags;              // enum tare_trace_command_flags
 	uint8_t untimed;            // when start_ns is not known: enum tare_trace_untimed, or
 	                            // TARE_UNTIMED_UNUSABLE; 0: never harvested
+	uint32_t stack;             // from where it was enqueued; TARE_NO_INDEX: not recorded
 };
 
 // A list of commands that a command waits for ends with one that has `last`.
@@ -171,6 +172,39 @@ struct tare_recorded_call {
 	uint8_t role;               // enum tare_trace_role
 	uint8_t flags;              // enum tare_trace_call_flags
 	int32_t result;
+	uint32_t stack;             // as a command's; of polled calls TARE_NO_INDEX
+};
+
+// A phase that the program, or a library of it, marks: ITT, NVTX or tare's own two calls. In the
+// order of from_ns, a phase before those that it contains.
+struct tare_recorded_phase {
+	int64_t from_ns, to_ns;     // equal for an instant; the end of the recording where `unended`
+	uint32_t thread;            // that began it
+	uint32_t parent;            // that it lies in, on the same thread; TARE_NO_INDEX
+	uint32_t depth;             // 0: the outermost
+	const char *name, *domain;  // domain "": none
+	uint8_t source;             // enum tare_trace_phase_source
+	bool instant;
+	bool unended;               // its end was never seen
+	bool range;                 // begun and ended by an identity, not nested on a thread
+};
+
+// What was loaded in a process, so that addresses can be turned into functions.
+struct tare_recorded_module {
+	uint32_t process;
+	uint64_t from, to;          // addresses of its code
+	uint64_t bias;              // address minus the address in the file
+	int64_t seen_ns;            // it was there by then
+	const char *path;           // "" not known
+	const char *build_id;       // hexadecimal; "": none
+};
+
+// A call stack that commands and calls name: frames[first_frame + i], the innermost first, which are
+// return addresses. The recorder's own frames are left out.
+struct tare_recorded_stack {
+	uint32_t process;
+	uint32_t first_frame, frame_count;
+	int64_t seen_ns;            // first seen
 };
 
 struct tare_recorded_callback {
@@ -240,12 +274,21 @@ struct tare_recording {
 	struct tare_recorded_change *changes;
 	struct tare_recorded_loss *losses;
 	struct tare_cpu_sample *cpu_samples;
+	struct tare_recorded_phase *phases;
+	struct tare_recorded_module *modules;
+	struct tare_recorded_stack *stacks;
+	uint64_t *frames;
 	size_t process_count, thread_count, device_count, queue_count, kernel_count,
 	    kernel_fact_count, program_count, memory_count, shape_count, command_count, wait_count,
-	    call_count, callback_count, function_count, change_count, loss_count, cpu_sample_count;
+	    call_count, callback_count, function_count, change_count, loss_count, cpu_sample_count,
+	    phase_count, module_count, stack_count, frame_count;
 	uint64_t failed_commands;   // enqueues that the API refused; their calls are in `calls`
 	uint64_t unresolved;        // records that name an object, queue or event that was not found
 	void *storage;              // private to loading
+};
+
+struct tare_time_span {
+	int64_t from_ns, to_ns;     // to_ns itself is not part of it
 };
 
 // What a report is about.
@@ -254,6 +297,8 @@ struct tare_view {
 	uint32_t process;           // TARE_NO_INDEX: all
 	uint32_t device;            // a `same_as` index; TARE_NO_INDEX: all
 	const char *kernel;         // a shell pattern that kernels' names match; NULL: all
+	const struct tare_time_span *spans; // only these parts of it: in order, disjoint, within from_ns and
+	size_t span_count;          // to_ns, not empty; NULL and 0: all of it
 };
 
 // Loads a trace directory. Returns 0 and *recording, or a negative errno with a sentence: what

@@ -74,6 +74,7 @@ static int add_failed(struct loading *l, struct load_track *track,
 		                                       TARE_ROLE_COMMAND),
 		.flags = TARE_CALL_FAILED, .result = (int32_t)(int64_t)c->object2,
 		.object = queue_of_number(l, c->queue), .device = TARE_NO_INDEX,
+		.stack = TARE_NO_INDEX,
 		.bytes = c->kind == TARE_KIND_KERNEL ? 0 : c->amount,
 	};
 	if (flags & TARE_COMMAND_NESTED)
@@ -124,6 +125,7 @@ static int add_command(struct loading *l, const struct tare_trace_command *c)
 		.submitted_ns = TARE_NO_TIME, .start_ns = TARE_NO_TIME, .end_ns = TARE_NO_TIME,
 		.amount = c->amount, .thread = track->thread,
 		.queue = queue_of_number(l, c->queue), .first_wait = TARE_NO_INDEX,
+		.stack = TARE_NO_INDEX,
 		.function = (uint16_t)loading_function(l, tare_trace_detail(c->head),
 		                                       TARE_ROLE_COMMAND),
 		.kind = c->kind, .direction = c->direction, .alignment = c->alignment,

@@ -1,26 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/report_ceilings.h"
 #include "cli/report_view.h"
+#include "cli/report_write.h"
+#include "cli/run_analysis.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
-#include "report/run_report.h"
 
 #include <stdlib.h>
 
-static int write_json(enum tare_format format, const void *run, FILE *file,
-                      struct tare_error *error)
+#define PAGE_BYTES (UINT64_C(40) << 20)
+
+struct report {
+	const struct tare_run_report *run;
+	uint64_t page_bytes; // most of the timeline's data
+};
+
+static int write_format(enum tare_format format, const void *document, FILE *file,
+                        struct tare_error *error)
 {
-	(void)format; // the only one
-	return tare_report_run_json(run, file, error);
+	const struct report *report = document;
+
+	return format == TARE_FORMAT_HTML
+	           ? tare_report_run_page(report->run, report->page_bytes, file, error)
+	           : tare_report_run_json(report->run, file, error);
 }
 
-static int write_report(const struct tare_settings *settings, const struct tare_run_report *run,
-                        struct tare_outputs *outputs, struct tare_error *error)
+int tare_report_write(const struct tare_settings *settings, const struct tare_run_report *run,
+                      struct tare_outputs *outputs, struct tare_error *error)
 {
 	struct tare_text_options options = tare_terminal_text_options(settings->verbosity);
-	int status = tare_outputs_write_with(outputs, write_json, run, error);
+	struct report report = { run, settings->page_bytes ? settings->page_bytes : PAGE_BYTES };
+	int status = tare_outputs_write_with(outputs, write_format, &report, error);
 
 	if (status != TARE_EXIT_OK || tare_outputs_take_stdout(outputs))
 		return status;
@@ -30,35 +41,29 @@ static int write_report(const struct tare_settings *settings, const struct tare_
 	return tare_stdout_finish(error);
 }
 
-static int report(const struct tare_settings *settings, const struct tare_recording *recording,
-                  const char *choice, struct tare_outputs *outputs, struct tare_error *error)
+int tare_report_trace_at(const struct tare_settings *settings, const char *path,
+                         const char *choice, struct tare_outputs *outputs,
+                         struct tare_error *error)
 {
-	struct tare_ledgers ledgers = { 0 };
-	struct tare_tables tables = { 0 };
-	struct tare_view view;
-	struct tare_report_ceilings ceilings;
-	int status = tare_report_view_parse(settings, recording, &view, error);
+	struct tare_recording *recording = NULL;
+	struct tare_run_analysis analysis;
+	int status;
 
-	if (status != TARE_EXIT_OK)
-		return status;
-	status = TARE_EXIT_FAILED;
-	if (tare_report_ceilings_find(recording, &ceilings, error) == 0 &&
-	    tare_ledgers_compute(recording, &view, &ledgers, error) == 0 &&
-	    tare_tables_compute(recording, &view, &ledgers, ceilings.at, ceilings.count, &tables,
-	                        error) == 0) {
-		struct tare_run_report run = { recording, &view, &ledgers, &tables, choice };
-		status = write_report(settings, &run, outputs, error);
+	if (tare_recording_load(path, &recording, error) < 0)
+		return TARE_EXIT_FAILED;
+	status = tare_run_analyse(settings, recording, &analysis, error);
+	if (status == TARE_EXIT_OK) {
+		struct tare_run_report run = tare_run_analysis_report(&analysis, recording, choice);
+		status = tare_report_write(settings, &run, outputs, error);
 	}
-	tare_tables_free(&tables);
-	tare_report_ceilings_free(&ceilings);
-	tare_ledgers_free(&ledgers);
+	tare_run_analysis_free(&analysis);
+	tare_recording_free(recording);
 	return status;
 }
 
 int tare_command_report(const struct tare_settings *settings, struct tare_error *error)
 {
 	struct tare_report_trace trace;
-	struct tare_recording *recording = NULL;
 	struct tare_outputs outputs;
 	int status;
 
@@ -69,11 +74,7 @@ int tare_command_report(const struct tare_settings *settings, struct tare_error 
 	// A file that cannot be written is found before a long trace is read.
 	status = tare_outputs_open(settings, &outputs, error);
 	if (status == TARE_EXIT_OK) {
-		status = tare_recording_load(trace.path, &recording, error) < 0 ? TARE_EXIT_FAILED
-		                                                                : TARE_EXIT_OK;
-		if (status == TARE_EXIT_OK)
-			status = report(settings, recording, trace.choice, &outputs, error);
-		tare_recording_free(recording);
+		status = tare_report_trace_at(settings, trace.path, trace.choice, &outputs, error);
 		tare_outputs_close(&outputs);
 	}
 	free(trace.path);

@@ -13,5 +13,7 @@ int tare_command_checkup(const struct tare_settings *settings, struct tare_error
 int tare_command_render(const struct tare_settings *settings, struct tare_error *error);
 int tare_command_record(const struct tare_settings *settings, struct tare_error *error);
 int tare_command_report(const struct tare_settings *settings, struct tare_error *error);
+int tare_command_run(const struct tare_settings *settings, struct tare_error *error);
+int tare_command_export(const struct tare_settings *settings, struct tare_error *error);
 int tare_command_help(const struct tare_settings *settings, struct tare_error *error);
 int tare_command_describe(const struct tare_settings *settings, struct tare_error *error);

@@ -21,7 +21,10 @@
 #define BIT(command) (1u << TARE_COMMAND_##command)
 #define MEASURING                                                                                  \
 	(BIT(LATENCY) | BIT(BANDWIDTH) | BIT(PEAK) | BIT(MATMUL) | BIT(OVERLAP) | BIT(CHECKUP))
-#define TRACING (BIT(RECORD) | BIT(REPORT))
+#define RECORDING (BIT(RECORD) | BIT(RUN))
+#define REPORTING (BIT(REPORT) | BIT(RUN))
+#define VIEWING (REPORTING | BIT(EXPORT))
+#define TRACING (RECORDING | VIEWING)
 #define WRITING (MEASURING | BIT(DEVICES) | BIT(RENDER))
 #define EVERY (WRITING | TRACING | BIT(HELP) | BIT(DESCRIBE))
 #define MEMBER(name) offsetof(struct tare_settings, name)
@@ -76,6 +79,15 @@ const struct tare_command tare_commands[TARE_COMMAND_COUNT] = {
 		"Reads what tare record wrote and says where the time went: the ledger, the kernels, the "
 		"transfers, the calls, and what bounds the run. Without DIR: the newest trace here.",
 		tare_command_report },
+	[TARE_COMMAND_RUN] = {
+		"run", "-- PROGRAM [ARGUMENTS]", 0, 0, false, "record and report in one go",
+		"Runs your program as tare record does and then reports as tare report does. The exit "
+		"status is the program's.",
+		tare_command_run },
+	[TARE_COMMAND_EXPORT] = {
+		"export", "[DIR.tare]", 0, 1, false, "a recorded run for Perfetto, SQLite or as CSV",
+		"Writes what tare record wrote for other tools. Without DIR: the newest trace here.",
+		tare_command_export },
 	[TARE_COMMAND_RENDER] = {
 		"render", "FILE.json", 1, 1, false, "a saved result again, as text, page or CSV",
 		"Reads a result that --json wrote and writes it again: as text, or as what the options "
@@ -158,44 +170,62 @@ const struct tare_option tare_options[] = {
 	  "order in which the figures are measured (default: another one each time)",
 	  "The seed is part of the result. On the simulated device the default is 1.",
 	  MEMBER(seed), 0 },
-	{ "output", 'o', TARE_VALUE_FILE, "DIR", BIT(RECORD),
+	{ "output", 'o', TARE_VALUE_FILE, "DIR", RECORDING,
 	  "folder for the trace (default: PROGRAM.tare, here)",
 	  "A name that does not end in .tare gets it. The folder is made; one that is empty is used.",
 	  MEMBER(output), 0 },
-	{ "force", 'f', TARE_VALUE_NONE, NULL, BIT(RECORD), "replace the trace that is there",
+	{ "force", 'f', TARE_VALUE_NONE, NULL, RECORDING, "replace the trace that is there",
 	  "What tare record and its recorders wrote is removed, once the program has started; other "
 	  "files in the folder stay. A folder without a trace of tare is never touched.",
 	  MEMBER(force), 1 },
-	{ "strict", 0, TARE_VALUE_NONE, NULL, BIT(RECORD), "change nothing in the program",
+	{ "strict", 0, TARE_VALUE_NONE, NULL, RECORDING, "change nothing in the program",
 	  "Then only queues that the program made with profiling have device times.", MEMBER(strict),
 	  1 },
-	{ "max-size", 0, TARE_VALUE_BYTES, "SIZE", BIT(RECORD),
+	{ "max-size", 0, TARE_VALUE_BYTES, "SIZE", RECORDING,
 	  "most bytes of one process's file, such as 500M (default: no limit)", NULL,
 	  MEMBER(max_bytes), 0 },
-	{ "keep", 0, TARE_VALUE_TEXT, "newest|oldest", BIT(RECORD),
+	{ "keep", 0, TARE_VALUE_TEXT, "newest|oldest", RECORDING,
 	  "what to keep when that is reached (default: oldest)",
 	  "oldest stops recording, newest overwrites what is oldest. What is lost is counted.",
 	  MEMBER(keep), 0, TARE_WORDS_KEEP },
-	{ "delay", 0, TARE_VALUE_TEXT, "SECONDS", BIT(RECORD),
+	{ "delay", 0, TARE_VALUE_TEXT, "SECONDS", RECORDING,
 	  "record only from so long after the start (default: at once)", NULL, MEMBER(delay), 0 },
-	{ "duration", 0, TARE_VALUE_TEXT, "SECONDS", BIT(RECORD),
+	{ "duration", 0, TARE_VALUE_TEXT, "SECONDS", RECORDING,
 	  "and only for so long (default: to the end)", NULL, MEMBER(duration), 0 },
-	{ "process", 'p', TARE_VALUE_TEXT, "WHAT", BIT(REPORT),
+	{ "process", 'p', TARE_VALUE_TEXT, "WHAT", VIEWING,
 	  "only this process: its number in the report, its pid or its program's name", NULL,
 	  MEMBER(process), 0 },
-	{ "device", 'd', TARE_VALUE_TEXT, "WHAT", BIT(REPORT),
+	{ "device", 'd', TARE_VALUE_TEXT, "WHAT", VIEWING,
 	  "only this device: its number in the report, or a part of its name", NULL, MEMBER(device),
 	  0 },
-	{ "kernel", 'k', TARE_VALUE_TEXT, "PATTERN", BIT(REPORT),
+	{ "kernel", 'k', TARE_VALUE_TEXT, "PATTERN", VIEWING,
 	  "only kernels whose names match, such as 'step*'",
 	  "A pattern as the shell has them: * ? [...]. Transfers and other commands stay.",
 	  MEMBER(task), 0 },
-	{ "from", 0, TARE_VALUE_TEXT, "TIME", BIT(REPORT),
+	{ "from", 0, TARE_VALUE_TEXT, "TIME", VIEWING,
 	  "only from so many seconds into the run on, or from a part of it, such as 10%", NULL,
 	  MEMBER(from), 0 },
-	{ "to", 0, TARE_VALUE_TEXT, "TIME", BIT(REPORT), "only until then, such as 2.5 or 90%", NULL,
+	{ "to", 0, TARE_VALUE_TEXT, "TIME", VIEWING, "only until then, such as 2.5 or 90%", NULL,
 	  MEMBER(to), 0 },
-	{ "json", 0, TARE_VALUE_OUTPUT, "FILE", BIT(REPORT), "write the report as JSON",
+	{ "phase", 0, TARE_VALUE_TEXT, "PATTERN", VIEWING,
+	  "only while a phase that the program marks is open, such as 'step*'",
+	  "Phases come from ITT, NVTX or tare's own two calls; a domain goes before a slash.",
+	  MEMBER(phase), 0 },
+	{ "call-stacks", 0, TARE_VALUE_NONE, NULL, RECORDING,
+	  "record from where in the program commands were issued",
+	  "Costs more for each command; the report says how much.", MEMBER(call_stacks), 1 },
+	{ "perfetto", 0, TARE_VALUE_OUTPUT, "FILE", BIT(EXPORT), "write a trace for ui.perfetto.dev",
+	  NULL, MEMBER(perfetto), 0 },
+	{ "sqlite", 0, TARE_VALUE_OUTPUT, "FILE", BIT(EXPORT), "write an SQLite database", NULL,
+	  MEMBER(sqlite), 0 },
+	{ "csv", 0, TARE_VALUE_OUTPUT, "DIR", BIT(EXPORT), "write CSV files, one a table, into DIR",
+	  NULL, MEMBER(csv), 0 },
+	{ "page-size", 0, TARE_VALUE_BYTES, "SIZE", REPORTING,
+	  "most bytes of timeline in the page (default: 40M)",
+	  "What is left out then is said on the page.", MEMBER(page_bytes), 0 },
+	{ "html", 0, TARE_VALUE_OUTPUT, "FILE", REPORTING,
+	  "write one self-contained page with a timeline", NULL, MEMBER(html), 0 },
+	{ "json", 0, TARE_VALUE_OUTPUT, "FILE", REPORTING, "write the report as JSON",
 	  "FILE may be - for standard output; then the text report is left out. A file that is there "
 	  "already is replaced only when the new one is complete.",
 	  MEMBER(json), 0 },
@@ -209,7 +239,7 @@ const struct tare_option tare_options[] = {
 	  NULL, MEMBER(html), 0 },
 	{ "quiet", 'q', TARE_VALUE_NONE, NULL, WRITING | TRACING, "no progress, no hints, only what was asked for",
 	  NULL, MEMBER(verbosity), -1 },
-	{ "verbose", 'v', TARE_VALUE_NONE, NULL, WRITING | BIT(REPORT),
+	{ "verbose", 'v', TARE_VALUE_NONE, NULL, WRITING | REPORTING,
 	  "every fact with its origin, every figure with its method", NULL, MEMBER(verbosity), 1 },
 	{ "help", 'h', TARE_VALUE_NONE, NULL, EVERY, "print this help", NULL, MEMBER(help), 1 },
 };

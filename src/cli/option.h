@@ -31,6 +31,8 @@ enum tare_command_id {
 	TARE_COMMAND_CHECKUP,
 	TARE_COMMAND_RECORD,
 	TARE_COMMAND_REPORT,
+	TARE_COMMAND_RUN,
+	TARE_COMMAND_EXPORT,
 	TARE_COMMAND_RENDER,
 	TARE_COMMAND_HELP,
 	TARE_COMMAND_DESCRIBE,
@@ -124,6 +126,10 @@ struct tare_settings {
 	const char *delay, *duration; // of record, in seconds
 	const char *process, *task;   // of report: a number or name; a pattern of kernels' names
 	const char *from, *to;        // of report, in seconds or percent of the run
+	const char *phase;            // of report: a pattern of phases' names
+	uint64_t page_bytes;          // of report's page: most bytes of the timeline; 0: not said
+	const char *perfetto, *sqlite; // of export: files
+	int call_stacks;              // of record, 1 when asked for
 	char **program;               // what follows `--`, NULL-terminated; NULL: nothing
 	int verbosity;              // -1 with -q, 1 with -v
 	int help, version;          // 1 when asked for

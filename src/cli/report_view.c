@@ -352,10 +352,11 @@ static int parse_kernel(const char *pattern, const struct tare_recording *record
 
 int tare_report_view_parse(const struct tare_settings *settings,
                            const struct tare_recording *recording, struct tare_view *view,
-                           struct tare_error *error)
+                           struct tare_time_span **spans, struct tare_error *error)
 {
 	int status;
 
+	*spans = NULL;
 	*view = tare_view_all(recording);
 	status = parse_times(settings, recording, view, error);
 	if (status == TARE_EXIT_OK && settings->process)

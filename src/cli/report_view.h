@@ -15,9 +15,9 @@ struct tare_report_trace {
 int tare_report_trace_find(const char *named, struct tare_report_trace *trace,
                            struct tare_error *error);
 
-// What --process, --device, --kernel, --from and --to ask for. Returns TARE_EXIT_OK, or
+// What --process, --device, --kernel, --phase, --from and --to ask for. Returns TARE_EXIT_OK, or
 // TARE_EXIT_USAGE with a sentence that says what there is instead. The view keeps the settings'
-// texts.
+// texts. *spans is what the view's spans point to, to be freed; NULL without --phase.
 int tare_report_view_parse(const struct tare_settings *settings,
                            const struct tare_recording *recording, struct tare_view *view,
-                           struct tare_error *error);
+                           struct tare_time_span **spans, struct tare_error *error);

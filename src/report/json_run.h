@@ -29,6 +29,13 @@ void tare_json_put_device(struct tare_json *json, json_t *object,
 
 // "tasks", "transfers", "api", "builds", "memory", "queues".
 void tare_json_put_tables(struct tare_json *json, const struct tare_run_report *run, json_t *root);
+// "findings", "findings_together_ns", "unjudged".
+void tare_json_put_findings(struct tare_json *json, const struct tare_run_report *run,
+                            json_t *root);
+// "phases".
+void tare_json_put_phases(struct tare_json *json, const struct tare_run_report *run, json_t *root);
+// "sites".
+void tare_json_put_sites(struct tare_json *json, const struct tare_run_report *run, json_t *root);
 // "clock", "devices", "processes".
 void tare_json_put_machines(struct tare_json *json, const struct tare_run_report *run,
                             json_t *root);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writers of the report of a recorded run. All of them only read.
 #pragma once
+#include "analysis/findings.h"
+#include "analysis/phases.h"
+#include "analysis/symbols.h"
 #include "analysis/tables.h"
 #include "report/text_options.h"
 
@@ -14,6 +17,10 @@ struct tare_run_report {
 	const struct tare_view *view;
 	const struct tare_ledgers *ledgers;
 	const struct tare_tables *tables;
+	const struct tare_findings *findings;
+	const struct tare_phases *phases; // of the whole run unless the view is a part of it
+	const struct tare_sites *sites;
+	struct tare_symbols *symbols;     // NULL: no stacks were recorded
 	const char *choice; // how the trace was found: "the newest of 3 here"; NULL or "": it was named
 };
 
@@ -25,6 +32,15 @@ int tare_report_run_text(const struct tare_run_report *run, const struct tare_te
 // The same as JSON (report.schema.json). Times are nanoseconds; moments count from the start of the
 // run. What is not known is null. Returns 0, -ENOMEM, or -ENOSYS when tare was built without JSON.
 int tare_report_run_json(const struct tare_run_report *run, FILE *file, struct tare_error *error);
+
+// The same as one page with a timeline (docs/page-run.md): at most `most_bytes` of timeline data; what
+// is left out then is said on the page. Returns 0, -ENOMEM, -EIO, or -ENOSYS when tare was built
+// without what the page needs.
+int tare_report_run_page(const struct tare_run_report *run, uint64_t most_bytes, FILE *file,
+                         struct tare_error *error);
+// The timeline's data alone: deflated, base64. Returns as tare_report_run_page.
+int tare_report_timeline_write(const struct tare_run_report *run, uint64_t most_bytes, FILE *file,
+                               struct tare_error *error);
 
 // One thing that a reader must know beside the figures.
 struct tare_run_problem {

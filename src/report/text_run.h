@@ -12,6 +12,9 @@
 int tare_run_text_head(const struct tare_text *text, const struct tare_run_report *run,
                        const struct tare_run_problems *problems);
 int tare_run_text_ledgers(const struct tare_text *text, const struct tare_run_report *run);
+int tare_run_text_findings(const struct tare_text *text, const struct tare_run_report *run);
+int tare_run_text_phases(const struct tare_text *text, const struct tare_run_report *run);
+int tare_run_text_sites(const struct tare_text *text, const struct tare_run_report *run);
 int tare_run_text_tasks(const struct tare_text *text, const struct tare_run_report *run);
 int tare_run_text_transfers(const struct tare_text *text, const struct tare_run_report *run);
 int tare_run_text_calls(const struct tare_text *text, const struct tare_run_report *run);

@@ -13,6 +13,7 @@ enum {
 	ALL_STAMPS = TARE_TRACE_STAMP_QUEUED | TARE_TRACE_STAMP_SUBMITTED | TARE_TRACE_STAMP_START |
 	             TARE_TRACE_STAMP_END,
 	MOST_DEPENDENCIES = 6,
+	STACK_FRAMES = 5,
 };
 
 static enum tare_trace_verdict sound_if(bool sound)
@@ -70,6 +71,11 @@ static enum tare_trace_verdict judge_definition(const union tare_trace_record *r
 		                record->shape.dimensions <= 3);
 	case TARE_TRACE_CHANGE:
 		return known(detail, TARE_CHANGE_PROFILING, LAST_CHANGE);
+	case TARE_TRACE_STACK:
+		return sound_if(record->stack.id > 0 && detail >= 1 && detail <= STACK_FRAMES &&
+		                record->stack.offset + (uint64_t)detail <= record->stack.total);
+	case TARE_TRACE_MODULE:
+		return sound_if(record->module.from < record->module.to);
 	default:
 		return TARE_TRACE_UNKNOWN;
 	}
@@ -132,6 +138,8 @@ static enum tare_trace_verdict judge_event(const union tare_trace_record *record
 		return known(detail, 0, 1);
 	case TARE_TRACE_TRANSFER:
 		return sound_if(record->transfer.number > 0);
+	case TARE_TRACE_SITE:
+		return sound_if(record->site.of > 0 && record->site.stack > 0);
 	case TARE_TRACE_VOID:
 		return TARE_TRACE_SOUND;
 	default:

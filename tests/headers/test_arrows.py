@@ -19,7 +19,8 @@ ARROWS = {
     "report": {"base", "model", "result", "analysis"},
     "backend": {"base", "model"},
     "measure": {"base", "model", "result", "backend"},
-    "cli": {"base", "model", "result", "report", "backend", "measure", "record", "analysis"},
+    "export": {"base", "analysis"},
+    "cli": {"base", "model", "result", "report", "backend", "measure", "record", "analysis", "export"},
 }
 KINDS = {".c", ".h", ".py", ".sh", ".js", ".css", ".html", ".build", ".scd", ".cl", ".cu"}
 NAMES = {"Makefile", "meson_options.txt", "check", "demo", "setup"}

@@ -435,7 +435,8 @@ bool run_fixture_make(const char *name, struct run_fixture *fixture)
 	set_gaps();
 	fixture->ledgers = (struct tare_ledgers){ ledgers, 2, gaps, 6 };
 	fixture->view = (struct tare_view){ START, START + 12410 * MS, TARE_NO_INDEX, TARE_NO_INDEX, NULL };
-	fixture->run = (struct tare_run_report){ &fixture->recording, &fixture->view, &fixture->ledgers,
-		&fixture->tables, NULL };
+	fixture->run = (struct tare_run_report){ .recording = &fixture->recording, .view = &fixture->view,
+		.ledgers = &fixture->ledgers, .tables = &fixture->tables, .findings = &fixture->findings,
+		.phases = &fixture->phases, .sites = &fixture->sites };
 	return make(name, fixture);
 }

@@ -8,6 +8,9 @@ struct run_fixture {
 	struct tare_view view;
 	struct tare_ledgers ledgers;
 	struct tare_tables tables;
+	struct tare_findings findings;
+	struct tare_phases phases;
+	struct tare_sites sites;
 	struct tare_run_report run; // of the above; points into this fixture
 };
 

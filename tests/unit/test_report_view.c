@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+static struct tare_time_span *spans;
+
 #define S INT64_C(1000000000)
 
 static struct run_fixture fixture;
@@ -47,7 +49,7 @@ static void filters_pick_what_they_name(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_view view;
 		struct tare_error error = { 0 };
-		int status = tare_report_view_parse(&rows[i].settings, &fixture.recording, &view, &error);
+		int status = tare_report_view_parse(&rows[i].settings, &fixture.recording, &view, &spans, &error);
 		if (status != TARE_EXIT_OK)
 			fail_msg("row %zu: %s", i, error.message);
 		if (view.from_ns - fixture.recording.start_ns != rows[i].from_ns ||
@@ -92,7 +94,7 @@ static void what_is_not_there_is_refused_with_what_is(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_view view;
 		struct tare_error error = { 0 };
-		int status = tare_report_view_parse(&rows[i].settings, &fixture.recording, &view, &error);
+		int status = tare_report_view_parse(&rows[i].settings, &fixture.recording, &view, &spans, &error);
 		if (status != TARE_EXIT_USAGE || !strstr(error.message, rows[i].words))
 			fail_msg("row %zu: %d, '%s', not '%s'", i, status, error.message, rows[i].words);
 	}
@@ -105,14 +107,14 @@ static void a_name_of_several_processes_is_refused_with_their_pids(void **state)
 	struct tare_error error = { 0 };
 	(void)state;
 	fixture.recording.processes[1].executable = "/opt/simulate";
-	assert_int_equal(tare_report_view_parse(&settings, &fixture.recording, &view, &error), TARE_EXIT_USAGE);
+	assert_int_equal(tare_report_view_parse(&settings, &fixture.recording, &view, &spans, &error), TARE_EXIT_USAGE);
 	assert_non_null(strstr(error.message, "several are called 'simulate': 0 (pid 4120, simulate), 1 (pid 4125"));
 	// The whole name before one that only begins so.
 	fixture.recording.processes[1].executable = "/opt/simulate.11";
-	assert_int_equal(tare_report_view_parse(&settings, &fixture.recording, &view, &error), TARE_EXIT_OK);
+	assert_int_equal(tare_report_view_parse(&settings, &fixture.recording, &view, &spans, &error), TARE_EXIT_OK);
 	assert_int_equal(view.process, 0);
 	settings.process = "simul";
-	assert_int_equal(tare_report_view_parse(&settings, &fixture.recording, &view, &error), TARE_EXIT_USAGE);
+	assert_int_equal(tare_report_view_parse(&settings, &fixture.recording, &view, &spans, &error), TARE_EXIT_USAGE);
 	assert_non_null(strstr(error.message, "several are called 'simul': 0 (pid 4120, simulate), 1 (pid 4125"));
 	fixture.recording.processes[1].executable = "/opt/worker";
 }
@@ -132,7 +134,7 @@ static void names_of_the_program_are_cut_and_cleaned_and_lists_end(void **state)
 		kernels[i].name = i % 2 ? name : name + 1 + i;
 	fixture.recording.kernels = kernels;
 	fixture.recording.kernel_count = 40;
-	assert_int_equal(tare_report_view_parse(&settings, &fixture.recording, &view, &error), TARE_EXIT_USAGE);
+	assert_int_equal(tare_report_view_parse(&settings, &fixture.recording, &view, &spans, &error), TARE_EXIT_USAGE);
 	assert_null(strchr(error.message, '\033'));
 	assert_non_null(strstr(error.message, "kk?kk"));
 	assert_non_null(strstr(error.message, "..."));
@@ -149,7 +151,7 @@ static void an_empty_trace_has_nothing_to_filter(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_view view;
 		struct tare_error error = { 0 };
-		assert_int_equal(tare_report_view_parse(&rows[i], &empty.recording, &view, &error), TARE_EXIT_USAGE);
+		assert_int_equal(tare_report_view_parse(&rows[i], &empty.recording, &view, &spans, &error), TARE_EXIT_USAGE);
 		assert_non_null(strstr(error.message, "there are none"));
 	}
 }

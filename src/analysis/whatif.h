@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What overlapping copies with kernels would gain, from a recording alone. docs/findings.md has the
+// model and its limits.
+#pragma once
+#include "analysis/recording.h"
+
+struct tare_overlap_gain {
+	uint32_t device;          // same_as
+	int64_t from_ns, to_ns;   // the part of the run that repeats copy in, kernel, copy out
+	uint64_t chunks;          // repetitions found
+	int64_t measured_ns;      // what that part took
+	int64_t to_device_ns, kernel_ns, from_device_ns; // device time of each stage in it
+	int64_t exposed_ns;       // transfers not hidden behind kernels in it
+	double predicted_ns;      // with queues enough and pinned memory; NaN: no pipeline was found
+	double predicted_low_ns, predicted_high_ns; // both directions at full rate .. one at a time
+	const char *limit;        // the stage that then sets the pace: "kernels", "copies to the device"
+	const char *why_not;      // NULL, or why no prediction can be made, a sentence
+};
+
+// The device's parts that look like a pipeline, the one with the largest gain. Returns 0 with
+// *gain, -ENODATA when there is none (why_not says why), or -ENOMEM.
+int tare_whatif_overlap(const struct tare_recording *recording, const struct tare_view *view,
+                        uint32_t device, struct tare_overlap_gain *gain, struct tare_error *error);

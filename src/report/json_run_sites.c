@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/json_run.h"
+
+#if TARE_HAVE_JSON
+void tare_json_put_sites(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+{
+	(void)run;
+	tare_json_put(json, root, "sites", json_array());
+}
+
+#endif
