@@ -330,11 +330,11 @@ static void directions_that_take_turns_have_no_figure(void **state)
 	snprintf(script, sizeof script, "%s%s", SIMPLE_DEVICE, SIMPLE_PAIRS);
 	replace(script, "engine copy runs to-device,local\nengine copy runs to-host\n",
 	        "engine copy runs to-device,local,to-host\n");
-	run_well(&simulated, script, "both", 4 * MB, 4 * MB);
-	cell = find(simulated.run.result, "both-to-device", 4 * MB, "device");
+	run_well(&simulated, script, "both", MB, MB);
+	cell = find(simulated.run.result, "both-to-device", MB, "device");
 	assert_non_null(cell->absent);
 	assert_non_null(strstr(cell->absent, "did not run at once"));
-	assert_string_equal(find(simulated.run.result, "both-total", 4 * MB, "device")->absent,
+	assert_string_equal(find(simulated.run.result, "both-total", MB, "device")->absent,
 	                    cell->absent);
 	assert_null(strpbrk(cell->absent, "0123456789")); // one text for all sizes
 	simulated_close(&simulated);
