@@ -12,10 +12,11 @@ struct gathering {
 	const struct tables_context *context;
 	struct tare_coverage *coverage;
 	uint64_t *commands, *calls;     // of the view, by process
+	uint64_t *stacks;               // of these, with a call stack
 	int64_t *queue_ns, *process_ns; // when commands were last made to start
 };
 
-static int unobserved_reason(const struct tare_recorded_command *command)
+enum tare_unobserved tare_command_unobserved(const struct tare_recorded_command *command)
 {
 	if (command->start_ns != TARE_NO_TIME)
 		return TARE_UNOBSERVED_UNUSABLE;
@@ -118,14 +119,16 @@ static void count_commands(struct gathering *g)
 			continue;
 		coverage->enqueued++;
 		coverage->calls++;
-		if (process < recording->process_count)
+		if (process < recording->process_count) {
 			g->commands[process]++;
+			g->stacks[process] += command->stack < recording->stack_count;
+		}
 		if (tables_timed(command, &span)) {
 			coverage->completed++;
 			continue;
 		}
 		coverage->unobserved++;
-		coverage->unobserved_by[unobserved_reason(command)]++;
+		coverage->unobserved_by[tare_command_unobserved(command)]++;
 		coverage->never_flushed += is_never_flushed(g, command);
 	}
 }
@@ -139,8 +142,10 @@ static void count_calls(struct gathering *g)
 		if (!tables_has_call(g->context, call))
 			continue;
 		g->coverage->calls += call->count;
-		if (process < recording->process_count)
+		if (process < recording->process_count) {
 			g->calls[process] += call->count;
+			g->stacks[process] += call->stack < recording->stack_count;
+		}
 		if (call->role == TARE_ROLE_COMMAND && call->flags & TARE_CALL_FAILED)
 			g->coverage->failed++;
 	}
@@ -167,18 +172,24 @@ static void find_self_cost(struct gathering *g)
 {
 	const struct tare_recording *recording = g->context->recording;
 	struct tare_coverage *coverage = g->coverage;
-	int64_t wall_ns = tables_length(g->context->view->from_ns, g->context->view->to_ns);
-	double cost_ns = 0;
+	int64_t wall_ns = tare_view_ns(g->context->view);
+	double cost_ns = 0, stack_cost_ns = 0;
 	bool known = recording->process_count > 0;
 	for (size_t i = 0; i < recording->process_count; i++) {
 		const struct tare_recorded_process *process = &recording->processes[i];
 		if ((g->commands[i] > 0 && process->self_cost_ps <= 0) ||
-		    (g->calls[i] > 0 && process->self_call_cost_ps <= 0))
+		    (g->calls[i] > 0 && process->self_call_cost_ps <= 0) ||
+		    (g->stacks[i] > 0 && process->self_stack_cost_ps <= 0))
 			known = false;
+		coverage->stacks += g->stacks[i];
+		stack_cost_ns += (double)g->stacks[i] * (double)process->self_stack_cost_ps / 1e3;
 		cost_ns += (double)g->commands[i] * (double)process->self_cost_ps / 1e3 +
 		           (double)g->calls[i] * (double)process->self_call_cost_ps / 1e3;
 	}
+	cost_ns += stack_cost_ns;
 	known = known && cost_ns < 9e18;
+	coverage->stack_cost_ns =
+	    known && coverage->stacks > 0 ? stack_cost_ns / (double)coverage->stacks : NAN;
 	coverage->self_cost_ns = known ? llround(cost_ns) : TARE_NO_TIME;
 	coverage->self_cost_share = known && wall_ns > 0 ? cost_ns / (double)wall_ns : NAN;
 }
@@ -186,7 +197,7 @@ static void find_self_cost(struct gathering *g)
 int tables_coverage(const struct tables_context *context, struct tare_coverage *coverage)
 {
 	const struct tare_recording *recording = context->recording;
-	TARE_FREE uint64_t *counts = calloc(2 * recording->process_count + 1, sizeof *counts);
+	TARE_FREE uint64_t *counts = calloc(3 * recording->process_count + 1, sizeof *counts);
 	TARE_FREE int64_t *times =
 	    calloc(recording->process_count + recording->queue_count + 1, sizeof *times);
 	struct gathering g = { .context = context, .coverage = coverage };
@@ -194,6 +205,7 @@ int tables_coverage(const struct tables_context *context, struct tare_coverage *
 		return -ENOMEM;
 	g.commands = counts;
 	g.calls = counts + recording->process_count;
+	g.stacks = counts + 2 * recording->process_count;
 	g.process_ns = times;
 	g.queue_ns = times + recording->process_count;
 	find_starters(&g);

@@ -77,5 +77,5 @@ struct tare_finding_words {
 	const char *cost;         // formula, in words
 	const char *raised_by, *silent_on; // programs of tests/programs that must and must not raise it
 };
-extern const struct tare_finding_words tare_finding_words[];
-extern const size_t tare_finding_word_count;
+// The row of a number from 0 on; NULL behind the last.
+const struct tare_finding_words *tare_finding_words(size_t row);

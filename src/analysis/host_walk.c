@@ -274,30 +274,54 @@ static uint32_t stand_in(const struct ledger_hosts *hosts, uint32_t thread, int6
 	return thread;
 }
 
+// The cursor of a thread at a time, or beyond.
+static struct host_cursor *cursor_at(struct ledger_walk *walk, uint32_t thread, int64_t at_ns)
+{
+	struct host_cursor *cursor = &walk->cursors[thread];
+	int64_t skipped[TARE_HOST_STATES] = { 0 };
+	if (!walk->begun[thread]) {
+		host_cursor_begin(walk->hosts, thread, cursor);
+		walk->begun[thread] = true;
+	}
+	host_cursor_go(walk->hosts, &walk->hosts->threads[thread], cursor, at_ns, skipped);
+	return cursor;
+}
+
 // As ledger_walk_spend, by what was recorded alone.
 static void spend_recorded(struct ledger_walk *walk, uint32_t thread, int64_t from_ns, int64_t to_ns,
                            int64_t states[TARE_HOST_STATES])
 {
 	const struct ledger_hosts *hosts = walk->hosts;
 	while (from_ns < to_ns) {
-		int64_t until_ns = to_ns, skipped[TARE_HOST_STATES];
+		int64_t until_ns = to_ns;
 		uint32_t who = stand_in(hosts, thread, from_ns, &until_ns);
-		if (who == TARE_NO_INDEX) {
+		if (who == TARE_NO_INDEX)
 			states[TARE_HOST_BEFORE_FIRST] += until_ns - from_ns;
-			from_ns = until_ns;
-			continue;
-		}
-		struct host_cursor *cursor = &walk->cursors[who];
-		if (!walk->begun[who]) {
-			host_cursor_begin(hosts, who, cursor);
-			walk->begun[who] = true;
-		}
-		for (size_t i = 0; i < TARE_HOST_STATES; i++)
-			skipped[i] = 0;
-		host_cursor_go(hosts, &hosts->threads[who], cursor, from_ns, skipped);
-		host_cursor_go(hosts, &hosts->threads[who], cursor, until_ns, states);
+		else
+			host_cursor_go(hosts, &hosts->threads[who], cursor_at(walk, who, from_ns), until_ns,
+			               states);
 		from_ns = until_ns;
 	}
+}
+
+int64_t ledger_walk_steady_ns(struct ledger_walk *walk, uint32_t thread, int64_t at_ns)
+{
+	const struct ledger_hosts *hosts = walk->hosts;
+	uint32_t process = thread < hosts->recording->thread_count
+	                       ? hosts->recording->threads[thread].process
+	                       : TARE_NO_INDEX;
+	int64_t until_ns;
+	host_lost_at(hosts, process, at_ns, &until_ns);
+	uint32_t who = stand_in(hosts, thread, at_ns, &until_ns);
+	if (who == TARE_NO_INDEX)
+		return until_ns;
+	struct host_cursor *cursor = cursor_at(walk, who, at_ns);
+	// One that stands beyond has been asked about this time before.
+	if (cursor->now_ns > at_ns)
+		return earlier(until_ns, cursor->now_ns);
+	if (cursor->now_ns >= cursor->until_ns)
+		refresh(hosts, &hosts->threads[who], cursor);
+	return earlier(until_ns, cursor->until_ns);
 }
 
 // Where a process was not recorded only calls that were say what its threads did.

@@ -79,13 +79,14 @@ size_t tare_spans_unite(struct tare_time_span *spans, size_t count)
 	return kept;
 }
 
-// Takes spans out that nothing can reach any more.
-static void settle(struct tare_cover *cover, int64_t at_ns)
+// Takes spans out that end before a time.
+static void settle_before(struct tare_cover *cover, int64_t reached_ns)
 {
-	int64_t reached_ns = tare_earlier_ns(at_ns, cover->reach_ns);
 	size_t done = 0;
 	while (done < cover->count && cover->spans[done].to_ns < reached_ns) {
 		cover->settled_ns += cover->spans[done].to_ns - cover->spans[done].from_ns;
+		if (cover->take)
+			cover->take(cover->context, &cover->spans[done]);
 		done++;
 	}
 	if (done == 0)
@@ -98,7 +99,8 @@ static int make_room(struct tare_cover *cover, int64_t at_ns)
 {
 	if (cover->count < cover->capacity)
 		return 0;
-	settle(cover, at_ns);
+	// Nothing can reach those any more.
+	settle_before(cover, tare_earlier_ns(at_ns, cover->reach_ns));
 	// Half of it free, or moving spans down would take more than linear time.
 	if (cover->capacity && cover->count <= cover->capacity / 2)
 		return 0;
@@ -139,6 +141,11 @@ int64_t tare_cover_ns(const struct tare_cover *cover)
 	for (size_t i = 0; i < cover->count; i++)
 		sum_ns += cover->spans[i].to_ns - cover->spans[i].from_ns;
 	return sum_ns;
+}
+
+void tare_cover_finish(struct tare_cover *cover)
+{
+	settle_before(cover, INT64_MAX);
 }
 
 void tare_cover_free(struct tare_cover *cover)

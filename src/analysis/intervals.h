@@ -33,6 +33,9 @@ size_t tare_spans_unite(struct tare_time_span *spans, size_t count);
 struct tare_cover {
 	int64_t from_ns, to_ns;  // the window, set by the caller
 	int64_t reach_ns;        // no span begins more than this before the middle of an earlier one
+	// Is given the parts of the union, disjoint and in order; NULL: they are summed up only.
+	void (*take)(void *context, const struct tare_time_span *span);
+	void *context;
 	int64_t settled_ns;
 	struct tare_time_span *spans; // disjoint, in order, may still be merged
 	size_t count, capacity;
@@ -42,4 +45,6 @@ struct tare_cover {
 int tare_cover_around(struct tare_cover *cover, int64_t at_ns, int64_t by_ns);
 // The measure of the union.
 int64_t tare_cover_ns(const struct tare_cover *cover);
+// Hands over what is left. Nothing may be added afterwards.
+void tare_cover_finish(struct tare_cover *cover);
 void tare_cover_free(struct tare_cover *cover);

@@ -152,6 +152,8 @@ struct making {
 	bool *used;      // devices of the view that have a queue, by same_as
 	bool *processes; // that have a queue of the ledger being made
 	bool strangers;  // a queue's device is not known
+	struct ledger_mark *marks; // of the view's spans
+	size_t mark_count;
 };
 
 // Whether a queue belongs to the view, and its device.
@@ -184,8 +186,38 @@ static size_t find_devices(struct making *making)
 	return count;
 }
 
-static int make_ledger(struct making *making, uint32_t device, struct tare_ledger *ledger,
-                       struct ledger_gap_list *gaps)
+int ledger_mark_view(const struct tare_view *view, struct ledger_mark **marks, size_t *mark_count)
+{
+	struct tare_time_span all = { view->from_ns, view->to_ns };
+	size_t count = view->spans ? view->span_count : 1;
+	struct tare_time_span *spans = calloc(count + 1, sizeof *spans);
+	struct ledger_mark *made = calloc(2 * count + 1, sizeof *made);
+	if (!spans || !made) {
+		free(spans);
+		free(made);
+		return -ENOMEM;
+	}
+	memcpy(spans, view->spans ? view->spans : &all, count * sizeof *spans);
+	for (size_t i = 0; i < count; i++) {
+		if (spans[i].from_ns < view->from_ns)
+			spans[i].from_ns = view->from_ns;
+		if (spans[i].to_ns > view->to_ns)
+			spans[i].to_ns = view->to_ns;
+	}
+	// Those that touch are one: a gap goes on from one to the other.
+	count = tare_spans_unite(spans, count);
+	for (size_t i = 0; i < count; i++) {
+		made[2 * i] = (struct ledger_mark){ spans[i].from_ns, 0, true };
+		made[2 * i + 1] = (struct ledger_mark){ spans[i].to_ns, 0, false };
+	}
+	*marks = made;
+	*mark_count = 2 * count;
+	free(spans);
+	return 0;
+}
+
+static int make_ledgers(struct making *making, uint32_t device, const struct ledger_rows *rows,
+                        size_t row_count, struct ledger_gap_list *gaps)
 {
 	const struct tare_recording *recording = making->recording;
 	struct ledger_scope scope = { recording, &making->view, device, making->processes };
@@ -198,10 +230,14 @@ static int make_ledger(struct making *making, uint32_t device, struct tare_ledge
 	}
 	if (device == TARE_NO_INDEX)
 		scope.processes = NULL;
-	ledger->scope = device == TARE_NO_INDEX ? "union" : "device";
-	ledger->name = device == TARE_NO_INDEX ? "all devices" : recording->devices[device].name;
-	ledger->device = device;
-	return ledger_sweep(&scope, making->hosts, making->order, making->count, ledger, gaps);
+	for (size_t i = 0; i < row_count; i++)
+		rows->at[i] = (struct tare_ledger){
+			.scope = device == TARE_NO_INDEX ? "union" : "device",
+			.name = device == TARE_NO_INDEX ? "all devices"
+			                                : recording->devices[device].name,
+			.device = device,
+		};
+	return ledger_sweep(&scope, making->hosts, making->order, making->count, rows, gaps);
 }
 
 static int make_devices(struct making *making, struct tare_ledgers *ledgers)
@@ -209,10 +245,12 @@ static int make_devices(struct making *making, struct tare_ledgers *ledgers)
 	struct ledger_gap_list *gaps = calloc(1, sizeof *gaps);
 	int rc = gaps ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < making->recording->device_count && !rc; i++) {
+		struct ledger_rows row = { making->marks, making->mark_count,
+			                   &ledgers->ledgers[ledgers->count] };
 		if (!making->used[i])
 			continue;
 		gaps->count = 0;
-		rc = make_ledger(making, i, &ledgers->ledgers[ledgers->count], gaps);
+		rc = make_ledgers(making, i, &row, 1, gaps);
 		if (rc)
 			break;
 		ledgers->count++;
@@ -224,23 +262,43 @@ static int make_devices(struct making *making, struct tare_ledgers *ledgers)
 	return rc;
 }
 
-static int make_all(struct making *making, struct tare_ledgers *ledgers)
+// *devices: of the view, that have a queue.
+static int prepare(struct making *making, size_t *devices)
 {
 	const struct tare_recording *recording = making->recording;
+	if (making->view.to_ns < making->view.from_ns)
+		making->view.to_ns = making->view.from_ns;
 	making->used = calloc(recording->device_count + 1, sizeof *making->used);
 	making->processes = calloc(recording->process_count + 1, sizeof *making->processes);
 	if (!making->used || !making->processes)
 		return -ENOMEM;
-	size_t devices = find_devices(making);
+	*devices = find_devices(making);
+	int rc = ledger_mark_view(&making->view, &making->marks, &making->mark_count);
+	if (!rc)
+		rc = ledger_hosts_new(recording, &making->view, &making->hosts);
+	return rc ? rc : ledger_order(recording, &making->view, &making->order, &making->count);
+}
+
+static void finish(struct making *making)
+{
+	free(making->used);
+	free(making->processes);
+	free(making->marks);
+	free(making->order);
+	ledger_hosts_free(making->hosts);
+}
+
+static int make_all(struct making *making, struct tare_ledgers *ledgers)
+{
+	size_t devices;
+	int rc = prepare(making, &devices);
+	if (rc)
+		return rc;
 	ledgers->ledgers = calloc(devices + 1, sizeof *ledgers->ledgers);
 	ledgers->gaps = calloc(devices * LEDGER_GAPS + 1, sizeof *ledgers->gaps);
 	if (!ledgers->ledgers || !ledgers->gaps)
 		return -ENOMEM;
-	int rc = ledger_hosts_new(recording, &making->view, &making->hosts);
-	if (!rc)
-		rc = ledger_order(recording, &making->view, &making->order, &making->count);
-	if (!rc)
-		rc = make_devices(making, ledgers);
+	rc = make_devices(making, ledgers);
 	if (rc)
 		return rc;
 	struct tare_ledger *all = &ledgers->ledgers[ledgers->count];
@@ -250,9 +308,33 @@ static int make_all(struct making *making, struct tare_ledgers *ledgers)
 		all->name = "all devices";
 		all->device = TARE_NO_INDEX;
 	} else {
-		rc = make_ledger(making, TARE_NO_INDEX, all, NULL);
+		struct ledger_rows row = { making->marks, making->mark_count, all };
+		rc = make_ledgers(making, TARE_NO_INDEX, &row, 1, NULL);
 	}
 	ledgers->count++;
+	return rc;
+}
+
+int ledger_of_rows(const struct tare_recording *recording, const struct tare_view *view,
+                   const struct ledger_rows *rows, size_t row_count)
+{
+	struct making making = { .recording = recording, .view = *view };
+	uint32_t device = TARE_NO_INDEX;
+	size_t devices;
+	int rc = prepare(&making, &devices);
+	if (!rc) {
+		// The union of one device is that device's ledger.
+		for (uint32_t i = 0; devices == 1 && i < recording->device_count; i++)
+			if (making.used[i] && !making.strangers)
+				device = i;
+		rc = make_ledgers(&making, device, rows, row_count, NULL);
+	}
+	for (size_t i = 0; i < row_count; i++) {
+		rows->at[i].scope = "union";
+		rows->at[i].name = "all devices";
+		rows->at[i].device = TARE_NO_INDEX;
+	}
+	finish(&making);
 	return rc;
 }
 
@@ -261,18 +343,39 @@ int tare_ledgers_compute(const struct tare_recording *recording, const struct ta
 {
 	struct making making = { .recording = recording, .view = *view };
 	*ledgers = (struct tare_ledgers){ 0 };
-	if (making.view.to_ns < making.view.from_ns)
-		making.view.to_ns = making.view.from_ns;
 	int rc = make_all(&making, ledgers);
-	free(making.used);
-	free(making.processes);
-	free(making.order);
-	ledger_hosts_free(making.hosts);
+	finish(&making);
 	if (rc) {
 		tare_ledgers_free(ledgers);
 		return tare_fail(error, ENOMEM, "no memory for the ledger of %zu commands",
 		                 recording->command_count);
 	}
+	return 0;
+}
+
+int tare_ledgers_pieces(const struct tare_recording *recording, const struct tare_view *view,
+                        int (*take)(void *context, const struct tare_gap *piece), void *context,
+                        struct tare_error *error)
+{
+	struct making making = { .recording = recording, .view = *view };
+	struct ledger_gap_list *gaps = calloc(1, sizeof *gaps);
+	size_t devices;
+	int rc = prepare(&making, &devices);
+	if (!gaps)
+		rc = -ENOMEM;
+	for (uint32_t i = 0; i < recording->device_count && !rc; i++) {
+		struct tare_ledger ledger;
+		struct ledger_rows row = { making.marks, making.mark_count, &ledger };
+		if (!making.used[i])
+			continue;
+		*gaps = (struct ledger_gap_list){ .piece = take, .context = context };
+		rc = make_ledgers(&making, i, &row, 1, gaps);
+	}
+	finish(&making);
+	free(gaps);
+	if (rc)
+		return tare_fail(error, ENOMEM, "no memory for the idle time of %zu commands",
+		                 recording->command_count);
 	return 0;
 }
 

@@ -75,10 +75,42 @@ enum { LEDGER_GAPS = 64 };
 struct ledger_gap_list {
 	struct tare_gap at[LEDGER_GAPS]; // longest first, then earliest
 	size_t count;
+	// Every gap there is, in the order of time, with the ledger's parts of it; NULL: nobody asks.
+	// Other than 0: memory ran out.
+	int (*each)(void *context, const struct tare_gap *gap,
+	            const int64_t parts_ns[TARE_LEDGER_CATEGORIES]);
+	// Every piece of idle time whose cause does not change, in the order of time; NULL: nobody
+	// asks. Other than 0: memory ran out.
+	int (*piece)(void *context, const struct tare_gap *piece);
+	void *context;
 };
 
-// Fills the figures of a ledger whose name and scope are set. `gaps` may be NULL.
-// Returns 0 or -ENOMEM.
+// Where a part of the time begins or ends.
+struct ledger_mark {
+	int64_t at_ns; // within the view
+	uint32_t row;  // the ledger that has that part
+	bool begins;
+};
+
+// Ledgers that one sweep fills, each of its own parts of the time: disjoint ones for one row, any
+// for different rows.
+struct ledger_rows {
+	const struct ledger_mark *marks; // in order of time
+	size_t mark_count;
+	struct tare_ledger *at;          // whose figures are 0 at first
+};
+
+// Fills the figures of ledgers whose names and scopes are set. `gaps` may be NULL, and must be
+// unless there is one row, whose parts do not touch. Returns 0 or -ENOMEM.
 int ledger_sweep(const struct ledger_scope *scope, const struct ledger_hosts *hosts,
-                 const uint32_t *order, size_t count, struct tare_ledger *ledger,
+                 const uint32_t *order, size_t count, const struct ledger_rows *rows,
                  struct ledger_gap_list *gaps);
+
+// ---- ledger.c
+
+// Where the parts of a view begin and end, for one row; *marks is to be freed. Returns 0 or -ENOMEM.
+int ledger_mark_view(const struct tare_view *view, struct ledger_mark **marks, size_t *count);
+// The ledgers of the union of devices for as many rows. Only names, scopes and figures of `rows->at`
+// are written, `row_count` of them. Returns 0 or -ENOMEM.
+int ledger_of_rows(const struct tare_recording *recording, const struct tare_view *view,
+                   const struct ledger_rows *rows, size_t row_count);

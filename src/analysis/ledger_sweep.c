@@ -13,7 +13,9 @@ struct sweep {
 	struct ledger_override *overrides;
 	size_t override_at, override_count;
 	int64_t *queue_end_ns;            // of commands of a queue that have begun
-	struct tare_ledger *ledger;
+	const struct ledger_rows *rows;
+	size_t parts_mark, matrix_mark, near_mark; // the next, for each group of figures
+	struct tare_ledger sum;           // of the view so far, whatever the rows
 	struct ledger_gap_list *gaps;
 	struct tare_cover near_edges;
 	int64_t now_ns, stop_ns;
@@ -21,6 +23,10 @@ struct sweep {
 	int64_t residuals_ns[TARE_EFFECTS]; // of that end
 	int64_t edge_residual_ns;         // of the stamps that fall on now_ns
 	int last_category;                // of the time before now_ns; -1: idle; -2: not known
+	// The part of an idle gap that one part of the row has.
+	bool in_row, in_gap;
+	int64_t gap_from_ns;
+	uint32_t gap_command;
 	int64_t gap_parts_ns[TARE_LEDGER_CATEGORIES];
 	bool failed;
 };
@@ -68,28 +74,146 @@ static void turn_to(struct sweep *sweep, int category)
 	sweep->last_category = category;
 }
 
+// ---- the list of gaps
+
+static bool is_longer(const struct tare_gap *a, const struct tare_gap *b)
+{
+	int64_t left_ns = a->to_ns - a->from_ns, right_ns = b->to_ns - b->from_ns;
+	return left_ns != right_ns ? left_ns > right_ns : a->from_ns < b->from_ns;
+}
+
+static void begin_gap(struct sweep *sweep, int64_t from_ns)
+{
+	sweep->gap_from_ns = from_ns;
+	memset(sweep->gap_parts_ns, 0, sizeof sweep->gap_parts_ns);
+}
+
+static void end_gap(struct sweep *sweep, int64_t to_ns)
+{
+	struct ledger_gap_list *gaps = sweep->gaps;
+	struct tare_gap gap = {
+		.from_ns = later(sweep->gap_from_ns, sweep->scope->view->from_ns),
+		.to_ns = earlier(to_ns, sweep->scope->view->to_ns),
+		.device = sweep->scope->device, .command = sweep->gap_command,
+	};
+	if (!gaps || !sweep->in_row || !sweep->in_gap || gap.from_ns >= gap.to_ns)
+		return;
+	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++)
+		if (sweep->gap_parts_ns[i] > sweep->gap_parts_ns[gap.cause])
+			gap.cause = (enum tare_ledger_category)i;
+	if (gaps->each && gaps->each(gaps->context, &gap, sweep->gap_parts_ns) != 0)
+		sweep->failed = true;
+	if (gaps->count == LEDGER_GAPS) {
+		if (!is_longer(&gap, &gaps->at[LEDGER_GAPS - 1]))
+			return;
+		gaps->count--;
+	}
+	size_t at = gaps->count++;
+	for (; at > 0 && is_longer(&gap, &gaps->at[at - 1]); at--)
+		gaps->at[at] = gaps->at[at - 1];
+	gaps->at[at] = gap;
+}
+
+// ---- the rows
+//
+// A row's figures are the sum when each of its parts ends less the sum when it begins, so that a mark
+// costs the same however many rows there are. The groups of figures are summed up at their own pace.
+
+// Whether a mark of the group is due at a time. *until_ns: when the next one is.
+static bool take_mark(const struct sweep *sweep, size_t *next, int64_t at_ns, int64_t *until_ns,
+                      const struct ledger_mark **mark)
+{
+	*until_ns = INT64_MAX;
+	if (*next == sweep->rows->mark_count)
+		return false;
+	*mark = &sweep->rows->marks[*next];
+	*until_ns = (*mark)->at_ns;
+	if (*until_ns > at_ns)
+		return false;
+	++*next;
+	return true;
+}
+
+static void add_figures(int64_t *row, const int64_t *sum, size_t count, bool begins)
+{
+	for (size_t i = 0; i < count; i++)
+		row[i] += begins ? -sum[i] : sum[i];
+}
+
+// All three return until when no mark comes.
+static int64_t pass_parts(struct sweep *sweep, int64_t at_ns)
+{
+	const struct ledger_mark *mark;
+	int64_t until_ns;
+	while (take_mark(sweep, &sweep->parts_mark, at_ns, &until_ns, &mark)) {
+		struct tare_ledger *row = &sweep->rows->at[mark->row], *sum = &sweep->sum;
+		bool begins = mark->begins;
+		if (begins)
+			begin_gap(sweep, mark->at_ns);
+		else
+			end_gap(sweep, mark->at_ns);
+		sweep->in_row = begins;
+		add_figures(&row->wall_ns, &mark->at_ns, 1, begins);
+		add_figures(row->parts_ns, sum->parts_ns, TARE_LEDGER_CATEGORIES, begins);
+		add_figures(&row->hidden_to_device_ns, &sum->hidden_to_device_ns, 1, begins);
+		add_figures(&row->hidden_from_device_ns, &sum->hidden_from_device_ns, 1, begins);
+	}
+	return until_ns;
+}
+
+static int64_t pass_matrix(struct sweep *sweep, int64_t at_ns)
+{
+	const struct ledger_mark *mark;
+	int64_t until_ns;
+	while (take_mark(sweep, &sweep->matrix_mark, at_ns, &until_ns, &mark))
+		for (size_t i = 0; i < TARE_HOST_STATES; i++)
+			add_figures(sweep->rows->at[mark->row].matrix_ns[i], sweep->sum.matrix_ns[i],
+			            TARE_DEVICE_STATES, mark->begins);
+	return until_ns;
+}
+
+static int64_t pass_near(struct sweep *sweep, int64_t at_ns)
+{
+	const struct ledger_mark *mark;
+	int64_t until_ns;
+	while (take_mark(sweep, &sweep->near_mark, at_ns, &until_ns, &mark))
+		add_figures(&sweep->rows->at[mark->row].ambiguous_ns, &sweep->sum.ambiguous_ns, 1,
+		            mark->begins);
+	return until_ns;
+}
+
+static void take_near(void *context, const struct tare_time_span *span)
+{
+	struct sweep *sweep = context;
+	for (int64_t from_ns = span->from_ns; from_ns < span->to_ns;) {
+		int64_t until_ns = earlier(pass_near(sweep, from_ns), span->to_ns);
+		sweep->sum.ambiguous_ns += until_ns - from_ns;
+		from_ns = until_ns;
+	}
+}
+
 // ---- the matrix
 
 static void spend_matrix(struct sweep *sweep, int64_t from_ns, int64_t to_ns,
                          enum tare_device_state device)
 {
-	int64_t states[TARE_HOST_STATES] = { 0 };
 	while (from_ns < to_ns) {
-		int64_t until_ns;
+		int64_t states[TARE_HOST_STATES] = { 0 }, until_ns;
+		int64_t mark_ns = pass_matrix(sweep, from_ns);
 		uint32_t thread = ledger_attention_at(sweep->attention, from_ns, &until_ns);
-		until_ns = earlier(until_ns, to_ns);
+		until_ns = earlier(earlier(until_ns, mark_ns), to_ns);
 		ledger_walk_spend(sweep->host, thread, from_ns, until_ns, states);
+		for (size_t i = 0; i < TARE_HOST_STATES; i++)
+			sweep->sum.matrix_ns[i][device] += states[i];
 		from_ns = until_ns;
 	}
-	for (size_t i = 0; i < TARE_HOST_STATES; i++)
-		sweep->ledger->matrix_ns[i][device] += states[i];
 }
 
 // ---- idle time
 
 static void add_idle(struct sweep *sweep, enum tare_ledger_category category, int64_t ns)
 {
-	sweep->ledger->parts_ns[category] += ns;
+	sweep->sum.parts_ns[category] += ns;
 	sweep->gap_parts_ns[category] += ns;
 }
 
@@ -116,25 +240,50 @@ struct reason {
 	enum tare_ledger_category category;
 };
 
+// Says a piece of idle time to who asks for them.
+static void note_piece(struct sweep *sweep, int64_t from_ns, int64_t to_ns,
+                       const int64_t parts_ns[TARE_LEDGER_CATEGORIES])
+{
+	struct tare_gap piece = {
+		.from_ns = from_ns, .to_ns = to_ns, .device = sweep->scope->device,
+		.command = sweep->gap_command,
+	};
+	if (!sweep->gaps || !sweep->gaps->piece || !sweep->in_row)
+		return;
+	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++)
+		if (parts_ns[i] > parts_ns[piece.cause])
+			piece.cause = (enum tare_ledger_category)i;
+	if (sweep->gaps->piece(sweep->gaps->context, &piece) != 0)
+		sweep->failed = true;
+}
+
 static void spend_idle(struct sweep *sweep, int64_t from_ns, int64_t to_ns,
                        const struct reason *reason)
 {
+	bool pieces = sweep->gaps && sweep->gaps->piece;
 	from_ns = later(from_ns, sweep->scope->view->from_ns);
 	to_ns = earlier(to_ns, sweep->scope->view->to_ns);
 	while (from_ns < to_ns) {
-		int64_t until_ns;
+		int64_t until_ns, mark_ns = pass_parts(sweep, from_ns);
+		int64_t parts_ns[TARE_LEDGER_CATEGORIES] = { 0 };
 		const struct ledger_override *override = override_at(sweep, from_ns, &until_ns);
-		until_ns = earlier(until_ns, to_ns);
+		until_ns = earlier(earlier(until_ns, mark_ns), to_ns);
 		if (override) {
-			add_idle(sweep, override->category, until_ns - from_ns);
+			parts_ns[override->category] = until_ns - from_ns;
 		} else if (reason->host) {
 			int64_t states[TARE_HOST_STATES] = { 0 };
+			if (pieces)
+				until_ns = earlier(until_ns, ledger_walk_steady_ns(sweep->cause, reason->thread,
+				                                                   from_ns));
 			ledger_walk_spend(sweep->cause, reason->thread, from_ns, until_ns, states);
 			for (size_t i = 0; i < TARE_HOST_STATES; i++)
-				add_idle(sweep, idle_category[i], states[i]);
+				parts_ns[idle_category[i]] += states[i];
 		} else {
-			add_idle(sweep, reason->category, until_ns - from_ns);
+			parts_ns[reason->category] = until_ns - from_ns;
 		}
+		for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++)
+			add_idle(sweep, (enum tare_ledger_category)i, parts_ns[i]);
+		note_piece(sweep, from_ns, until_ns, parts_ns);
 		from_ns = until_ns;
 	}
 }
@@ -239,37 +388,7 @@ static void spend_gap(struct sweep *sweep, int64_t from_ns, int64_t to_ns,
 	}
 }
 
-// ---- the list of gaps
-
-static bool is_longer(const struct tare_gap *a, const struct tare_gap *b)
-{
-	int64_t left_ns = a->to_ns - a->from_ns, right_ns = b->to_ns - b->from_ns;
-	return left_ns != right_ns ? left_ns > right_ns : a->from_ns < b->from_ns;
-}
-
-static void note_gap(struct sweep *sweep, int64_t from_ns, int64_t to_ns, uint32_t command)
-{
-	struct ledger_gap_list *gaps = sweep->gaps;
-	struct tare_gap gap = {
-		.from_ns = later(from_ns, sweep->scope->view->from_ns),
-		.to_ns = earlier(to_ns, sweep->scope->view->to_ns),
-		.device = sweep->scope->device, .command = command,
-	};
-	if (!gaps || gap.from_ns >= gap.to_ns)
-		return;
-	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++)
-		if (sweep->gap_parts_ns[i] > sweep->gap_parts_ns[gap.cause])
-			gap.cause = (enum tare_ledger_category)i;
-	if (gaps->count == LEDGER_GAPS) {
-		if (!is_longer(&gap, &gaps->at[LEDGER_GAPS - 1]))
-			return;
-		gaps->count--;
-	}
-	size_t at = gaps->count++;
-	for (; at > 0 && is_longer(&gap, &gaps->at[at - 1]); at--)
-		gaps->at[at] = gaps->at[at - 1];
-	gaps->at[at] = gap;
-}
+// ---- all of a gap
 
 // Idle until `to_ns`, when `index` begins; TARE_NO_INDEX: nothing begins any more.
 static void idle_until(struct sweep *sweep, int64_t to_ns, uint32_t index)
@@ -284,7 +403,9 @@ static void idle_until(struct sweep *sweep, int64_t to_ns, uint32_t index)
 		mark_edge(sweep, from_ns, sweep->edge_residual_ns);
 	turn_to(sweep, -1);
 	override_at(sweep, from_ns, &ignored_ns);
-	memset(sweep->gap_parts_ns, 0, sizeof sweep->gap_parts_ns);
+	sweep->in_gap = true;
+	sweep->gap_command = index;
+	begin_gap(sweep, from_ns);
 	if (index == TARE_NO_INDEX) {
 		struct reason reason = { true, ledger_attention_last(sweep->attention), 0 };
 		spend_idle(sweep, from_ns, to_ns, &reason);
@@ -293,7 +414,8 @@ static void idle_until(struct sweep *sweep, int64_t to_ns, uint32_t index)
 	}
 	spend_matrix(sweep, later(from_ns, view->from_ns), earlier(to_ns, view->to_ns),
 	             TARE_DEVICE_IDLE);
-	note_gap(sweep, from_ns, to_ns, index);
+	end_gap(sweep, to_ns);
+	sweep->in_gap = false;
 	sweep->now_ns = to_ns;
 	sweep->edge_residual_ns = 0;
 }
@@ -330,12 +452,16 @@ static void spend_busy(struct sweep *sweep, int64_t until_ns)
 	int64_t to_ns = earlier(until_ns, view->to_ns);
 	if (from_ns >= to_ns)
 		return;
-	sweep->ledger->parts_ns[category] += to_ns - from_ns;
-	if (kernel && to_device)
-		sweep->ledger->hidden_to_device_ns += to_ns - from_ns;
-	if (kernel && from_device)
-		sweep->ledger->hidden_from_device_ns += to_ns - from_ns;
 	spend_matrix(sweep, from_ns, to_ns, state);
+	while (from_ns < to_ns) {
+		int64_t until = earlier(pass_parts(sweep, from_ns), to_ns);
+		sweep->sum.parts_ns[category] += until - from_ns;
+		if (kernel && to_device)
+			sweep->sum.hidden_to_device_ns += until - from_ns;
+		if (kernel && from_device)
+			sweep->sum.hidden_from_device_ns += until - from_ns;
+		from_ns = until;
+	}
 }
 
 // Busy until `to_ns` or until nothing runs any more, whichever comes first.
@@ -422,7 +548,10 @@ static int begin(struct sweep *sweep, const struct ledger_hosts *hosts)
 	const struct tare_recording *recording = sweep->scope->recording;
 	const struct tare_view *view = sweep->scope->view;
 	int64_t reach_ns = largest_residual_ns(recording);
-	sweep->near_edges = (struct tare_cover){ view->from_ns, view->to_ns, reach_ns, 0, NULL, 0, 0 };
+	sweep->near_edges = (struct tare_cover){
+		.from_ns = view->from_ns, .to_ns = view->to_ns, .reach_ns = reach_ns,
+		.take = take_near, .context = sweep,
+	};
 	// An edge outside the view may be near to a part of it.
 	sweep->now_ns = tare_earlier_ns(view->from_ns, reach_ns);
 	sweep->stop_ns = tare_later_ns(tare_later_ns(view->to_ns, reach_ns), 1);
@@ -441,15 +570,17 @@ static int begin(struct sweep *sweep, const struct ledger_hosts *hosts)
 }
 
 int ledger_sweep(const struct ledger_scope *scope, const struct ledger_hosts *hosts,
-                 const uint32_t *order, size_t count, struct tare_ledger *ledger,
+                 const uint32_t *order, size_t count, const struct ledger_rows *rows,
                  struct ledger_gap_list *gaps)
 {
-	struct sweep sweep = { .scope = scope, .ledger = ledger, .gaps = gaps };
+	struct sweep sweep = { .scope = scope, .rows = rows, .gaps = gaps };
 	int rc = begin(&sweep, hosts);
-	ledger->wall_ns = scope->view->to_ns - scope->view->from_ns;
 	if (!rc) {
 		go(&sweep, order, count);
-		ledger->ambiguous_ns = tare_cover_ns(&sweep.near_edges);
+		tare_cover_finish(&sweep.near_edges);
+		pass_parts(&sweep, INT64_MAX);
+		pass_matrix(&sweep, INT64_MAX);
+		pass_near(&sweep, INT64_MAX);
 		if (sweep.failed || ledger_walk_failed(sweep.cause) ||
 		    ledger_walk_failed(sweep.host) || ledger_attention_failed(sweep.attention))
 			rc = -ENOMEM;

@@ -31,29 +31,23 @@ static int compare_changes(const void *a, const void *b)
 	return (y->released > x->released) - (y->released < x->released);
 }
 
+// Of changes at one moment the last says what is held until the next: releases come first.
 static void find_peak(const struct tables_context *context, const struct change *changes, size_t n,
                       struct tare_memory_use *use)
 {
 	uint64_t held = 0;
 	use->peak_at_ns = TARE_NO_TIME;
-	for (size_t i = 0; i <= n; i++) {
-		bool begun = i == n || changes[i].at_ns >= context->from_ns;
-		// Made before the view and held when it begins.
-		if (begun && (i == 0 || changes[i - 1].at_ns < context->from_ns) &&
-		    held > use->peak_bytes) {
-			use->peak_bytes = held;
-			use->peak_at_ns = context->from_ns;
-		}
-		if (i == n || (begun && !tables_in_time(context, changes[i].at_ns)))
-			break;
+	for (size_t i = 0; i < n; i++) {
+		int64_t until_ns = i + 1 < n ? changes[i + 1].at_ns : INT64_MAX;
 		// Where sizes of a damaged trace overflowed, less is held than is let go of.
 		if (changes[i].released)
 			held -= changes[i].bytes < held ? changes[i].bytes : held;
 		else if (__builtin_add_overflow(held, changes[i].bytes, &held))
 			held = UINT64_MAX;
-		if (begun && held > use->peak_bytes) {
+		int64_t at_ns = tables_first_moment(context, changes[i].at_ns, until_ns);
+		if (at_ns != TARE_NO_TIME && held > use->peak_bytes) {
 			use->peak_bytes = held;
-			use->peak_at_ns = changes[i].at_ns;
+			use->peak_at_ns = at_ns;
 		}
 	}
 }
@@ -62,6 +56,9 @@ int tables_memory(const struct tables_context *context, struct tare_memory_use *
 {
 	const struct tare_recording *recording = context->recording;
 	TARE_FREE struct change *changes = calloc(2 * recording->memory_count + 1, sizeof *changes);
+	// What comes after the last part of the view is not seen by it.
+	int64_t end_ns = context->span_count ? context->spans[context->span_count - 1].to_ns
+	                                     : INT64_MIN;
 	size_t n = 0;
 	if (!changes)
 		return -ENOMEM;
@@ -75,9 +72,9 @@ int tables_memory(const struct tables_context *context, struct tare_memory_use *
 			use->objects++;
 			use->bytes += memory->bytes;
 		}
-		if (memory->created_ns < context->to_ns || context->to_ns == INT64_MAX)
-			use->held_at_end += !released || (memory->released_ns >= context->to_ns &&
-			                                  context->to_ns != INT64_MAX);
+		if (memory->created_ns < end_ns || end_ns == INT64_MAX)
+			use->held_at_end += !released || (memory->released_ns >= end_ns &&
+			                                  end_ns != INT64_MAX);
 		if (released && memory->released_ns == memory->created_ns)
 			continue; // held for no time
 		changes[n++] = (struct change){ memory->created_ns, memory->bytes, false };

@@ -6,29 +6,40 @@
 
 struct tare_phase_row {
 	const char *name, *domain;
+	size_t parent;            // row that all of them lie in; SIZE_MAX: none, or not the same one
 	uint64_t count;           // times it was entered within the view
 	uint64_t unended;         // of these, never left
-	int64_t total_ns;         // sum of their lengths; phases of several threads count each
-	int64_t covered_ns;       // union of them: the time in which at least one was open
-	double median_ns, max_ns;
-	uint64_t commands;        // enqueued by its thread while it was open
+	int64_t total_ns;         // sum of their lengths, not cut; phases of several threads count each
+	int64_t covered_ns;       // union of all, cut to the view: when at least one was open
+	double median_ns, max_ns; // of those that were left; NaN: none
+	uint64_t commands;        // enqueued by its thread while it was open, within the view
 	struct tare_ledger ledger; // of the union of devices, over covered_ns
 	struct tare_time_span *spans;  // covered_ns
 	size_t span_count;
 };
 
+enum { TARE_PHASE_ROWS = 1000 };
+
 struct tare_phases {
-	struct tare_phase_row *rows; // the longest first; instants are not counted
+	struct tare_phase_row *rows; // by covered_ns, the longest first; instants are not counted
 	size_t count;
+	size_t left_out;             // names beyond the TARE_PHASE_ROWS longest
 };
 
-// Returns 0 or -ENOMEM. Free with tare_phases_free.
+// Rows of the phases of a view's processes that were open within it. Takes n log n for n phases and
+// commands, whatever the number of names. Returns 0 or -ENOMEM with *phases empty. Free with
+// tare_phases_free.
 int tare_phases_compute(const struct tare_recording *recording, const struct tare_view *view,
                         struct tare_phases *phases, struct tare_error *error);
-void tare_phases_free(struct tare_phases *phases);
+void tare_phases_free(struct tare_phases *phases); // leaves *phases empty
 
-// The parts of [from_ns, to_ns) in which a phase whose name, or DOMAIN/NAME, matches the shell
-// pattern was open (ranges and nested ones alike): in order, disjoint. *spans is to be freed. Returns
-// how many (0: no phase matches), or -ENOMEM.
-int tare_phase_spans(const struct tare_recording *recording, const char *pattern, int64_t from_ns,
-                     int64_t to_ns, struct tare_time_span **spans);
+// The parts of a view, its own spans aside, in which a phase of its processes was open whose name, or
+// DOMAIN/NAME, is or matches the shell pattern (ranges and nested ones alike): in order, disjoint,
+// joined where they touch. *spans is to be freed. Returns how many (0: none matches there), or -ENOMEM.
+int tare_phase_spans(const struct tare_recording *recording, const struct tare_view *view,
+                     const char *pattern, struct tare_time_span **spans);
+
+// The different phases of a process (TARE_NO_INDEX: of all), as indices of one each in the order of
+// their first begin: up to `most` of them. Returns how many were found. Instants are none.
+size_t tare_phase_names(const struct tare_recording *recording, uint32_t process, uint32_t *found,
+                        size_t most);

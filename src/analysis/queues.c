@@ -105,7 +105,9 @@ static int time_queue(struct gathering *g, uint32_t queue)
 	tables_sort(spans, n);
 	n = tables_merge(spans, n);
 	row->busy_ns = tables_union(spans, n);
-	row->gaps_ns = spans[n - 1].to - spans[0].from - row->busy_ns;
+	for (size_t i = 1; i < n; i++)
+		row->gaps_ns = tables_add(
+		    row->gaps_ns, tables_inside_ns(g->context, spans[i - 1].to, spans[i].from));
 	return find_causes(g, spans, n, row);
 }
 
@@ -135,15 +137,17 @@ static int find_depths(struct gathering *g)
 			first_ns[queue] = enter_ns;
 		if (begun[queue] - ended[queue] > g->rows[queue].max_depth)
 			g->rows[queue].max_depth = begun[queue] - ended[queue];
-		command_ns[queue] += (double)(end_of(command, &span) - enter_ns);
+		command_ns[queue] +=
+		    (double)tables_inside_ns(g->context, enter_ns, end_of(command, &span));
 	}
 	for (size_t i = 0; i < queues; i++) {
-		int64_t last_ns;
+		int64_t ns;
 		if (begun[i] == 0)
 			continue;
-		last_ns = g->spans[g->first[i] + g->count[i] - 1].from;
-		if (last_ns > first_ns[i])
-			g->rows[i].mean_depth = command_ns[i] / (double)(last_ns - first_ns[i]);
+		ns = tables_inside_ns(g->context, first_ns[i],
+		                      g->spans[g->first[i] + g->count[i] - 1].from);
+		if (ns > 0)
+			g->rows[i].mean_depth = command_ns[i] / (double)ns;
 	}
 	return 0;
 }

@@ -104,6 +104,7 @@ static int add_process(struct loading *l, const struct tare_trace_header *refere
 		.recycled_records = h->recycled_records, .recycled_commands = h->recycled_commands,
 		.passed_calls = h->passed_calls, .stalls = h->stalls,
 		.self_cost_ps = h->self_cost_ps, .self_call_cost_ps = h->self_call_cost_ps,
+		.self_stack_cost_ps = h->self_stack_cost_ps,
 		.calls_seen = h->calls_seen,
 		.problem = aligned,
 	};
@@ -173,7 +174,8 @@ static int on_unfinished(void *context, uint32_t track, uint32_t function, int64
 static void forget_process(struct loading *l)
 {
 	struct tare_id_map *maps[] = { &l->object_at, &l->queue_of, &l->shape_of, &l->function_of,
-		&l->kernel_of, &l->fact_of, &l->track_of, &l->pending, &l->event_of };
+		&l->kernel_of, &l->fact_of, &l->track_of, &l->pending, &l->event_of,
+		&l->stack_of };
 
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		tare_id_map_free(maps[i]);
@@ -183,10 +185,13 @@ static void forget_process(struct loading *l)
 		free(l->clocks[i]);
 	free(l->clocks);
 	l->clocks = NULL;
+	loading_forget_phases(l);
 	l->object_count = l->fact_count = l->change_count = l->pair_count = 0;
 	l->track_count = l->clock_count = 0;
 	l->contexts = l->platform_count = 0;
 	l->linked = false;
+	l->stack_left = 0;
+	l->module_seen_ns = 0;
 	l->own_events = l->retained_events = 0;
 }
 
@@ -206,12 +211,15 @@ static int load_process(struct loading *l, const struct tare_trace_header *refer
 	status = tare_trace_read(l->trace, l->file, &visitor);
 	if (!l->status && !l->linked)
 		loading_link(l);
+	loading_finish_stacks(l);
 	if (!l->status && status == -ENOMEM)
 		loading_fail(l, ENOMEM, "windows");
 	// Any other failure of the reader ends this file; what came before it stands.
 	if (!l->status && !loading_finish_waits(l) && !loading_map_times(l))
 		loading_apply_changes(l);
 	finish_process(l);
+	if (!l->status)
+		loading_finish_phases(l);
 	if (!l->status)
 		loading_lost_of_process(l);
 	if (!l->status && status < 0 && !r->processes[l->process].problem) {
@@ -440,5 +448,10 @@ void tare_recording_free(struct tare_recording *r)
 	free(r->changes);
 	free(r->losses);
 	free(r->cpu_samples);
+	free(r->phases);
+	free(r->modules);
+	free(r->stacks);
+	free(r->frames);
+	free(r->places);
 	free(r);
 }

@@ -36,6 +36,7 @@ struct tare_recorded_process {
 	uint64_t damaged_windows, unknown_records;
 	const char *problem;           // of its file, NULL: none
 	int64_t self_cost_ps, self_call_cost_ps;
+	int64_t self_stack_cost_ps; // on top, of a command or call whose stack is known
 	uint64_t calls_seen;
 };
 
@@ -180,7 +181,8 @@ struct tare_recorded_call {
 struct tare_recorded_phase {
 	int64_t from_ns, to_ns;     // equal for an instant; the end of the recording where `unended`
 	uint32_t thread;            // that began it
-	uint32_t parent;            // that it lies in, on the same thread; TARE_NO_INDEX
+	uint32_t parent;            // that it lies in, on the same thread; TARE_NO_INDEX. Ranges neither
+	                            // lie in one nor contain one
 	uint32_t depth;             // 0: the outermost
 	const char *name, *domain;  // domain "": none
 	uint8_t source;             // enum tare_trace_phase_source
@@ -204,7 +206,14 @@ struct tare_recorded_module {
 struct tare_recorded_stack {
 	uint32_t process;
 	uint32_t first_frame, frame_count;
-	int64_t seen_ns;            // first seen
+	int64_t seen_ns;            // modules that were seen later are none of its
+};
+
+// Where a write or read took place: equal for the same bytes of the host and the same part of the
+// memory object, if object and amount of the commands are equal, too. In the order of `command`.
+struct tare_recorded_place {
+	uint32_t command;
+	uint32_t identity;          // of the host's address and the offset; a hash
 };
 
 struct tare_recorded_callback {
@@ -278,10 +287,11 @@ struct tare_recording {
 	struct tare_recorded_module *modules;
 	struct tare_recorded_stack *stacks;
 	uint64_t *frames;
+	struct tare_recorded_place *places;
 	size_t process_count, thread_count, device_count, queue_count, kernel_count,
 	    kernel_fact_count, program_count, memory_count, shape_count, command_count, wait_count,
 	    call_count, callback_count, function_count, change_count, loss_count, cpu_sample_count,
-	    phase_count, module_count, stack_count, frame_count;
+	    phase_count, module_count, stack_count, frame_count, place_count;
 	uint64_t failed_commands;   // enqueues that the API refused; their calls are in `calls`
 	uint64_t unresolved;        // records that name an object, queue or event that was not found
 	void *storage;              // private to loading
@@ -299,6 +309,7 @@ struct tare_view {
 	const char *kernel;         // a shell pattern that kernels' names match; NULL: all
 	const struct tare_time_span *spans; // only these parts of it: in order, disjoint, within from_ns and
 	size_t span_count;          // to_ns, not empty; NULL and 0: all of it
+	const char *phase;          // the pattern of phases that the spans come from; NULL: none
 };
 
 // Loads a trace directory. Returns 0 and *recording, or a negative errno with a sentence: what
@@ -318,6 +329,22 @@ bool tare_view_has_device(const struct tare_recording *recording, const struct t
                           uint32_t device);
 bool tare_view_has_command(const struct tare_recording *recording, const struct tare_view *view,
                            const struct tare_recorded_command *command);
+// The same whatever the time.
+bool tare_view_wants_command(const struct tare_recording *recording, const struct tare_view *view,
+                             const struct tare_recorded_command *command);
+// Whether a moment belongs to the view. One beyond the run does when the run's first or last moment
+// does: a device's clock may put a command there. A command belongs to the view in which it starts
+// (without times: was enqueued), a call to the one in which it was entered.
+bool tare_view_has_moment(const struct tare_recording *recording, const struct tare_view *view,
+                          int64_t at_ns);
+// How long the view is: its spans together. How much of [from_ns, to_ns) lies within it; takes time
+// in proportion to the spans in there, beside a search.
+int64_t tare_view_ns(const struct tare_view *view);
+int64_t tare_view_overlap_ns(const struct tare_view *view, int64_t from_ns, int64_t to_ns);
+// Cuts an interval into the parts that lie within the view, one a call: false when none is left.
+//     for (int64_t at_ns = from_ns; tare_view_next(view, &at_ns, to_ns, &piece);)
+bool tare_view_next(const struct tare_view *view, int64_t *at_ns, int64_t to_ns,
+                    struct tare_time_span *piece);
 
 // The device of a command's queue as `same_as`; TARE_NO_INDEX.
 uint32_t tare_command_device(const struct tare_recording *recording,

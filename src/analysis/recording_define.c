@@ -143,7 +143,7 @@ struct load_track *loading_track(struct loading *l, uint32_t track)
 	*thread = (struct tare_recorded_thread){ .process = l->process, .track = track, .name = "",
 		.unfinished_function = TARE_NO_INDEX, .unfinished_since_ns = TARE_NO_TIME };
 	*state = (struct load_track){ .thread = (uint32_t)(l->recording->thread_count - 1),
-		.command = TARE_NO_INDEX, .call = TARE_NO_INDEX,
+		.command = TARE_NO_INDEX, .call = TARE_NO_INDEX, .phase = TARE_NO_INDEX,
 		.first_ns = TARE_NO_TIME, .last_ns = TARE_NO_TIME };
 	l->track_count++;
 	return state;
@@ -281,6 +281,8 @@ int loading_define(struct loading *l, const union tare_trace_record *record)
 	case TARE_TRACE_SHAPE: define_shape(l, &record->shape); break;
 	case TARE_TRACE_TRACK: define_track(l, &record->track); break;
 	case TARE_TRACE_OBJECT: define_object(l, &record->object); break;
+	case TARE_TRACE_STACK: return loading_stack(l, &record->stack);
+	case TARE_TRACE_MODULE: return loading_module(l, &record->module);
 	case TARE_TRACE_FACT: {
 		struct tare_trace_fact_record *fact =
 		        TARE_ROOM_FOR(l->facts, l->fact_room, l->fact_count);

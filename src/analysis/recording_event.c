@@ -107,6 +107,56 @@ static void remember(struct loading *l, const struct tare_trace_command *c, uint
 	}
 }
 
+// The last command of a track, when it has this number.
+static struct tare_recorded_command *last_command(struct loading *l, uint32_t head_track,
+                                                  uint64_t number, struct load_track **track)
+{
+	*track = loading_track(l, head_track);
+	if (!*track)
+		return NULL;
+	if ((*track)->command_number == number && (*track)->command != TARE_NO_INDEX)
+		return &l->recording->commands[(*track)->command];
+	return NULL;
+}
+
+// Keeps where a write or read takes place; those of the host's memory that have an address.
+static int add_place(struct loading *l, const struct tare_trace_command *c, uint32_t index)
+{
+	struct tare_recorded_place *place;
+
+	if ((c->kind != TARE_KIND_WRITE && c->kind != TARE_KIND_READ) || !c->object2)
+		return l->status;
+	place = LOADING_ADD(l, places, place_count, place_room);
+	if (place)
+		*place = (struct tare_recorded_place){
+			index, (uint32_t)tare_hash_bytes(TARE_HASH_START, &c->object2,
+			                                 sizeof c->object2)
+		};
+	return l->status;
+}
+
+// The rest of the place of a transfer: other threads' commands may have come since.
+static int add_transfer(struct loading *l, const struct tare_trace_transfer *t)
+{
+	struct load_track *track;
+	const struct tare_recorded_command *c =
+	        last_command(l, tare_trace_track(t->head), t->number, &track);
+	const struct tare_recording *r = l->recording;
+
+	if (!c && track && track->command_number != t->number)
+		l->recording->unresolved++;
+	for (size_t i = r->place_count; c && i-- > 0;) {
+		struct tare_recorded_place *place = &r->places[i];
+		if (place->command == track->command)
+			place->identity =
+			        (uint32_t)tare_hash_bytes(place->identity, &t->offset,
+			                                  sizeof *t - offsetof(typeof(*t), offset));
+		if (place->command <= track->command)
+			break;
+	}
+	return l->status;
+}
+
 static int add_command(struct loading *l, const struct tare_trace_command *c)
 {
 	struct load_track *track = loading_track(l, tare_trace_track(c->head));
@@ -142,19 +192,7 @@ static int add_command(struct loading *l, const struct tare_trace_command *c)
 	track->command_number = c->number;
 	track->command_enter = c->enter;
 	remember(l, c, index);
-	return l->status;
-}
-
-// The last command of a track, when it has this number.
-static struct tare_recorded_command *last_command(struct loading *l, uint32_t head_track,
-                                                  uint64_t number, struct load_track **track)
-{
-	*track = loading_track(l, head_track);
-	if (!*track)
-		return NULL;
-	if ((*track)->command_number == number && (*track)->command != TARE_NO_INDEX)
-		return &l->recording->commands[(*track)->command];
-	return NULL;
+	return add_place(l, c, index);
 }
 
 static int add_call_end(struct loading *l, const struct tare_trace_call_end *e)
@@ -304,6 +342,7 @@ static int add_call(struct loading *l, const struct tare_trace_call *c)
 		.enter_ns = loading_ns(l, c->enter), .count = 1, .bytes = c->bytes,
 		.thread = track->thread, .object = object_of_call(l, c, role),
 		.device = TARE_NO_INDEX, .function = (uint16_t)function, .role = (uint8_t)role,
+		.stack = TARE_NO_INDEX,
 		.flags = tare_trace_record_flags(c->head),
 		.result = c->result < INT32_MIN || c->result > INT32_MAX ? INT32_MIN :
 		                                                           (int32_t)c->result,
@@ -342,7 +381,7 @@ static int add_polled(struct loading *l, const struct tare_trace_polled *p)
 	*call = (struct tare_recorded_call){
 		.enter_ns = loading_ns(l, p->first_enter), .count = p->count,
 		.thread = track->thread, .object = TARE_NO_INDEX, .device = TARE_NO_INDEX,
-		.function = (uint16_t)function,
+		.function = (uint16_t)function, .stack = TARE_NO_INDEX,
 		.flags = (tare_trace_record_flags(p->head) & TARE_CALL_NESTED) |
 		         (p->failed ? TARE_CALL_FAILED : 0),
 	};
@@ -419,8 +458,6 @@ static int add_loss(struct loading *l, const struct tare_trace_loss *loss)
 
 int loading_event(struct loading *l, const union tare_trace_record *record)
 {
-	struct load_track *track;
-
 	switch (tare_trace_type(record->head)) {
 	case TARE_TRACE_CALL: return add_call(l, &record->call);
 	case TARE_TRACE_POLLED: return add_polled(l, &record->polled);
@@ -432,14 +469,11 @@ int loading_event(struct loading *l, const union tare_trace_record *record)
 	case TARE_TRACE_CALLBACK: return add_callback(l, &record->callback);
 	case TARE_TRACE_CPU_TIME: return add_cpu_time(l, &record->cpu_time);
 	case TARE_TRACE_CLOCK_PAIR: return loading_clock_pair(l, &record->clock_pair);
+	case TARE_TRACE_PHASE: return loading_phase(l, &record->phase);
 	case TARE_TRACE_LOSS: return add_loss(l, &record->loss);
+	case TARE_TRACE_SITE: return loading_site(l, &record->site);
 	case TARE_TRACE_ACTIVE: return loading_active(l, &record->active);
-	case TARE_TRACE_TRANSFER: // the place in the object is not kept
-		if (!last_command(l, tare_trace_track(record->head), record->transfer.number,
-		                  &track) &&
-		    track && track->command_number != record->transfer.number)
-			l->recording->unresolved++;
-		return l->status;
+	case TARE_TRACE_TRANSFER: return add_transfer(l, &record->transfer);
 	default: return l->status;
 	}
 }

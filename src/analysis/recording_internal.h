@@ -49,6 +49,8 @@ struct load_track {
 	// The events that the last command waits for, as commands; moved when it is done.
 	struct tare_recorded_wait *waits;
 	size_t wait_count, wait_room;
+	uint32_t phase;           // the last open one that nests (recording_phase.c); TARE_NO_INDEX
+	int64_t phase_ns;         // of its last mark
 };
 
 struct loading {
@@ -60,7 +62,8 @@ struct loading {
 	// Room of the recording's arrays.
 	size_t process_room, thread_room, device_room, queue_room, kernel_room, kernel_fact_room,
 	    program_room, memory_room, shape_room, command_room, wait_room, call_room,
-	    callback_room, function_room, changed_room, loss_room, sample_room;
+	    callback_room, function_room, changed_room, loss_room, sample_room, module_room,
+	    stack_room, frame_room, place_room;
 	uint32_t *sample_threads; // of each CPU sample
 	size_t sample_thread_room;
 	struct tare_id_map shapes, functions; // by content
@@ -99,11 +102,16 @@ struct loading {
 	struct tare_id_map track_of;
 	struct tare_id_map pending;   // commands without times, by track and number
 	struct tare_id_map event_of;  // the latest command of an event handle
+	struct tare_id_map stack_of;  // by id
+	uint32_t stack_id, stack_left; // of the stack whose parts are coming, and frames that it lacks
+	int64_t module_seen_ns;       // the latest of a module that is defined
 	struct load_track *tracks;
 	size_t track_count, track_room;
 	int64_t *observed_ns;         // of this process's commands
 	size_t observed_room;
 	uint64_t own_events, retained_events;
+	struct load_phases *phases;   // open ones; NULL: there was none
+	size_t phase_room;
 };
 
 // ---- recording.c
@@ -171,6 +179,23 @@ void loading_apply_changes(struct loading *l);
 int loading_event(struct loading *l, const union tare_trace_record *record);
 // Ends the lists of what commands wait for.
 int loading_finish_waits(struct loading *l);
+
+// ---- recording_stack.c: from where
+
+int loading_stack(struct loading *l, const struct tare_trace_stack *stack);
+int loading_module(struct loading *l, const struct tare_trace_module *module);
+// Drops a stack that is not whole, when all definitions have been read.
+void loading_finish_stacks(struct loading *l);
+int loading_site(struct loading *l, const struct tare_trace_site *site);
+
+// ---- recording_phase.c: phases
+
+int loading_phase(struct loading *l, const struct tare_trace_phase *mark);
+// Ends what is still open of this process, when its end is known.
+int loading_finish_phases(struct loading *l);
+void loading_forget_phases(struct loading *l);
+// When phases are in order.
+void loading_phase_depths(struct loading *l);
 
 // ---- recording_lost.c: what was not recorded
 

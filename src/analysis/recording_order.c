@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts commands and calls in the order in which they were entered, CPU samples by thread. Events
+// Puts commands, calls and phases in the order in which they were entered, CPU samples by thread. Events
 // come in the order of their ends, so each thread's are in order already but for nested calls: they
 // are merged, and moved within their arrays, as there may be hundreds of megabytes of them.
 #include "analysis/recording_internal.h"
@@ -8,7 +8,7 @@
 
 #define RUNS_OF_THREAD 2 // calls, and those nested in them
 
-// An array whose elements begin with enter_ns.
+// An array whose elements begin with enter_ns (a phase: from_ns).
 struct rows {
 	char *base;
 	size_t count, size, thread_at;
@@ -145,6 +145,13 @@ static void move_rows(const struct rows *rows, uint32_t *ranks)
 		}
 }
 
+static int compare_places(const void *a, const void *b)
+{
+	const struct tare_recorded_place *x = a, *y = b;
+
+	return (x->command > y->command) - (x->command < y->command);
+}
+
 static int order_commands(struct loading *l)
 {
 	struct tare_recording *r = l->recording;
@@ -160,6 +167,9 @@ static int order_commands(struct loading *l)
 	for (size_t i = 0; i < r->wait_count; i++)
 		if (r->waits[i].command < r->command_count)
 			r->waits[i].command = ranks[r->waits[i].command] & INT32_MAX;
+	for (size_t i = 0; i < r->place_count; i++)
+		r->places[i].command = ranks[r->places[i].command];
+	qsort(r->places, r->place_count, sizeof *r->places, compare_places);
 	move_rows(&rows, ranks);
 	free(ranks);
 	return 0;
@@ -177,6 +187,26 @@ static int order_calls(struct loading *l)
 	ranks = find_ranks(&rows, r->thread_count);
 	if (!ranks)
 		return loading_fail(l, ENOMEM, "calls");
+	move_rows(&rows, ranks);
+	free(ranks);
+	return 0;
+}
+
+static int order_phases(struct loading *l)
+{
+	struct tare_recording *r = l->recording;
+	struct rows rows = { (char *)r->phases, r->phase_count, sizeof *r->phases,
+		             offsetof(struct tare_recorded_phase, thread) };
+	uint32_t *ranks;
+
+	if (in_order(&rows))
+		return 0;
+	ranks = find_ranks(&rows, r->thread_count);
+	if (!ranks)
+		return loading_fail(l, ENOMEM, "phases");
+	for (size_t i = 0; i < r->phase_count; i++)
+		if (r->phases[i].parent != TARE_NO_INDEX)
+			r->phases[i].parent = ranks[r->phases[i].parent];
 	move_rows(&rows, ranks);
 	free(ranks);
 	return 0;
@@ -219,8 +249,9 @@ static void order_samples(struct loading *l)
 
 int loading_order(struct loading *l)
 {
-	if (order_commands(l) || order_calls(l))
+	if (order_commands(l) || order_calls(l) || order_phases(l))
 		return l->status;
+	loading_phase_depths(l);
 	if (l->recording->cpu_sample_count)
 		order_samples(l);
 	return 0;

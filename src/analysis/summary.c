@@ -47,7 +47,8 @@ static double cpu_utilisation(const struct tables_context *context)
 	           recording->system_cpu_ns != TARE_NO_TIME;
 	int64_t wall_ns = tables_length(context->view->from_ns, context->view->to_ns);
 	double cpu_ns = all ? (double)recording->user_cpu_ns + (double)recording->system_cpu_ns : 0;
-	if (context->from_ns != INT64_MIN || context->to_ns != INT64_MAX || wall_ns == 0)
+	if (context->from_ns != INT64_MIN || context->to_ns != INT64_MAX || wall_ns == 0 ||
+	    tare_view_ns(context->view) < wall_ns)
 		return NAN;
 	for (size_t i = 0; i < recording->process_count; i++) {
 		const struct tare_recorded_process *process = &recording->processes[i];
@@ -161,6 +162,12 @@ static void sum_commands(const struct tables_context *context, struct tables_pac
 	pace->issued = sums.runs[pace->kernels];
 	if (summary->working_from_ns == TARE_NO_TIME)
 		return;
+	// Where the program says what it is about nothing of that is start-up.
+	if (view->spans && view->span_count > 0) {
+		summary->working_from_ns = view->spans[0].from_ns;
+		summary->working_to_ns = view->spans[view->span_count - 1].to_ns;
+		return;
+	}
 	if (summary->working_from_ns < view->from_ns)
 		summary->working_from_ns = view->from_ns;
 	if (summary->working_to_ns > view->to_ns)
@@ -186,7 +193,8 @@ static uint32_t *find_first_launches(const struct tare_recording *recording)
 	return first;
 }
 
-static void add_first_launch(const struct tare_recorded_command *command,
+// Whether the gap was one; a gap of which the view has several parts is several.
+static bool add_first_launch(const struct tare_recorded_command *command,
                              const struct tare_gap *gap, struct tables_pace *pace)
 {
 	int64_t issued_ns = command->exit_ns;
@@ -204,8 +212,8 @@ static void add_first_launch(const struct tare_recorded_command *command,
 		                                                       : command->submitted_ns,
 		                  gap->to_ns));
 	else
-		return;
-	pace->first_launches++;
+		return false;
+	return true;
 }
 
 // Idle gaps that are for the most part the first launch of a kernel: many drivers compile or load
@@ -215,7 +223,8 @@ static int sum_first_launches(const struct tables_context *context,
 {
 	const struct tare_recording *recording = context->recording;
 	TARE_FREE uint32_t *first = find_first_launches(recording);
-	if (!first)
+	TARE_FREE bool *counted = calloc(recording->kernel_count + 1, sizeof *counted);
+	if (!first || !counted)
 		return -ENOMEM;
 	for (size_t i = 0; i < ledgers->gap_count; i++) {
 		const struct tare_gap *gap = &ledgers->gaps[i];
@@ -229,9 +238,11 @@ static int sum_first_launches(const struct tables_context *context,
 		if (gap->command >= recording->command_count)
 			continue;
 		command = &recording->commands[gap->command];
-		if (command->kind == TARE_KIND_KERNEL && command->object < recording->kernel_count &&
-		    first[command->object] == gap->command)
-			add_first_launch(command, gap, pace);
+		if (command->kind != TARE_KIND_KERNEL || command->object >= recording->kernel_count ||
+		    first[command->object] != gap->command || !add_first_launch(command, gap, pace))
+			continue;
+		pace->first_launches += !counted[command->object];
+		counted[command->object] = true;
 	}
 	return 0;
 }
@@ -250,7 +261,8 @@ static int judge(const struct tables_context *context, const struct tare_ledger 
                  struct tables_pace *pace, struct tare_run_summary *summary)
 {
 	struct tare_view working = *context->view;
-	int64_t working_ns = tables_length(summary->working_from_ns, summary->working_to_ns);
+	int64_t working_ns = tare_view_overlap_ns(&working, summary->working_from_ns,
+	                                          summary->working_to_ns);
 	struct tare_ledgers ledgers = { 0 };
 	int code = 0;
 	if (working_ns == 0) {
@@ -258,8 +270,10 @@ static int judge(const struct tables_context *context, const struct tare_ledger 
 		return 0;
 	}
 	if (all && (double)working_ns >= CLEARLY_SHORTER * (double)all->wall_ns) {
-		summary->working_from_ns = working.from_ns;
-		summary->working_to_ns = working.to_ns;
+		if (!working.spans) {
+			summary->working_from_ns = working.from_ns;
+			summary->working_to_ns = working.to_ns;
+		}
 		pace->outside_before_ns = pace->outside_after_ns = 0;
 		return judge_by(context, context->ledgers, pace, summary);
 	}
@@ -275,9 +289,9 @@ static int judge(const struct tables_context *context, const struct tare_ledger 
 int tables_summary(const struct tables_context *context, struct tare_run_summary *summary)
 {
 	const struct tare_ledger *all = union_of(context->ledgers);
-	struct tables_pace pace = { 0 };
+	struct tables_pace pace = { .phase = context->view->phase != NULL };
 	int code;
-	summary->wall_ns = tables_length(context->view->from_ns, context->view->to_ns);
+	summary->wall_ns = tare_view_ns(context->view);
 	summary->device_utilisation = summary->kernel_share = NAN;
 	summary->transfer_share = summary->exposed_transfer_share = NAN;
 	summary->cpu_utilisation = cpu_utilisation(context);

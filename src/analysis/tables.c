@@ -80,6 +80,32 @@ static void find_members(struct tables_context *context)
 	}
 }
 
+// Copies the parts of the view.
+static int open_spans(struct tables_context *context)
+{
+	const struct tare_view *view = context->view;
+	struct tare_time_span whole = { view->from_ns, view->to_ns };
+	size_t count = view->spans ? view->span_count : 1;
+	context->spans = malloc((count + 1) * sizeof *context->spans);
+	context->between_ns = calloc(count + 1, sizeof *context->between_ns);
+	if (!context->spans || !context->between_ns)
+		return -ENOMEM;
+	memcpy(context->spans, view->spans ? view->spans : &whole, count * sizeof whole);
+	for (size_t i = 0; i < count; i++) {
+		struct tare_time_span *span = &context->spans[i];
+		if (span->from_ns <= view->from_ns)
+			span->from_ns = context->from_ns;
+		if (span->to_ns >= view->to_ns)
+			span->to_ns = context->to_ns;
+	}
+	context->span_count = tare_spans_unite(context->spans, count);
+	for (size_t i = 1; i < context->span_count; i++)
+		context->between_ns[i] =
+		    context->between_ns[i - 1] +
+		    tables_length(context->spans[i - 1].to_ns, context->spans[i].from_ns);
+	return 0;
+}
+
 int tables_context_open(const struct tare_recording *recording, const struct tare_view *view,
                         const struct tare_ledgers *ledgers, struct tables_context *context)
 {
@@ -103,11 +129,13 @@ int tables_context_open(const struct tare_recording *recording, const struct tar
 	    !context->device_of || !context->name_of || !context->shape_of)
 		return -ENOMEM;
 	find_members(context);
-	return 0;
+	return open_spans(context);
 }
 
 void tables_context_close(struct tables_context *context)
 {
+	free(context->spans);
+	free(context->between_ns);
 	free(context->process_in);
 	free(context->device_in);
 	free(context->kernel_in);
@@ -148,10 +176,58 @@ bool tables_is_transfer(const struct tare_recorded_command *command)
 	}
 }
 
+// The first part of the view that ends after a time; span_count: none. Where the view goes to the end
+// of the run it has no end.
+static size_t first_span_after(const struct tables_context *context, int64_t time_ns)
+{
+	size_t low = 0, high = context->span_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (context->spans[middle].to_ns > time_ns ||
+		    context->spans[middle].to_ns == INT64_MAX)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
 bool tables_in_time(const struct tables_context *context, int64_t time_ns)
 {
-	return time_ns >= context->from_ns &&
-	       (time_ns < context->to_ns || context->to_ns == INT64_MAX);
+	size_t next = first_span_after(context, time_ns);
+	return next < context->span_count && context->spans[next].from_ns <= time_ns;
+}
+
+int64_t tables_first_moment(const struct tables_context *context, int64_t from_ns, int64_t to_ns)
+{
+	size_t next = first_span_after(context, from_ns);
+	if (next == context->span_count)
+		return TARE_NO_TIME;
+	if (context->spans[next].from_ns > from_ns)
+		from_ns = context->spans[next].from_ns;
+	return from_ns < to_ns ? from_ns : TARE_NO_TIME;
+}
+
+// How much of the time before a moment lies between parts of the view.
+static int64_t between_before(const struct tables_context *context, int64_t time_ns)
+{
+	size_t next = first_span_after(context, time_ns);
+	if (next == 0)
+		return 0;
+	if (next == context->span_count)
+		return context->between_ns[next - 1];
+	if (context->spans[next].from_ns <= time_ns)
+		return context->between_ns[next];
+	return context->between_ns[next - 1] +
+	       tables_length(context->spans[next - 1].to_ns, time_ns);
+}
+
+int64_t tables_inside_ns(const struct tables_context *context, int64_t from_ns, int64_t to_ns)
+{
+	int64_t ns = tables_length(from_ns, to_ns);
+	if (context->span_count < 2 || ns == 0)
+		return ns;
+	return ns - (between_before(context, to_ns) - between_before(context, from_ns));
 }
 
 static bool has_thread(const struct tables_context *context, uint32_t thread)

@@ -89,7 +89,7 @@ struct tare_queue_row {
 	double mean_depth;        // commands enqueued and not complete, from the first enqueue to the
 	                          // last end; NaN
 	uint64_t max_depth;       // 0: not known
-	int64_t gaps_ns;          // between its commands
+	int64_t gaps_ns;          // between its commands, within the view's spans
 	int64_t gap_causes_ns[TARE_LEDGER_CATEGORIES]; // what of these lies in the idle gaps of its
 	                          // device that the ledger lists (the longest), by their cause
 	int64_t median_latency_ns; // enqueue returned to start, 0 when it started before; without
@@ -107,6 +107,8 @@ enum tare_unobserved {
 	TARE_UNOBSERVED_UNUSABLE,  // times came that cannot be
 	TARE_UNOBSERVED_REASONS
 };
+// Of a command without device times.
+enum tare_unobserved tare_command_unobserved(const struct tare_recorded_command *command);
 
 // Losses and what a process says of itself count whole, whatever part of the time the view is.
 struct tare_coverage {
@@ -122,6 +124,8 @@ struct tare_coverage {
 	uint64_t never_flushed;   // of the unobserved: nothing after them on their queue could have started them
 	double self_cost_share;   // of the wall: calibrated cost times commands and calls; NaN
 	int64_t self_cost_ns;     // TARE_NO_TIME: not calibrated
+	uint64_t stacks;          // commands and calls whose call stack is known
+	double stack_cost_ns;     // of one, by calibration; in self_cost_ns; NaN
 	int64_t helper_cpu_ns, stalled_ns;
 };
 
@@ -145,9 +149,11 @@ struct tare_run_summary {
 	double kernel_share, transfer_share, exposed_transfer_share; // of the wall; transfers hidden or not
 	int64_t launch_ns;        // host time inside enqueue calls, without blocking ones
 	double mean_launch_ns;    // NaN
-	// What the verdict is about: from the first enqueue to the last completion; TARE_NO_TIME: none.
+	// What the verdict is about: from the first enqueue to the last completion, of a view with spans
+	// all of them; TARE_NO_TIME: none.
 	int64_t working_from_ns, working_to_ns;
-	int64_t bound_ns[TARE_BOUND_COUNT]; // of it; NOT_CLEAR: what is not known. Sum: working to - from
+	int64_t bound_ns[TARE_BOUND_COUNT]; // of it; NOT_CLEAR: what is not known. Sum: working to - from,
+	                          // of a view with spans their sum
 	enum tare_bound bound;
 	char verdict[400];        // "This run is transfer-bound: the device waits for data 39.7 % of the
 	                          // time", without a full stop

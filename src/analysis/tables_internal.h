@@ -48,6 +48,11 @@ struct tables_context {
 	const struct tare_view *view;
 	const struct tare_ledgers *ledgers;
 	int64_t from_ns, to_ns;  // INT64_MIN, INT64_MAX where the view goes to the end of the run
+	// The parts of the view, joined where they touch, the outermost as far as from_ns and to_ns where
+	// these are beyond the run; and how much of the time before each lies between them.
+	struct tare_time_span *spans;
+	int64_t *between_ns;
+	size_t span_count;
 	bool *process_in;        // by process
 	bool *device_in;         // by device; the last is the unknown one
 	bool *kernel_in;         // by kernel; the last is the unknown one
@@ -90,6 +95,10 @@ static inline bool tables_is_kernel(const struct tare_recorded_command *command)
 bool tables_is_transfer(const struct tare_recorded_command *command);
 
 bool tables_in_time(const struct tables_context *context, int64_t time_ns);
+// The first moment of the view in [from_ns, to_ns); TARE_NO_TIME: none.
+int64_t tables_first_moment(const struct tables_context *context, int64_t from_ns, int64_t to_ns);
+// How long [from_ns, to_ns) is without what lies between the parts of the view.
+int64_t tables_inside_ns(const struct tables_context *context, int64_t from_ns, int64_t to_ns);
 // Whether a command belongs to the view, and but for the names of its kernels.
 bool tables_has_command(const struct tables_context *context,
                         const struct tare_recorded_command *command);
@@ -146,6 +155,7 @@ struct tables_pace {
 	uint64_t first_launches;
 	int64_t first_call_ns, first_dispatch_ns;
 	int64_t outside_before_ns, outside_after_ns; // of the view, beside the working part
+	bool phase;                    // it is about phases, not about the run
 };
 // Fills bound_ns, bound, verdict and evidence.
 void tables_judge(const struct tare_ledger *working, const struct tables_pace *pace,

@@ -181,15 +181,16 @@ static void say_verdict(const struct tare_ledger *working, const struct tables_p
 {
 	bool whole = pace->outside_before_ns + pace->outside_after_ns == 0;
 	const char *time = whole ? "the time" : "its working part";
+	const char *what = pace->phase ? "phase" : "run";
 	char *text = summary->verdict;
 	size_t bytes = sizeof summary->verdict;
 	if (summary->bound == TARE_BOUND_NOT_CLEAR)
 		say(text, bytes,
-		    "It is not clear what bounds this run: %s %.1f %%, %s %.1f %% of %s",
-		    part_words(working, largest), percent(summary->bound_ns[largest], working),
+		    "It is not clear what bounds this %s: %s %.1f %%, %s %.1f %% of %s",
+		    what, part_words(working, largest), percent(summary->bound_ns[largest], working),
 		    part_words(working, second), percent(summary->bound_ns[second], working), time);
 	else
-		say(text, bytes, "This run is %s-bound: %s%s%s %.1f %% of %s",
+		say(text, bytes, "This %s is %s-bound: %s%s%s %.1f %% of %s", what,
 		    tare_bound_name(summary->bound), because(working, pace, summary),
 		    summary->bound == TARE_BOUND_DEVICE ? " " : "",
 		    summary->bound == TARE_BOUND_DEVICE ? device_words(working) : "",
@@ -273,15 +274,17 @@ static bool say_nothing(const struct tare_ledger *working, const struct tables_p
 	if (pace->commands == 0) {
 		summary->bound = TARE_BOUND_NOTHING;
 		say(summary->verdict, sizeof summary->verdict,
-		    "No command was enqueued: nothing bounds this run but the program itself");
+		    pace->phase
+		        ? "No command ran in this phase: nothing bounds it but the program itself"
+		        : "No command was enqueued: nothing bounds this run but the program itself");
 		return true;
 	}
 	summary->bound = TARE_BOUND_NOT_CLEAR;
 	if (pace->timed == 0 || !working || working->wall_ns <= 0) {
 		summary->bound_ns[TARE_BOUND_NOT_CLEAR] = working ? working->wall_ns : 0;
 		say(summary->verdict, sizeof summary->verdict,
-		    "What bounds this run cannot be told: of %llu command%s, %s device times",
-		    (unsigned long long)pace->commands, pace->commands == 1 ? "" : "s",
+		    "What bounds this %s cannot be told: of %llu command%s, %s device times",
+		    pace->phase ? "phase" : "run", (unsigned long long)pace->commands, pace->commands == 1 ? "" : "s",
 		    pace->timed == 0 ? "none has" : "too few have");
 		return true;
 	}

@@ -4,6 +4,13 @@
 #pragma once
 #include "analysis/recording.h"
 
+// What a recording shows of two kinds of work on one device.
+enum tare_seen_together {
+	TARE_TOGETHER_UNKNOWN, // never tried
+	TARE_TOGETHER_SEEN,    // ran at the same time
+	TARE_TOGETHER_APART,   // one was ready and waited until the other had ended
+};
+
 struct tare_overlap_gain {
 	uint32_t device;          // same_as
 	int64_t from_ns, to_ns;   // the part of the run that repeats copy in, kernel, copy out
@@ -11,8 +18,14 @@ struct tare_overlap_gain {
 	int64_t measured_ns;      // what that part took
 	int64_t to_device_ns, kernel_ns, from_device_ns; // device time of each stage in it
 	int64_t exposed_ns;       // transfers not hidden behind kernels in it
+	int64_t host_ns;          // the program's own work in it: computing, building, allocating, asleep
 	double predicted_ns;      // with queues enough and pinned memory; NaN: no pipeline was found
-	double predicted_low_ns, predicted_high_ns; // both directions at full rate .. one at a time
+	double predicted_low_ns, predicted_high_ns; // equal where the recording shows the engines
+	enum tare_seen_together copies;  // both directions: SEEN: two copy engines, APART: one
+	enum tare_seen_together beside;  // a copy and a kernel
+	double duplex;            // speed of a copy beside one of the other direction; NaN: not known
+	bool in_caller;           // kernels run inside the call that enqueues them
+	bool shares_host;         // the device's memory is the host's: its copies take cores or bandwidth
 	const char *limit;        // the stage that then sets the pace: "kernels", "copies to the device"
 	const char *why_not;      // NULL, or why no prediction can be made, a sentence
 };

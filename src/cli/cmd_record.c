@@ -2,6 +2,7 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/record_program.h"
 #include "record/document.h"
 #include "record/folder.h"
 #include "record/inner.h"
@@ -34,11 +35,12 @@ struct session {
 	struct tare_survey survey;
 	char inner[PATH_MAX]; // the trace of a tare record inside the program; "": none
 	char state[512];      // what became of the layer
+	bool reported;        // a report follows, so that it need not be named
 };
 
-static void say(const char *text)
+static void say(const struct session *session, const char *text)
 {
-	fprintf(stderr, "tare: record: %s\n", text);
+	fprintf(stderr, "tare: %s: %s\n", session->settings->command->name, text);
 }
 
 // ---- before the program
@@ -70,6 +72,7 @@ static int parse_options(const struct tare_settings *settings, struct tare_recor
 
 	*options = (struct tare_record_options){
 		.strict = settings->strict,
+		.call_stacks = settings->call_stacks == 1,
 		.max_bytes = settings->max_bytes,
 		.keep_newest = strcmp(keep, "newest") == 0,
 	};
@@ -162,7 +165,7 @@ static int start(struct session *session, struct tare_error *error)
 		return own ? TARE_EXIT_RECORD : status_of(status);
 	// From here on the program runs, and its status is what counts.
 	if (!session->folder.joined && tare_record_folder_publish(&session->folder, &why) < 0)
-		say(why.message);
+		say(session, why.message);
 	tare_record_folder_begun(&session->folder);
 	tare_inner_tell(session->folder.absolute);
 	return TARE_EXIT_OK;
@@ -235,15 +238,21 @@ static void explain_nothing(struct session *session, const struct tare_loader *l
 static void judge_layer(struct session *session, struct tare_loader *loader)
 {
 	const struct tare_survey *survey = &session->survey;
+	char why[400];
 
 	tare_loader_find(loader);
-	if (survey->processes + survey->unreadable == 0)
+	if (survey->processes + survey->unreadable == 0) {
 		explain_nothing(session, loader);
-	else
+	} else if (survey->phases_only == survey->processes && !survey->unreadable) {
+		tare_layer_explain(&session->program, loader, why, sizeof why);
+		snprintf(session->state, sizeof session->state,
+		         "only phases were recorded, no OpenCL call: %s", why);
+	} else {
 		snprintf(session->state, sizeof session->state, "%s",
 		         survey->silent < survey->processes || survey->unreadable
 		             ? "loaded"
 		             : "the layer was loaded, 0 calls: a library was opened and not used");
+	}
 }
 
 static void say_summary(const struct session *session)
@@ -257,11 +266,28 @@ static void say_summary(const struct session *session)
 		return;
 	}
 	snprintf(text, sizeof text,
-	         "%" PRIu32 " process%s, %s call%s, %s in %.200s; next: tare report %.200s",
-	         survey->processes, survey->processes == 1 ? "" : "es",
-	         grouped(survey->calls, calls), survey->calls == 1 ? "" : "s",
-	         rounded(survey->bytes, size), folder->path, folder->path);
-	say(text);
+	         "%" PRIu32 " process%s, %s call%s, %s in %.200s", survey->processes,
+	         survey->processes == 1 ? "" : "es", grouped(survey->calls, calls),
+	         survey->calls == 1 ? "" : "s", rounded(survey->bytes, size), folder->path);
+	if (!session->reported)
+		snprintf(text + strlen(text), sizeof text - strlen(text),
+		         "; next: tare report %.200s", folder->path);
+	say(session, text);
+}
+
+// Somebody else's tool records the program's phases.
+static void say_hooks(const struct session *session)
+{
+	for (size_t i = 0; i < TARE_PHASE_HOOKS; i++) {
+		const char *value, *phases, *variable =
+		    tare_environment_elsewhere(environ, session->layer, i, &value, &phases);
+		char text[512];
+		if (!variable)
+			continue;
+		snprintf(text, sizeof text, "%s is set to %.300s: %s are not recorded", variable,
+		         value, phases);
+		say(session, text);
+	}
 }
 
 static void say_remarks(const struct session *session)
@@ -272,28 +298,29 @@ static void say_remarks(const struct session *session)
 
 	tare_survey_loss(survey, text, sizeof text);
 	if (text[0])
-		say(text);
+		say(session, text);
 	if (survey->unreadable) {
 		snprintf(text, sizeof text,
 		         "%" PRIu32 " file%s in %.200s cannot be read as a trace",
 		         survey->unreadable, survey->unreadable == 1 ? "" : "s", folder->path);
-		say(text);
+		say(session, text);
 	}
 	if (survey->running) {
 		snprintf(text, sizeof text,
 		         "%" PRIu32 " process%s that the program left behind still record%s",
 		         survey->running, survey->running == 1 ? "" : "es",
 		         survey->running == 1 ? "s" : "");
-		say(text);
+		say(session, text);
 	}
 	if (session->document.end_raw_ns - session->document.start_raw_ns <
 	        session->options.delay_ns && survey->calls && !survey->running)
-		say("the program ended before --delay was over: no command was recorded");
+		say(session, "the program ended before --delay was over: no command was recorded");
+	say_hooks(session);
 	if (session->inner[0] && survey->processes > survey->silent) {
 		snprintf(text, sizeof text,
 		         "what the program runs under a tare record of its own is in %.300s",
 		         session->inner);
-		say(text);
+		say(session, text);
 	}
 	if (!folder->remote)
 		return;
@@ -302,7 +329,7 @@ static void say_remarks(const struct session *session)
 	         local ? "recorded on a local file system and moved"
 	               : "recorded there, which may have slowed the program; TMPDIR can name a "
 	                 "local file system");
-	say(text);
+	say(session, text);
 }
 
 static void conclude(struct session *session)
@@ -323,12 +350,12 @@ static void conclude(struct session *session)
 	if (!quiet && !session->folder.joined)
 		say_summary(session);
 	if (tare_record_folder_collect(&session->folder, &why) < 0)
-		say(why.message);
+		say(session, why.message);
 	else if (!quiet && !session->folder.joined)
 		say_remarks(session);
 	if (!session->folder.joined && (write_document(session, &why) < 0 ||
 	                                tare_record_folder_publish(&session->folder, &why) < 0))
-		say(why.message);
+		say(session, why.message);
 }
 
 static void session_free(struct session *session)
@@ -339,11 +366,14 @@ static void session_free(struct session *session)
 	free(session->layer);
 }
 
-int tare_command_record(const struct tare_settings *settings, struct tare_error *error)
+int tare_record_program(const struct tare_settings *settings, bool reported,
+                        struct tare_recorded_program_end *recorded, struct tare_error *error)
 {
-	struct session session = { .settings = settings, .folder.directory = -1 };
+	struct session session = { .settings = settings, .folder.directory = -1,
+		                   .reported = reported };
 	int status = prepare(&session, error);
 
+	*recorded = (struct tare_recorded_program_end){ 0 };
 	if (status == TARE_EXIT_OK)
 		status = start(&session, error);
 	if (status != TARE_EXIT_OK) {
@@ -357,6 +387,22 @@ int tare_command_record(const struct tare_settings *settings, struct tare_error 
 	}
 	session.document.end_raw_ns = tare_host_now().ns;
 	conclude(&session);
+	recorded->end = session.end;
+	recorded->joined = session.folder.joined;
+	snprintf(recorded->path, sizeof recorded->path, "%s", session.folder.path);
 	session_free(&session);
-	return session.end.signal ? tare_launch_die_alike(&session.end) : session.end.status;
+	return TARE_EXIT_OK;
+}
+
+int tare_record_status(const struct tare_recorded_program_end *recorded)
+{
+	return recorded->end.signal ? tare_launch_die_alike(&recorded->end) : recorded->end.status;
+}
+
+int tare_command_record(const struct tare_settings *settings, struct tare_error *error)
+{
+	struct tare_recorded_program_end recorded;
+	int status = tare_record_program(settings, false, &recorded, error);
+
+	return status == TARE_EXIT_OK ? tare_record_status(&recorded) : status;
 }

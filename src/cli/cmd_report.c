@@ -14,6 +14,7 @@
 struct report {
 	const struct tare_run_report *run;
 	uint64_t page_bytes; // most of the timeline's data
+	struct tare_page_left_out *left_out;
 };
 
 static int write_format(enum tare_format format, const void *document, FILE *file,
@@ -22,7 +23,8 @@ static int write_format(enum tare_format format, const void *document, FILE *fil
 	const struct report *report = document;
 
 	return format == TARE_FORMAT_HTML
-	           ? tare_report_run_page(report->run, report->page_bytes, file, error)
+	           ? tare_report_run_page(report->run, report->page_bytes, file,
+	                                  report->left_out, error)
 	           : tare_report_run_json(report->run, file, error);
 }
 
@@ -30,14 +32,21 @@ int tare_report_write(const struct tare_settings *settings, const struct tare_ru
                       struct tare_outputs *outputs, struct tare_error *error)
 {
 	struct tare_text_options options = tare_terminal_text_options(settings->verbosity);
-	struct report report = { run, settings->page_bytes ? settings->page_bytes : PAGE_BYTES };
+	struct tare_page_left_out left_out = { 0 };
+	struct report report = { run, settings->page_bytes ? settings->page_bytes : PAGE_BYTES,
+		                 &left_out };
 	int status = tare_outputs_write_with(outputs, write_format, &report, error);
 
-	if (status != TARE_EXIT_OK || tare_outputs_take_stdout(outputs))
+	if (status != TARE_EXIT_OK)
 		return status;
+	if (tare_outputs_take_stdout(outputs)) {
+		tare_report_left_out_text(&left_out, &options, stderr);
+		return status;
+	}
 	if (tare_report_run_text(run, &options, stdout, error) < 0)
 		return TARE_EXIT_FAILED;
 	tare_outputs_print_paths(outputs, stdout);
+	tare_report_left_out_text(&left_out, &options, stdout);
 	return tare_stdout_finish(error);
 }
 

@@ -178,6 +178,8 @@ const struct tare_option tare_options[] = {
 	  "What tare record and its recorders wrote is removed, once the program has started; other "
 	  "files in the folder stay. A folder without a trace of tare is never touched.",
 	  MEMBER(force), 1 },
+	{ "force", 'f', TARE_VALUE_NONE, NULL, BIT(EXPORT), "replace files that are there already",
+	  "In a folder for CSV the tables are replaced; other files in it stay.", MEMBER(force), 1 },
 	{ "strict", 0, TARE_VALUE_NONE, NULL, RECORDING, "change nothing in the program",
 	  "Then only queues that the program made with profiling have device times.", MEMBER(strict),
 	  1 },
@@ -215,7 +217,7 @@ const struct tare_option tare_options[] = {
 	  "record from where in the program commands were issued",
 	  "Costs more for each command; the report says how much.", MEMBER(call_stacks), 1 },
 	{ "perfetto", 0, TARE_VALUE_OUTPUT, "FILE", BIT(EXPORT), "write a trace for ui.perfetto.dev",
-	  NULL, MEMBER(perfetto), 0 },
+	  "FILE may be - for standard output.", MEMBER(perfetto), 0 },
 	{ "sqlite", 0, TARE_VALUE_OUTPUT, "FILE", BIT(EXPORT), "write an SQLite database", NULL,
 	  MEMBER(sqlite), 0 },
 	{ "csv", 0, TARE_VALUE_OUTPUT, "DIR", BIT(EXPORT), "write CSV files, one a table, into DIR",
@@ -422,7 +424,8 @@ static int refuse(int found, const struct tare_command *command, char **argument
 // Whether what follows the options is a program and its arguments, options of its own among them.
 static bool runs_program(const struct tare_command *command)
 {
-	return command == &tare_commands[TARE_COMMAND_RECORD];
+	return command == &tare_commands[TARE_COMMAND_RECORD] ||
+	       command == &tare_commands[TARE_COMMAND_RUN];
 }
 
 // getopt's own description of the options that belong to `command`.
@@ -540,7 +543,7 @@ int tare_settings_parse(int argument_count, char **arguments, struct tare_settin
 	if (!settings->command)
 		return refuse_command(first, error);
 	// The default is one of measuring.
-	if (settings->command == &tare_commands[TARE_COMMAND_REPORT])
+	if (VIEWING >> (settings->command - tare_commands) & 1)
 		settings->device = NULL;
 	status = parse_command(argument_count - 1, arguments + 1, settings, error);
 	// A program may well end with 2 itself.

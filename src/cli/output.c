@@ -90,7 +90,7 @@ static int open_beside(struct tare_output *output, bool exists, const struct sta
 	return TARE_EXIT_OK;
 }
 
-static int open_output(struct tare_output *output, struct tare_error *error)
+int tare_output_open(struct tare_output *output, struct tare_error *error)
 {
 	struct stat found;
 	bool exists;
@@ -149,8 +149,8 @@ static int check_built_in(const struct tare_settings *settings, struct tare_erro
 		          "--json needs JSON, and this tare was built without (jansson)");
 	else if (settings->html && !TARE_HAVE_PAGE)
 		tare_fail(error, ENOSYS,
-		          "--html needs the page, and this tare was built without (jansson "
-		          "and Chart.js)");
+		          "--html needs the page, and this tare was built without (jansson, "
+		          "zlib and Chart.js)");
 	else
 		return TARE_EXIT_OK;
 	return TARE_EXIT_FAILED;
@@ -170,7 +170,7 @@ int tare_outputs_open(const struct tare_settings *settings, struct tare_outputs 
 	status = check_distinct(outputs, error);
 	for (int i = 0; status == TARE_EXIT_OK && i < TARE_FORMAT_COUNT; i++)
 		if (outputs->at[i].path)
-			status = open_output(&outputs->at[i], error);
+			status = tare_output_open(&outputs->at[i], error);
 	if (status != TARE_EXIT_OK)
 		tare_outputs_close(outputs);
 	return status;
@@ -191,8 +191,7 @@ static int write_result(enum tare_format format, const void *document, FILE *fil
 	}
 }
 
-// Flushes, so that a full disk shows, and puts the file in its place.
-static int put_in_place(struct tare_output *output, struct tare_error *error)
+int tare_output_finish(struct tare_output *output, struct tare_error *error)
 {
 	FILE *file = output->file;
 	int status = 0;
@@ -250,7 +249,7 @@ int tare_outputs_write_with(struct tare_outputs *outputs,
 			}
 			status = TARE_EXIT_FAILED;
 		} else {
-			status = put_in_place(output, &here);
+			status = tare_output_finish(output, &here);
 		}
 		if (status != TARE_EXIT_OK && worst == TARE_EXIT_OK) {
 			worst = status;
@@ -260,20 +259,23 @@ int tare_outputs_write_with(struct tare_outputs *outputs,
 	return worst;
 }
 
+void tare_output_close(struct tare_output *output)
+{
+	if (output->file && output->file != stdout)
+		fclose(output->file);
+	if (output->temporary) {
+		unlink(output->temporary);
+		tare_signals_keep(output->temporary);
+	}
+	free(output->temporary);
+	free(output->target);
+	*output = (struct tare_output){ 0 };
+}
+
 void tare_outputs_close(struct tare_outputs *outputs)
 {
-	for (int i = 0; i < TARE_FORMAT_COUNT; i++) {
-		struct tare_output *output = &outputs->at[i];
-		if (output->file && output->file != stdout)
-			fclose(output->file);
-		if (output->temporary) {
-			unlink(output->temporary);
-			tare_signals_keep(output->temporary);
-		}
-		free(output->temporary);
-		free(output->target);
-		*output = (struct tare_output){ 0 };
-	}
+	for (int i = 0; i < TARE_FORMAT_COUNT; i++)
+		tare_output_close(&outputs->at[i]);
 }
 
 bool tare_outputs_take_stdout(const struct tare_outputs *outputs)

@@ -21,6 +21,14 @@ struct tare_outputs {
 	struct tare_output at[TARE_FORMAT_COUNT];
 };
 
+// One such file alone: opens what output->path names. Returns TARE_EXIT_OK or TARE_EXIT_FAILED with a
+// sentence; tare_output_close in either case.
+int tare_output_open(struct tare_output *output, struct tare_error *error);
+// Flushes, so that a full disk shows, and puts the file in its place. Returns as the former.
+int tare_output_finish(struct tare_output *output, struct tare_error *error);
+// Closes and removes what was not put in place.
+void tare_output_close(struct tare_output *output);
+
 // Opens what the settings ask for. Returns TARE_EXIT_OK, TARE_EXIT_USAGE (two outputs to one
 // place) or TARE_EXIT_FAILED (cannot be written); then nothing is left behind.
 int tare_outputs_open(const struct tare_settings *settings, struct tare_outputs *outputs,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/report_view.h"
 
+#include "analysis/phases.h"
 #include "base/units.h"
 #include "report/run_report.h"
 
@@ -350,6 +351,65 @@ static int parse_kernel(const char *pattern, const struct tare_recording *record
 	                  there[0] ? there : "none");
 }
 
+// ---- the phases
+
+enum { PHASES_SAID = 8 };
+
+// Nothing matches, at all or in the time that was asked for.
+static int refuse_phase(const char *pattern, const struct tare_recording *recording,
+                        const struct tare_view *view, struct tare_error *error)
+{
+	struct tare_view whole = *view;
+	struct tare_time_span *spans = NULL;
+	char there[500] = "", name[80], full[256];
+	struct list list = { there, sizeof there, 0, false };
+	uint32_t found[PHASES_SAID + 1];
+	size_t count = tare_phase_names(recording, view->process, found, PHASES_SAID + 1);
+	int matches;
+
+	whole.from_ns = recording->start_ns;
+	whole.to_ns = recording->end_ns;
+	matches = tare_phase_spans(recording, &whole, pattern, &spans);
+	free(spans);
+	if (matches > 0)
+		return tare_usage(error, "--phase: no phase '%.60s' was open in the part of the run "
+		                         "that --from and --to choose", pattern);
+	if (count == 0)
+		return tare_usage(error, "--phase: %s marks no phases; it could with "
+		                         "tare/phase.h, ITT or NVTX, see tare-record(1)",
+		                  view->process == TARE_NO_INDEX ? "this program" : "this process");
+	for (size_t i = 0; i < count && i < PHASES_SAID; i++) {
+		const struct tare_recorded_phase *phase = &recording->phases[found[i]];
+		snprintf(full, sizeof full, "%.100s%s%.100s", phase->domain,
+		         phase->domain[0] ? "/" : "", phase->name);
+		clean_name(full, name, sizeof name);
+		list_add(&list, name);
+	}
+	if (count > PHASES_SAID)
+		list_add(&list, "...");
+	return tare_usage(error, "--phase: no phase of this trace matches '%.60s'; there %s %s",
+	                  pattern, count == 1 ? "is" : "are", there);
+}
+
+static int parse_phase(const char *pattern, const struct tare_recording *recording,
+                       struct tare_view *view, struct tare_time_span **spans,
+                       struct tare_error *error)
+{
+	int count = tare_phase_spans(recording, view, pattern, spans);
+
+	if (count < 0) {
+		tare_fail(error, ENOMEM, "no memory for the phases: there are %zu",
+		          recording->phase_count);
+		return TARE_EXIT_FAILED;
+	}
+	if (count == 0)
+		return refuse_phase(pattern, recording, view, error);
+	view->phase = pattern;
+	view->spans = *spans;
+	view->span_count = (size_t)count;
+	return TARE_EXIT_OK;
+}
+
 int tare_report_view_parse(const struct tare_settings *settings,
                            const struct tare_recording *recording, struct tare_view *view,
                            struct tare_time_span **spans, struct tare_error *error)
@@ -365,5 +425,7 @@ int tare_report_view_parse(const struct tare_settings *settings,
 		status = parse_device(settings->device, recording, view, error);
 	if (status == TARE_EXIT_OK && settings->task)
 		status = parse_kernel(settings->task, recording, view, error);
+	if (status == TARE_EXIT_OK && settings->phase)
+		status = parse_phase(settings->phase, recording, view, spans, error);
 	return status;
 }

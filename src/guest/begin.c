@@ -9,7 +9,7 @@ _Atomic uint32_t guest_process;
 _Atomic uint32_t guest_life;
 struct tare_trace_header *guest_header;
 enum tare_trace_api guest_api;
-void (*guest_harvest)(void);
+void (*_Atomic guest_harvest)(void);
 
 static guest_lock begin_lock;
 
@@ -29,9 +29,12 @@ static void fill_header(struct tare_trace_header *header, uint32_t flags)
 		header->flags |= TARE_TRACE_KEEP_NEWEST;
 	if (guest_options.count_only)
 		header->flags |= TARE_TRACE_COUNT_ONLY;
+	if (guest_options.call_stacks && GUEST_HAVE_FIND_OBJECT)
+		header->flags |= TARE_TRACE_CALL_STACKS;
 	header->api = guest_api;
 	header->self_cost_ps = guest_options.self_cost_ps;
 	header->self_call_cost_ps = guest_options.self_call_cost_ps;
+	header->self_stack_cost_ps = guest_options.self_stack_cost_ps;
 	header->state = TARE_TRACE_RECORDING;
 }
 
@@ -79,6 +82,16 @@ static bool begin_file(uint32_t flags)
 	return true;
 }
 
+// Phases have begun the recording: the process's commands are recorded from here on. What the vendor's
+// library has registered for exit() since then runs before what we registered at first.
+static void add_api(enum tare_trace_api api, void (*harvest)(void))
+{
+	guest_api = api;
+	atomic_store(&guest_harvest, harvest);
+	__atomic_store_n(&guest_header->api, api, __ATOMIC_RELAXED);
+	guest_end_register();
+}
+
 bool guest_begin(enum tare_trace_api api, void (*harvest)(void))
 {
 	struct guest_quiet quiet;
@@ -86,7 +99,7 @@ bool guest_begin(enum tare_trace_api api, void (*harvest)(void))
 	guest_acquire(&begin_lock);
 	if (atomic_load(&guest_life) == GUEST_UNBORN) {
 		guest_api = api;
-		guest_harvest = harvest;
+		atomic_store(&guest_harvest, harvest);
 		guest_options_read();
 		if (guest_options.directory[0]) {
 			guest_fork_register();
@@ -97,6 +110,8 @@ bool guest_begin(enum tare_trace_api api, void (*harvest)(void))
 		} else {
 			atomic_store(&guest_life, GUEST_OVER);
 		}
+	} else if (api && !guest_api && atomic_load(&guest_life) != GUEST_OVER) {
+		add_api(api, harvest);
 	}
 	guest_release(&begin_lock);
 	guest_quiet_leave(&quiet);

@@ -8,7 +8,7 @@ enum { MOST_TEXT = 64 * 1024 };
 
 static guest_lock lock;
 static union tare_trace_record *next, *end;
-static _Atomic uint32_t last_string, last_shape;
+static _Atomic uint32_t last_string, last_shape, last_stack;
 
 void guest_define_begin(void)
 {
@@ -23,6 +23,7 @@ void guest_define_forget(void)
 	next = end = NULL;
 	atomic_store(&last_string, 0);
 	atomic_store(&last_shape, 0);
+	atomic_store(&last_stack, 0);
 }
 
 // With the lock held. The record's head is stored last.
@@ -82,6 +83,34 @@ uint32_t guest_string(const char *text, size_t bytes)
 		written = write_definition(thread, &record);
 		part->offset += part->bytes;
 	} while (written && part->offset < bytes);
+	guest_release(&lock);
+	guest_quiet_leave(&quiet);
+	return written ? part->id : 0;
+}
+
+uint32_t guest_stack_define(const uint64_t *frames, uint32_t count)
+{
+	struct guest_thread *thread = guest_thread();
+	union tare_trace_record record = { .stack = { .total = count } };
+	struct tare_trace_stack *part = &record.stack;
+	struct guest_quiet quiet;
+	bool written = false;
+	if (!thread)
+		return 0;
+	part->id = atomic_fetch_add(&last_stack, 1) + 1;
+	guest_quiet_enter(&quiet);
+	guest_acquire(&lock);
+	while (part->offset < count) {
+		uint32_t left = count - part->offset;
+		uint32_t frames_here = left < 5 ? left : 5;
+		part->head = tare_trace_head(TARE_TRACE_STACK, 0, (uint16_t)frames_here, 0);
+		memset(part->frame, 0, sizeof part->frame);
+		memcpy(part->frame, frames + part->offset, frames_here * sizeof *frames);
+		written = write_definition(thread, &record);
+		if (!written)
+			break;
+		part->offset += frames_here;
+	}
 	guest_release(&lock);
 	guest_quiet_leave(&quiet);
 	return written ? part->id : 0;

@@ -21,14 +21,15 @@ static void mark_end(struct guest_thread *thread)
 
 static void at_exit(void)
 {
+	void (*harvest)(void) = atomic_load(&guest_harvest);
 	struct guest_thread *thread;
 	struct guest_quiet quiet;
 	if (atomic_load(&guest_life) != GUEST_RECORDING || !atomic_exchange(&guest_alive, false))
 		return;
 	guest_helper_leave_harvest();
 	thread = guest_thread();
-	if (guest_harvest)
-		guest_harvest();
+	if (harvest)
+		harvest();
 	guest_quiet_enter(&quiet);
 	if (thread)
 		guest_cpu_time_write(thread, guest_ticks());
@@ -52,7 +53,5 @@ __attribute__((destructor)) static void at_last(void)
 
 void guest_end_register(void)
 {
-	static bool registered;
-	if (!registered)
-		registered = !atexit(at_exit);
+	atexit(at_exit); // the first one to run does it
 }

@@ -13,5 +13,6 @@
 //   delay=NS          record events only from so long after start
 //   duration=NS       and for so long
 //   start=NS          CLOCK_MONOTONIC_RAW when the program was started
+//   stacks            record from where commands are issued
 //   count             count only, ask for no device times (for measuring tare's cost)
 #define TARE_ENVIRONMENT_OPTIONS "TARE_RECORD_OPTIONS"

@@ -25,10 +25,12 @@ struct guest_options {
 	uint64_t max_bytes;        // of this process's file; 0: no limit
 	int64_t delay_ns, duration_ns; // from start; duration 0: to the end
 	int64_t start_raw_ns;      // when `tare record` started the program
-	int64_t self_cost_ps, self_call_cost_ps; // as calibrated, for the header
+	bool call_stacks;
+	int64_t self_cost_ps, self_call_cost_ps, self_stack_cost_ps; // as calibrated, for the header
 };
 
-// Begins recording in this process, once (later calls do nothing). `harvest` is called by the
+// Begins recording in this process, once. A later call adds the API where there was none yet
+// (TARE_TRACE_NO_API: phases came first), else it does nothing. `harvest` is called by the
 // helper thread every few milliseconds while guest_header->pending is not 0, and once more at the
 // process's end, when guest_alive is false already; it must not wait. Returns true when the
 // process is being recorded. After a fork the child begins a file of its own by itself.
@@ -67,6 +69,8 @@ struct guest_thread {
 	uint64_t lost_records, lost_commands;
 	void *api;                           // the API recorder's own per-thread data
 	// Private to src/guest.
+	struct guest_phase_open *phases;     // how many are open, by domain
+	struct guest_walk *walk;             // of its stack, in progress
 	uint64_t loss_from, loss_to;         // host ticks
 	union tare_trace_record *forking;    // the record of a fork that is under way
 	struct guest_thread *following;

@@ -66,12 +66,13 @@ static void sleep_until(uint64_t due, uint64_t now, uint32_t seen)
 
 static void harvest(void)
 {
-	if (!guest_harvest)
+	void (*with)(void) = atomic_load(&guest_harvest);
+	if (!with)
 		return;
 	// Who ends the process or forks says first that nobody may harvest, then looks whether one does.
 	atomic_store(&harvesting, 1);
 	if (atomic_load(&guest_alive) && !atomic_load(&held))
-		guest_harvest();
+		with();
 	atomic_store(&harvesting, 0);
 }
 

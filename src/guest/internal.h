@@ -75,6 +75,32 @@ void guest_cpu_time_write(struct guest_thread *thread, uint64_t now);
 void guest_define_forget(void);
 void guest_define_begin(void);
 
+// Defines a call stack, the innermost frame first, and returns its id; 0 when there was no room.
+uint32_t guest_stack_define(const uint64_t *frames, uint32_t count);
+
+// ---- modules (module.c)
+
+// Whether the C library can tell modules without a lock.
+#include <dlfcn.h>
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+#define GUEST_HAVE_FIND_OBJECT 1
+#else
+#define GUEST_HAVE_FIND_OBJECT 0
+#endif
+
+// Where a file with code lies in memory.
+struct guest_module_place {
+	uint64_t from, to; // addresses
+	uint64_t bias;     // address in memory minus address in the file
+	const char *name;  // the loader's; "": the program
+};
+// Once a process image. False: modules cannot be told here.
+bool guest_modules_begin(void);
+// False: the address is in no module.
+bool guest_module_find(uint64_t address, struct guest_module_place *place);
+// Defines the module that has the address unless it is defined.
+void guest_module_know(uint64_t address);
+
 // ---- life (begin.c, end.c, fork.c, helper.c)
 
 enum guest_life {
@@ -85,7 +111,7 @@ enum guest_life {
 };
 extern _Atomic uint32_t guest_life;
 extern enum tare_trace_api guest_api;
-extern void (*guest_harvest)(void);
+extern void (*_Atomic guest_harvest)(void);
 // In the child of a fork. Returns whether this process is recorded.
 bool guest_begin_child(void);
 void guest_options_read(void);
@@ -104,6 +130,8 @@ void guest_helper_leave_harvest(void);
 void guest_helper_hold(bool wait);
 void guest_helper_resume(void);
 void guest_helper_forget(void);
+// A thread's state begins anew: none of its phases are open.
+void guest_phase_forget(struct guest_thread *thread);
 // What the helper samples now and then, and guest_end at last.
 void guest_sample(struct guest_thread *thread, bool record);
 

@@ -87,6 +87,8 @@ struct guest_thread *guest_thread_attach(enum tare_trace_track_kind kind)
 		thread->lost_records = thread->lost_commands = 0;
 		thread->loss_from = thread->loss_to = 0;
 		thread->forking = NULL;
+		guest_phase_forget(thread);
+		thread->walk = NULL;
 		// In a window that another thread has left, the call that is waited in is now ours.
 		if (thread->window)
 			__atomic_store_n(&thread->window->head, tare_trace_head(TARE_TRACE_WINDOW, 0, 0,

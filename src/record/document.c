@@ -119,9 +119,11 @@ static void put_options(FILE *file, const struct tare_record_options *options)
 {
 	fprintf(file,
 	        ",\n  \"options\": {\"strict\": %s, \"keep\": \"%s\", \"max_bytes\": %" PRIu64
-	        ", \"delay_ns\": %" PRId64 ", \"duration_ns\": %" PRId64 "}",
+	        ", \"delay_ns\": %" PRId64 ", \"duration_ns\": %" PRId64
+	        ", \"call_stacks\": %s}",
 	        options->strict ? "true" : "false", options->keep_newest ? "newest" : "oldest",
-	        options->max_bytes, options->delay_ns, options->duration_ns);
+	        options->max_bytes, options->delay_ns, options->duration_ns,
+	        options->call_stacks ? "true" : "false");
 }
 
 static void put_end(FILE *file, const struct tare_record_document *document)

@@ -15,6 +15,15 @@
 static const char *const ours[] = { LAYERS, TARE_ENVIRONMENT_DIRECTORY, TARE_ENVIRONMENT_OPTIONS };
 #define OURS (sizeof ours / sizeof *ours)
 
+// Those by which programs find a library that records their phases.
+static const struct {
+	const char *variable, *phases;
+} hooks[TARE_PHASE_HOOKS] = {
+	{ "TARE_PHASES", "phases of tare/phase.h" },
+	{ "INTEL_LIBITTNOTIFY64", "ITT phases" },
+	{ "NVTX_INJECTION64_PATH", "NVTX phases" },
+};
+
 static bool is_variable(const char *entry, const char *name)
 {
 	size_t length = strlen(name);
@@ -55,6 +64,33 @@ static bool is_layer(const char *entry, size_t length, const char *layer)
 	const char *name = base_of(layer, &own), *other = base_of(entry, &length);
 
 	return length == own && strncmp(other, name, own) == 0;
+}
+
+// Whether `inherited` leads a hook of phases to something else than the recorder, by whatever path.
+static bool leads_elsewhere(char *const *inherited, const char *layer, size_t hook)
+{
+	const char *value = value_of(inherited, hooks[hook].variable);
+
+	return *value && !is_layer(value, strlen(value), layer);
+}
+
+const char *tare_environment_elsewhere(char *const *inherited, const char *layer, size_t hook,
+                                       const char **value, const char **phases)
+{
+	if (!leads_elsewhere(inherited, layer, hook))
+		return NULL;
+	*value = value_of(inherited, hooks[hook].variable);
+	*phases = hooks[hook].phases;
+	return hooks[hook].variable;
+}
+
+// Whether an entry is a hook that is set anew.
+static bool is_own_hook(char *const *inherited, const char *layer, const char *entry)
+{
+	for (size_t i = 0; i < TARE_PHASE_HOOKS; i++)
+		if (is_variable(entry, hooks[i].variable))
+			return !leads_elsewhere(inherited, layer, i);
+	return false;
 }
 
 // "OPENCL_LAYERS=LAYER:those that were there", ours only once.
@@ -102,8 +138,9 @@ static char *options_text(const struct tare_record_options *options, int64_t sta
 		snprintf(delay, sizeof delay, ",delay=%" PRId64, options->delay_ns);
 	if (options->duration_ns)
 		snprintf(duration, sizeof duration, ",duration=%" PRId64, options->duration_ns);
-	if (asprintf(&text, TARE_ENVIRONMENT_OPTIONS "=start=%" PRId64 "%s%s%s%s%s%s", start_raw_ns,
+	if (asprintf(&text, TARE_ENVIRONMENT_OPTIONS "=start=%" PRId64 "%s%s%s%s%s%s%s", start_raw_ns,
 	             options->strict ? ",strict" : "", options->keep_newest ? ",keep=newest" : "",
+	             options->call_stacks ? ",stacks" : "",
 	             limit, delay, duration, has_word(before, "count") ? ",count" : "") < 0)
 		return NULL;
 	return text;
@@ -118,13 +155,20 @@ char **tare_environment_make(char *const *inherited, const char *layer, const ch
 
 	while (inherited[count])
 		count++;
-	made = calloc(count + OURS + 1, sizeof *made);
+	made = calloc(count + OURS + TARE_PHASE_HOOKS + 1, sizeof *made);
 	if (!made)
 		return NULL;
 	for (size_t i = 0; whole && i < count; i++) {
-		if (is_ours(inherited[i]))
+		if (is_ours(inherited[i]) || is_own_hook(inherited, layer, inherited[i]))
 			continue;
 		made[used] = strdup(inherited[i]);
+		whole = made[used++] != NULL;
+	}
+	for (size_t i = 0; whole && i < TARE_PHASE_HOOKS; i++) {
+		if (leads_elsewhere(inherited, layer, i))
+			continue;
+		if (asprintf(&made[used], "%s=%s", hooks[i].variable, layer) < 0)
+			made[used] = NULL;
 		whole = made[used++] != NULL;
 	}
 	if (whole) {

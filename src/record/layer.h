@@ -21,18 +21,25 @@ int tare_layer_check(const char *layer, struct tare_error *error);
 
 // What the recorder in the program is told.
 struct tare_record_options {
-	bool strict, keep_newest;
+	bool strict, keep_newest, call_stacks;
 	uint64_t max_bytes;            // 0: no limit
 	int64_t delay_ns, duration_ns; // 0: at once; to the end
 };
 
 // The environment for the program: tare's own (`inherited`), with the layer before those that were
 // in OPENCL_LAYERS (others of its name are left out: two recorders would count everything twice),
-// and with what src/guest/environment.h names. start_raw_ns: CLOCK_MONOTONIC_RAW
+// with the hooks of phases led to it, and with what src/guest/environment.h names. start_raw_ns: CLOCK_MONOTONIC_RAW
 // now. Returns an array of texts that ends with NULL, for tare_environment_free; NULL: no memory.
 char **tare_environment_make(char *const *inherited, const char *layer, const char *directory,
                              const struct tare_record_options *options, int64_t start_raw_ns);
 void tare_environment_free(char **environment); // accepts NULL
+
+// The hooks by which programs find who records their phases: environment variables. Returns the name
+// of `hook` when `inherited` leads it to something else than `layer`, which then stays; *value is that,
+// *phases what is not recorded ("ITT phases"). NULL: it leads, or will lead, to the layer.
+#define TARE_PHASE_HOOKS 3
+const char *tare_environment_elsewhere(char *const *inherited, const char *layer, size_t hook,
+                                       const char **value, const char **phases);
 
 // The OpenCL loader that a program finds without searching paths of its own.
 struct tare_loader {

@@ -12,6 +12,7 @@
 struct tare_survey {
 	uint32_t processes;     // files with a header that can be read
 	uint32_t silent;        // of these, that made no call, as far as was seen
+	uint32_t phases_only;   // of these, whose recorder was loaded by marks of phases alone
 	uint32_t running;       // of these, processes of this machine that still run and record
 	uint32_t unreadable;    // files that are no trace of a version that is known
 	uint64_t bytes;         // of all files

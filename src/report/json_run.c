@@ -60,6 +60,9 @@ static void put_view(struct tare_json *json, const struct tare_run_report *run, 
 	tare_json_put(json, object, "device",
 	              tare_json_index(tare_run_device_number(recording, view->device)));
 	tare_json_put(json, object, "kernel", tare_json_text(view->kernel));
+	tare_json_put(json, object, "phase", tare_json_text(view->phase));
+	tare_json_put(json, object, "spans",
+	              view->spans ? tare_json_unsigned(view->span_count) : json_null());
 	tare_json_put(json, root, "view", object);
 }
 
@@ -158,6 +161,18 @@ static json_t *matrix(struct tare_json *json, const struct tare_ledger *ledger)
 	return list;
 }
 
+void tare_json_put_ledger(struct tare_json *json, json_t *object, const struct tare_ledger *ledger)
+{
+	tare_json_put(json, object, "wall_ns", json_integer(ledger->wall_ns));
+	tare_json_put(json, object, "parts", parts(json, ledger->parts_ns));
+	tare_json_put(json, object, "ambiguous_ns", json_integer(ledger->ambiguous_ns));
+	tare_json_put(json, object, "hidden_to_device_ns",
+	              json_integer(ledger->hidden_to_device_ns));
+	tare_json_put(json, object, "hidden_from_device_ns",
+	              json_integer(ledger->hidden_from_device_ns));
+	tare_json_put(json, object, "matrix", matrix(json, ledger));
+}
+
 static void put_ledgers(struct tare_json *json, const struct tare_run_report *run, json_t *root)
 {
 	const struct tare_recording *recording = run->recording;
@@ -173,14 +188,7 @@ static void put_ledgers(struct tare_json *json, const struct tare_run_report *ru
 		                                    : ledger->name));
 		tare_json_put(json, object, "device_number",
 		              tare_json_index(tare_run_device_number(recording, ledger->device)));
-		tare_json_put(json, object, "wall_ns", json_integer(ledger->wall_ns));
-		tare_json_put(json, object, "parts", parts(json, ledger->parts_ns));
-		tare_json_put(json, object, "ambiguous_ns", json_integer(ledger->ambiguous_ns));
-		tare_json_put(json, object, "hidden_to_device_ns",
-		              json_integer(ledger->hidden_to_device_ns));
-		tare_json_put(json, object, "hidden_from_device_ns",
-		              json_integer(ledger->hidden_from_device_ns));
-		tare_json_put(json, object, "matrix", matrix(json, ledger));
+		tare_json_put_ledger(json, object, ledger);
 		tare_json_push(json, list, object);
 	}
 	tare_json_put(json, root, "ledgers", list);
@@ -235,6 +243,8 @@ static void put_coverage(struct tare_json *json, const struct tare_coverage *cov
 		tare_json_put(json, reasons, tare_run_unobserved(i),
 		              tare_json_unsigned(coverage->unobserved_by[i]));
 	tare_json_put(json, object, "unobserved_by", reasons);
+	tare_json_put(json, object, "stacks", tare_json_unsigned(coverage->stacks));
+	tare_json_put(json, object, "stack_cost_ns", tare_json_number(coverage->stack_cost_ns));
 	tare_json_put(json, object, "self_cost_ns", tare_json_time(coverage->self_cost_ns));
 	tare_json_put(json, object, "self_cost_share", tare_json_number(coverage->self_cost_share));
 	tare_json_put(json, object, "helper_cpu_ns", json_integer(coverage->helper_cpu_ns));

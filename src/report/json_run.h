@@ -27,12 +27,14 @@ json_t *tare_json_told(uint64_t value);     // 0 is not told
 void tare_json_put_device(struct tare_json *json, json_t *object,
                           const struct tare_recording *recording, uint32_t device);
 
+// "wall_ns", "parts", "ambiguous_ns", "hidden_to_device_ns", "hidden_from_device_ns", "matrix".
+void tare_json_put_ledger(struct tare_json *json, json_t *object, const struct tare_ledger *ledger);
 // "tasks", "transfers", "api", "builds", "memory", "queues".
 void tare_json_put_tables(struct tare_json *json, const struct tare_run_report *run, json_t *root);
 // "findings", "findings_together_ns", "unjudged".
 void tare_json_put_findings(struct tare_json *json, const struct tare_run_report *run,
                             json_t *root);
-// "phases".
+// "phases", "phases_left_out".
 void tare_json_put_phases(struct tare_json *json, const struct tare_run_report *run, json_t *root);
 // "sites".
 void tare_json_put_sites(struct tare_json *json, const struct tare_run_report *run, json_t *root);

@@ -217,10 +217,7 @@ static const char *way_out(const struct tare_recorded_loss *loss,
 
 static int64_t seen_ns(const struct tare_view *view, const struct tare_recorded_loss *loss)
 {
-	int64_t from_ns = loss->from_ns > view->from_ns ? loss->from_ns : view->from_ns;
-	int64_t to_ns = loss->to_ns < view->to_ns ? loss->to_ns : view->to_ns;
-
-	return to_ns > from_ns ? to_ns - from_ns : 0;
+	return tare_view_overlap_ns(view, loss->from_ns, loss->to_ns);
 }
 
 // By the union of the devices; the longest loss in the view says why.
@@ -409,12 +406,17 @@ static void find_nothing(struct finder *finder)
 		add(finder, "nothing-recorded", true, "no process was recorded: %.300s",
 		    recording->layer && recording->layer[0] ? recording->layer
 		                                            : "the trace does not say why");
+	else if (recording->call_count == 0 && recording->command_count == 0 &&
+	         recording->phase_count > 0)
+		add(finder, "no-calls", true, "%.300s",
+		    recording->layer && recording->layer[0] ? recording->layer
+		                                            : "only phases were recorded, no call");
 	else if (coverage->calls == 0 && coverage->enqueued == 0)
 		add(finder, "no-calls", true,
 		    "nothing to report: no call and no command was recorded%s",
 		    finder->run->view->process != TARE_NO_INDEX ||
 		            finder->run->view->device != TARE_NO_INDEX ||
-		            finder->run->view->kernel ||
+		            finder->run->view->kernel || finder->run->view->spans ||
 		            finder->run->view->from_ns > recording->start_ns ||
 		            finder->run->view->to_ns < recording->end_ns
 		        ? " in what was asked for"

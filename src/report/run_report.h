@@ -33,14 +33,25 @@ int tare_report_run_text(const struct tare_run_report *run, const struct tare_te
 // run. What is not known is null. Returns 0, -ENOMEM, or -ENOSYS when tare was built without JSON.
 int tare_report_run_json(const struct tare_run_report *run, FILE *file, struct tare_error *error);
 
+// What is not in a page's timeline because it would not fit.
+struct tare_page_left_out {
+	uint64_t commands, waits, calls, callbacks, phases, gaps; // how many, of the view's
+	char why[160]; // a sentence without a full stop; "": nothing is left out
+};
+
 // The same as one page with a timeline (docs/page-run.md): at most `most_bytes` of timeline data; what
-// is left out then is said on the page. Returns 0, -ENOMEM, -EIO, or -ENOSYS when tare was built
-// without what the page needs.
+// is left out then is said on the page, and in *left_out (may be NULL). Returns 0, -ENOMEM, -EIO, or
+// -ENOSYS when tare was built without what the page needs.
 int tare_report_run_page(const struct tare_run_report *run, uint64_t most_bytes, FILE *file,
-                         struct tare_error *error);
-// The timeline's data alone: deflated, base64. Returns as tare_report_run_page.
+                         struct tare_page_left_out *left_out, struct tare_error *error);
+// Says what is left out to a person: nothing when nothing is. Returns 0 or -ENOMEM.
+int tare_report_left_out_text(const struct tare_page_left_out *left_out,
+                              const struct tare_text_options *options, FILE *file);
+// The timeline's data alone: deflated, base64; nothing when not even its names fit. Takes about 16
+// bytes a command and 12 a call beside the recording, 36 a piece of idle time, and as long as the
+// ledger. Returns as tare_report_run_page.
 int tare_report_timeline_write(const struct tare_run_report *run, uint64_t most_bytes, FILE *file,
-                               struct tare_error *error);
+                               struct tare_page_left_out *left_out, struct tare_error *error);
 
 // One thing that a reader must know beside the figures.
 struct tare_run_problem {

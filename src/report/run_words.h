@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the numbers of a trace are called. Internal to src/report. A value that this tare does not
+// What the numbers of a trace are called, for src/report and src/export. A value that this tare does not
 // know has no word (NULL).
 #pragma once
 #include <stdint.h>

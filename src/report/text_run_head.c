@@ -51,6 +51,12 @@ static bool is_whole(const struct tare_run_report *run)
 	       run->view->to_ns >= run->recording->end_ns;
 }
 
+// Whether all of the run's time is in the view.
+static bool is_all(const struct tare_run_report *run)
+{
+	return is_whole(run) && !run->view->spans;
+}
+
 // "12.4 s wall, 1 process, 3 threads, 1 device"; RUN_TEXT bytes.
 static void write_facts(const struct tare_run_report *run, char facts[RUN_TEXT])
 {
@@ -60,8 +66,8 @@ static void write_facts(const struct tare_run_report *run, char facts[RUN_TEXT])
 
 	tare_format_ns((double)(run->recording->end_ns - run->recording->start_ns), all);
 	snprintf(facts, RUN_TEXT, "%s%s%s wall, %llu process%s, %llu thread%s, %llu device%s",
-	         is_whole(run) ? "" : tare_format_ns((double)run->tables->summary.wall_ns, wall),
-	         is_whole(run) ? "" : " of ", all, (unsigned long long)processes,
+	         is_all(run) ? "" : tare_format_ns((double)run->tables->summary.wall_ns, wall),
+	         is_all(run) ? "" : " of ", all, (unsigned long long)processes,
 	         processes == 1 ? "" : "es", (unsigned long long)threads, tare_run_plural(threads),
 	         (unsigned long long)devices, tare_run_plural(devices));
 }
@@ -182,7 +188,7 @@ static int write_view(const struct tare_text *text, const struct tare_run_report
 {
 	const struct tare_view *view = run->view;
 	const struct tare_recording *recording = run->recording;
-	char from[TARE_UNIT_TEXT], to[TARE_UNIT_TEXT], name[RUN_TEXT];
+	char from[TARE_UNIT_TEXT], to[TARE_UNIT_TEXT], name[RUN_TEXT], count[RUN_TEXT];
 	char *words = NULL;
 	size_t size = 0;
 	FILE *file = open_memstream(&words, &size);
@@ -201,6 +207,10 @@ static int write_view(const struct tare_text *text, const struct tare_run_report
 		        tare_run_device_name(recording, view->device, name, sizeof name));
 	if (view->kernel)
 		fprintf(file, ", kernels %s", tare_run_cut(text, view->kernel, 60, name));
+	if (view->phase)
+		fprintf(file, ", phase %s (%s part%s of the run)",
+		        tare_run_cut(text, view->phase, 60, name),
+		        tare_run_count(view->span_count, count), tare_run_plural(view->span_count));
 	if (fclose(file) != 0)
 		return -ENOMEM;
 	if (size)

@@ -121,6 +121,14 @@ static int write_remarks(const struct tare_text *text, const struct tare_ledger 
 	return status;
 }
 
+int tare_run_text_ledger_of(const struct tare_text *text, const struct tare_ledger *ledger,
+                            double largest)
+{
+	int status = write_categories(text, ledger, largest);
+
+	return status < 0 ? status : write_remarks(text, ledger);
+}
+
 // ---- the matrix
 
 static const char *const host_titles[TARE_HOST_STATES] = {
@@ -207,9 +215,7 @@ static int write_ledger(const struct tare_text *text, const struct tare_run_repo
 	                 56, cut));
 
 	if (status == 0)
-		status = write_categories(text, ledger, largest_share(run->ledgers));
-	if (status == 0)
-		status = write_remarks(text, ledger);
+		status = tare_run_text_ledger_of(text, ledger, largest_share(run->ledgers));
 	if (status == 0 && text->options->verbosity > 0)
 		status = write_matrix(text, ledger);
 	return status;

@@ -247,6 +247,16 @@ uint32_t tare_trace_writer_text(struct tare_trace_writer *writer, const char *te
 	return id;
 }
 
+void tare_trace_writer_phase(struct tare_trace_writer *writer, uint32_t track, uint16_t what,
+                             enum tare_trace_phase_source source,
+                             const struct tare_trace_phase *phase)
+{
+	union tare_trace_record record = { .phase = *phase };
+
+	record.head = tare_trace_head(TARE_TRACE_PHASE, (uint8_t)source, what, track);
+	tare_trace_writer_add(writer, &record);
+}
+
 static void flush_all(struct tare_trace_writer *writer)
 {
 	static const char zeros[TARE_TRACE_HEADER_BYTES - sizeof writer->header];

@@ -19,7 +19,7 @@ ARROWS = {
     "report": {"base", "model", "result", "analysis"},
     "backend": {"base", "model"},
     "measure": {"base", "model", "result", "backend"},
-    "export": {"base", "analysis"},
+    "export": {"base", "analysis", "report"},
     "cli": {"base", "model", "result", "report", "backend", "measure", "record", "analysis", "export"},
 }
 KINDS = {".c", ".h", ".py", ".sh", ".js", ".css", ".html", ".build", ".scd", ".cl", ".cu"}

@@ -54,6 +54,14 @@ static char effect(const struct tare_recorded_command *c)
 	return by_kind[c->kind] ? by_kind[c->kind] : '-';
 }
 
+static bool in_view(const struct oracle *o, int64_t t)
+{
+	bool inside = !o->view->spans;
+	for (size_t i = 0; i < o->view->span_count; i++)
+		inside |= o->view->spans[i].from_ns <= t && t < o->view->spans[i].to_ns;
+	return inside && o->view->from_ns <= t && t < o->view->to_ns;
+}
+
 // ---- devices
 
 static bool runs(const struct oracle *o, char what, int64_t t)
@@ -396,8 +404,11 @@ static void sum_up(struct oracle *o, struct tare_ledger *ledger, struct tare_gap
 	int64_t in_gap[TARE_LEDGER_CATEGORIES];
 	uint32_t last = last_thread(o, all, n);
 	for (int64_t t = o->view->from_ns; t < o->view->to_ns; t++) {
+		if (!in_view(o, t))
+			continue;
 		enum tare_device_state device = device_at(o, t);
 		int category = busy_category(device);
+		ledger->wall_ns++;
 		ledger->matrix_ns[oracle_host_at(o, matrix_thread(o, all, n, t), t)][device]++;
 		ledger->hidden_to_device_ns += runs(o, 'K', t) && runs(o, 'T', t);
 		ledger->hidden_from_device_ns += runs(o, 'K', t) && runs(o, 'F', t);
@@ -442,7 +453,7 @@ static void find_ambiguous(const struct oracle *o, struct tare_ledger *ledger)
 			near[t] = true;
 	}
 	for (int64_t t = o->view->from_ns; t < o->view->to_ns; t++)
-		ledger->ambiguous_ns += near[t];
+		ledger->ambiguous_ns += near[t] && in_view(o, t);
 }
 
 void oracle_ledger(const struct made *made, const struct tare_view *view, uint32_t device,
@@ -458,7 +469,6 @@ void oracle_ledger(const struct made *made, const struct tare_view *view, uint32
 	memset(ledger, 0, sizeof *ledger);
 	*gap_count = 0;
 	ledger->device = device;
-	ledger->wall_ns = view->to_ns - view->from_ns;
 	oracle_find_hosts(o);
 	sum_up(o, ledger, gaps, gap_count);
 	find_ambiguous(o, ledger);

@@ -171,6 +171,41 @@ static struct made *some_recording(struct tare_random *random, int64_t most_resi
 	return some_threads(random, most_residual_ns, 0);
 }
 
+enum { SPANS = 12 };
+
+// Spans of a view: none, one or several, some of which touch. Returns how many.
+static size_t some_spans(struct tare_random *random, const struct tare_view *view,
+                         struct tare_time_span spans[SPANS])
+{
+	int64_t at_ns = view->from_ns;
+	size_t count = 0, most = (size_t)below(random, SPANS);
+	while (count < most && at_ns < view->to_ns) {
+		int64_t from_ns = at_ns + (one_in(random, 4) ? 0 : below(random, 40));
+		int64_t to_ns = from_ns + 1 + (one_in(random, 4) ? 0 : below(random, 50));
+		to_ns = one_in(random, 8) || to_ns > view->to_ns ? view->to_ns : to_ns;
+		if (from_ns >= to_ns)
+			break;
+		spans[count++] = (struct tare_time_span){ from_ns, to_ns };
+		at_ns = to_ns;
+	}
+	return count;
+}
+
+// What is left of a view beside spans. Returns how many.
+static size_t complement(const struct tare_view *view, const struct tare_time_span *spans,
+                         size_t count, struct tare_time_span others[SPANS + 1])
+{
+	int64_t at_ns = view->from_ns;
+	size_t n = 0;
+	for (size_t i = 0; i <= count; i++) {
+		int64_t to_ns = i < count ? spans[i].from_ns : view->to_ns;
+		if (at_ns < to_ns)
+			others[n++] = (struct tare_time_span){ at_ns, to_ns };
+		at_ns = i < count ? spans[i].to_ns : at_ns;
+	}
+	return n;
+}
+
 static struct tare_view some_view(struct tare_random *random, const struct made *made)
 {
 	struct tare_view view = { 0, WALL, TARE_NO_INDEX, TARE_NO_INDEX, NULL };
@@ -192,6 +227,21 @@ static void every_nanosecond_is_where_the_rules_say(void **state)
 	for (int round = 0; round < ROUNDS; round++) {
 		struct made *made = some_recording(&random, 6);
 		struct tare_view view = some_view(&random, made);
+		assert_ledgers_agree(made, &view);
+		free(made);
+	}
+}
+
+static void every_nanosecond_of_spans_is_where_the_rules_say(void **state)
+{
+	struct tare_random random = { test_seed() };
+	(void)state;
+	for (int round = 0; round < ROUNDS; round++) {
+		struct made *made = some_recording(&random, 6);
+		struct tare_view view = some_view(&random, made);
+		struct tare_time_span spans[SPANS];
+		view.span_count = some_spans(&random, &view, spans);
+		view.spans = spans;
 		assert_ledgers_agree(made, &view);
 		free(made);
 	}
@@ -310,6 +360,75 @@ static void views_side_by_side_add_up(void **state)
 	}
 }
 
+static void complementary_spans_add_up(void **state)
+{
+	struct tare_random random = { test_seed() };
+	(void)state;
+	for (int round = 0; round < PROPERTY_ROUNDS; round++) {
+		struct made *made = some_recording(&random, 30);
+		struct tare_view all = some_view(&random, made), views[2] = { all, all };
+		struct tare_time_span spans[SPANS], others[SPANS + 1];
+		struct tare_ledgers whole, parts[2];
+		views[0].spans = spans;
+		views[0].span_count = some_spans(&random, &all, spans);
+		views[1].spans = others;
+		views[1].span_count = complement(&all, spans, views[0].span_count, others);
+		assert_int_equal(tare_ledgers_compute(&made->recording, &all, &whole, NULL), 0);
+		for (int i = 0; i < 2; i++)
+			assert_int_equal(tare_ledgers_compute(&made->recording, &views[i], &parts[i],
+			                                      NULL), 0);
+		for (size_t i = 0; i < whole.count; i++) {
+			const struct tare_ledger *w = &whole.ledgers[i], *l = &parts[0].ledgers[i],
+			                         *r = &parts[1].ledgers[i];
+			assert_sums(l);
+			assert_int_equal(l->wall_ns, tare_view_ns(&views[0]));
+			assert_int_equal(l->wall_ns + r->wall_ns, w->wall_ns);
+			for (int k = 0; k < TARE_LEDGER_CATEGORIES; k++)
+				assert_int_equal(l->parts_ns[k] + r->parts_ns[k], w->parts_ns[k]);
+			for (int h = 0; h < TARE_HOST_STATES; h++)
+				for (int d = 0; d < TARE_DEVICE_STATES; d++)
+					assert_int_equal(l->matrix_ns[h][d] + r->matrix_ns[h][d],
+					                 w->matrix_ns[h][d]);
+			assert_int_equal(l->ambiguous_ns + r->ambiguous_ns, w->ambiguous_ns);
+			assert_int_equal(l->hidden_to_device_ns + r->hidden_to_device_ns,
+			                 w->hidden_to_device_ns);
+			assert_int_equal(l->hidden_from_device_ns + r->hidden_from_device_ns,
+			                 w->hidden_from_device_ns);
+		}
+		tare_ledgers_free(&whole);
+		tare_ledgers_free(&parts[0]);
+		tare_ledgers_free(&parts[1]);
+		free(made);
+	}
+}
+
+// In one piece, or in several that touch.
+static void spans_of_all_the_time_change_nothing(void **state)
+{
+	struct tare_random random = { test_seed() };
+	(void)state;
+	for (int round = 0; round < PROPERTY_ROUNDS; round++) {
+		struct made *made = some_recording(&random, 6);
+		struct tare_view all = some_view(&random, made), view = all;
+		struct tare_time_span spans[3];
+		int64_t at_ns = all.from_ns;
+		struct tare_ledgers a, b;
+		for (int i = 0; i < 3 && at_ns < all.to_ns; i++) {
+			int64_t to_ns = i == 2 ? all.to_ns
+			                       : at_ns + 1 + below(&random, all.to_ns - at_ns);
+			spans[view.span_count++] = (struct tare_time_span){ at_ns, to_ns };
+			at_ns = to_ns;
+		}
+		view.spans = spans;
+		assert_int_equal(tare_ledgers_compute(&made->recording, &all, &a, NULL), 0);
+		assert_int_equal(tare_ledgers_compute(&made->recording, &view, &b, NULL), 0);
+		assert_equal_ledgers(&a, &b);
+		tare_ledgers_free(&a);
+		tare_ledgers_free(&b);
+		free(made);
+	}
+}
+
 // With several threads it may change which of them was the last to call.
 static void a_wait_in_two_parts_is_one_wait(void **state)
 {
@@ -359,6 +478,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_nanosecond_is_where_the_rules_say),
+		cmocka_unit_test(every_nanosecond_of_spans_is_where_the_rules_say),
+		cmocka_unit_test(complementary_spans_add_up),
+		cmocka_unit_test(spans_of_all_the_time_change_nothing),
 		cmocka_unit_test(parts_sum_to_the_wall),
 		cmocka_unit_test(order_and_names_do_not_matter),
 		cmocka_unit_test(views_side_by_side_add_up),

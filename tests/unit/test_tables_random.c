@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 enum { DEVICES = 3, SAME = 2, QUEUES = 5, KERNELS = 5, SHAPES = 4, THREADS = 3, MOST = 400,
-       SPAN_NS = 4000, MEMORIES = 12, RUNS = 150 };
+       SPAN_NS = 4000, MEMORIES = 12, RUNS = 150, SPANS = 6 };
 
 struct world {
 	struct tare_recording recording;
@@ -28,6 +28,7 @@ struct world {
 	struct tare_recorded_function functions[3];
 	struct tare_recorded_command commands[MOST];
 	struct tare_recorded_memory memories[MEMORIES];
+	struct tare_time_span spans[SPANS];
 	struct tare_view view;
 };
 
@@ -109,6 +110,18 @@ static void make_view(struct world *world, struct tare_random *random)
 		world->view.from_ns = below(random, SPAN_NS / 2);
 		world->view.to_ns = world->view.from_ns + 1 + below(random, SPAN_NS / 2);
 	}
+	if (below(random, 2)) {
+		int64_t at_ns = world->view.from_ns;
+		size_t count = below(random, SPANS + 1);
+		world->view.spans = world->spans;
+		for (size_t i = 0; i < count && at_ns < world->view.to_ns; i++) {
+			struct tare_time_span *span = &world->spans[world->view.span_count++];
+			// Some touch the one before, or the ends of the view.
+			span->from_ns = at_ns + below(random, 2) * below(random, world->view.to_ns - at_ns);
+			span->to_ns = span->from_ns + 1 + below(random, world->view.to_ns - span->from_ns);
+			at_ns = span->to_ns;
+		}
+	}
 	if (below(random, 3) == 0)
 		world->view.process = below(random, 2);
 	if (below(random, 3) == 0)
@@ -150,12 +163,32 @@ static bool is_timed(const struct tare_recorded_command *command)
 	return command->start_ns != TARE_NO_TIME;
 }
 
+static bool in_spans(const struct tare_view *view, int64_t at_ns)
+{
+	bool inside = !view->spans;
+	for (size_t i = 0; i < view->span_count; i++)
+		inside |= view->spans[i].from_ns <= at_ns && at_ns < view->spans[i].to_ns;
+	return inside;
+}
+
+// What is beyond the run belongs to its last moment.
+static bool in_time(const struct tare_view *view, int64_t at_ns)
+{
+	at_ns = at_ns >= SPAN_NS ? SPAN_NS - 1 : at_ns < 0 ? 0 : at_ns;
+	return at_ns >= view->from_ns && at_ns < view->to_ns && in_spans(view, at_ns);
+}
+
+// Whether a moment lies between two spans.
+static bool between(const struct tare_view *view, int64_t at_ns)
+{
+	return view->span_count > 0 && at_ns >= view->spans[0].from_ns &&
+	       at_ns < view->spans[view->span_count - 1].to_ns && !in_spans(view, at_ns);
+}
+
 static bool is_in(const struct world *world, const struct tare_recorded_command *command, bool named)
 {
 	const struct tare_view *view = &world->view;
-	int64_t at_ns = is_timed(command) ? command->start_ns : command->enter_ns;
-	bool whole = view->from_ns == 0 && view->to_ns == SPAN_NS;
-	if (!whole && (at_ns < view->from_ns || (at_ns >= view->to_ns && view->to_ns < SPAN_NS)))
+	if (!in_time(view, is_timed(command) ? command->start_ns : command->enter_ns))
 		return false;
 	if (view->process != TARE_NO_INDEX && view->process != world->threads[command->thread].process)
 		return false;
@@ -361,6 +394,7 @@ static void check_queue(const struct world *world, const struct tare_queue_row *
 	uint32_t deepest = 0;
 	double latencies[MOST], area = 0;
 	uint64_t commands = 0;
+	int64_t gaps_ns = 0, lasts_ns = 0;
 	size_t timed = 0, count = 0;
 	int64_t first_enter = INT64_MAX, first_start = INT64_MAX, last_end = 0;
 	for (size_t i = 0; i < world->recording.command_count; i++) {
@@ -383,50 +417,59 @@ static void check_queue(const struct world *world, const struct tare_queue_row *
 			latencies[count++] = fmax(0, (double)(command->start_ns - command->exit_ns));
 	}
 	for (size_t t = 0; t < 2 * SPAN_NS; t++) {
-		area += depth[t];
+		bool counts = !between(&world->view, (int64_t)t);
+		area += counts ? depth[t] : 0;
+		lasts_ns += timed && counts && (int64_t)t >= first_enter && (int64_t)t < last_end;
+		gaps_ns += timed && counts && (int64_t)t >= first_start && (int64_t)t < last_end && !busy.at[t];
 		deepest = depth[t] > deepest ? depth[t] : deepest;
 	}
 	qsort(latencies, count, sizeof *latencies, compare_doubles);
 	assert_int_equal(row->commands, commands);
 	assert_int_equal(row->timed, timed);
 	assert_int_equal(row->busy_ns, painted(&busy, NULL, true));
-	assert_int_equal(row->gaps_ns, timed ? last_end - first_start - row->busy_ns : 0);
+	assert_int_equal(row->gaps_ns, gaps_ns);
 	assert_in_range(row->max_depth, deepest, deepest + 1);
-	assert_near(row->mean_depth,
-	            last_end > first_enter ? area / (double)(last_end - first_enter) : NAN);
+	assert_near(row->mean_depth, lasts_ns ? area / (double)lasts_ns : NAN);
 	assert_int_equal(row->median_latency_ns,
 	                 count ? llround(quantile(latencies, count, 0.5)) : TARE_NO_TIME);
 }
 
 static void check_memory(const struct world *world, const struct tare_memory_use *use)
 {
-	int64_t from_ns = world->view.from_ns;
-	int64_t to_ns = world->view.to_ns < SPAN_NS ? world->view.to_ns : 2 * SPAN_NS;
+	const struct tare_view *view = &world->view;
+	int64_t to_ns = view->span_count ? view->spans[view->span_count - 1].to_ns : view->to_ns;
 	uint64_t objects = 0, bytes = 0, most = 0, left = 0;
-	for (int64_t t = from_ns - 1; t < to_ns; t++) {
+	to_ns = to_ns < SPAN_NS ? to_ns : 2 * SPAN_NS;
+	to_ns = view->spans && !view->span_count ? 0 : to_ns;
+	for (size_t i = 0; i < MEMORIES; i++) {
+		const struct tare_recorded_memory *memory = &world->memories[i];
+		bool released = memory->released_ns != TARE_NO_TIME;
+		if (memory->parent != TARE_NO_INDEX ||
+		    (view->process != TARE_NO_INDEX && view->process != memory->process))
+			continue;
+		objects += in_time(view, memory->created_ns);
+		bytes += in_time(view, memory->created_ns) ? memory->bytes : 0;
+		left += memory->created_ns < to_ns && (!released || memory->released_ns >= to_ns);
+	}
+	for (int64_t t = 0; t < 2 * SPAN_NS; t++) {
 		uint64_t held = 0;
-		for (size_t i = 0; i < MEMORIES; i++) {
+		for (size_t i = 0; i < MEMORIES && in_time(view, t); i++) {
 			const struct tare_recorded_memory *memory = &world->memories[i];
 			bool released = memory->released_ns != TARE_NO_TIME;
 			if (memory->parent != TARE_NO_INDEX ||
-			    (world->view.process != TARE_NO_INDEX && world->view.process != memory->process))
+			    (view->process != TARE_NO_INDEX && view->process != memory->process))
 				continue;
 			held += memory->created_ns <= t && (!released || memory->released_ns > t)
 			            ? memory->bytes : 0;
-			if (t != from_ns)
-				continue;
-			objects += memory->created_ns >= from_ns && memory->created_ns < to_ns;
-			bytes += memory->created_ns >= from_ns && memory->created_ns < to_ns
-			             ? memory->bytes : 0;
-			left += memory->created_ns < to_ns && (!released || memory->released_ns >= to_ns);
 		}
-		// What is held when the view begins counts although it is let go of at that moment.
 		most = held > most ? held : most;
 	}
 	assert_int_equal(use->objects, objects);
 	assert_int_equal(use->bytes, bytes);
 	assert_int_equal(use->held_at_end, left);
 	assert_true(use->peak_bytes == most);
+	if (most)
+		assert_true(in_time(view, use->peak_at_ns));
 }
 
 static void check_counts(const struct world *world, const struct tare_tables *tables)
@@ -486,20 +529,32 @@ static void views_in_a_row_add_up(void **state)
 	(void)state;
 	for (int run = 0; run < 20; run++) {
 		struct world *world = calloc(1, sizeof *world);
-		struct tare_view views[3];
-		struct tare_tables tables[3];
+		struct tare_view views[5];
+		struct tare_tables tables[5];
+		int64_t a_ns = 1 + below(&random, SPAN_NS - 2);
+		int64_t b_ns = a_ns + 1 + below(&random, SPAN_NS - a_ns - 1);
+		const struct tare_time_span inner = { a_ns, b_ns };
+		const struct tare_time_span outer[2] = { { 0, a_ns }, { b_ns, SPAN_NS } };
 		assert_non_null(world);
 		make_world(world, &random);
-		views[0] = views[1] = views[2] = tare_view_all(&world->recording);
-		views[1].to_ns = views[2].from_ns = 1 + below(&random, SPAN_NS - 1);
-		for (int i = 0; i < 3; i++)
+		for (int i = 0; i < 5; i++)
+			views[i] = tare_view_all(&world->recording);
+		views[1].to_ns = views[2].from_ns = a_ns;
+		views[3].spans = &inner;
+		views[3].span_count = 1;
+		views[4].spans = outer;
+		views[4].span_count = 1 + (b_ns < SPAN_NS);
+		for (int i = 0; i < 5; i++)
 			assert_int_equal(tare_tables_compute(&world->recording, &views[i], &none, NULL, 0,
 			                                     &tables[i], NULL), 0);
 		assert_int_equal(tables[0].coverage.enqueued,
 		                 tables[1].coverage.enqueued + tables[2].coverage.enqueued);
 		assert_int_equal(tables[0].coverage.enqueued, world->recording.command_count);
 		assert_int_equal(tables[0].memory.bytes, tables[1].memory.bytes + tables[2].memory.bytes);
-		for (int i = 0; i < 3; i++)
+		assert_int_equal(tables[0].coverage.enqueued,
+		                 tables[3].coverage.enqueued + tables[4].coverage.enqueued);
+		assert_int_equal(tables[0].memory.bytes, tables[3].memory.bytes + tables[4].memory.bytes);
+		for (int i = 0; i < 5; i++)
 			tare_tables_free(&tables[i]);
 		free(world);
 	}

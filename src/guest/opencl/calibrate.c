@@ -3,6 +3,7 @@
 // functions that do nothing, on records that are thrown away. What profiling and events cost in the
 // driver is not in it, nor what a cold cache costs.
 #include "guest/opencl/wrap.h"
+#include "guest/stack.h"
 
 enum { ROUNDS = 41, COMMANDS = 64, RECORDS = 4 * COMMANDS, RING = 128 };
 
@@ -80,6 +81,16 @@ static uint64_t time_calls(struct bench *bench)
 	return guest_ticks() - from;
 }
 
+// From where the program makes its first call: as deep as others of its calls, more or less.
+static uint64_t time_stacks(struct bench *bench)
+{
+	rewind_bench(bench);
+	uint64_t from = guest_ticks();
+	for (uint32_t i = 0; i < COMMANDS; i++)
+		guest_site(&bench->thread, 0, i + 1, guest_stack_seen() + 1);
+	return guest_ticks() - from;
+}
+
 // Picoseconds of one of COMMANDS, by the median of the rounds; 0: not known.
 static int64_t median_ps(struct bench *bench, uint64_t (*time)(struct bench *))
 {
@@ -123,11 +134,20 @@ void layer_calibrate(void)
 	prepare(bench);
 	// No call of the program has come through us yet.
 	cl_icd_dispatch next = layer_next;
+	bool stacks = guest_stacks;
+	guest_stacks = false;
 	layer_next.clGetEventProfilingInfo = no_time;
 	layer_next.clReleaseEvent = no_release;
 	int64_t command_ps = median_ps(bench, time_commands);
 	int64_t call_ps = median_ps(bench, time_calls);
+	int64_t stack_ps = stacks ? median_ps(bench, time_stacks) : 0;
 	layer_next = next;
+	guest_stacks = stacks;
+	// For the children of a fork, too.
+	guest_options.self_cost_ps = command_ps;
+	guest_options.self_call_cost_ps = call_ps;
+	guest_options.self_stack_cost_ps = stack_ps;
 	__atomic_store_n(&guest_header->self_cost_ps, command_ps, __ATOMIC_RELAXED);
 	__atomic_store_n(&guest_header->self_call_cost_ps, call_ps, __ATOMIC_RELAXED);
+	__atomic_store_n(&guest_header->self_stack_cost_ps, stack_ps, __ATOMIC_RELAXED);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record of a command, written between the vendor's return and ours.
 #include "guest/opencl/wrap.h"
+#include "guest/stack.h"
 
 #include <string.h>
 
@@ -337,6 +338,8 @@ static inline uint32_t write_record(struct guest_thread *thread, struct layer_co
 		write_call_end(thread, number, exit);
 	if (LAYER_UNLIKELY(flags & TARE_COMMAND_DEPENDS))
 		write_depends(thread, 0, number, wait_count, waits);
+	if (LAYER_UNLIKELY(guest_stacks))
+		guest_site(thread, 0, number, guest_stack());
 	return number;
 }
 
@@ -396,6 +399,13 @@ static struct layer_device *device_of(struct guest_thread *thread, const struct 
 	return queue != NULL ? queue->device : NULL;
 }
 
+// Whether it matters from where a call is made: there are many that only let go of something.
+static bool has_site(uint32_t function)
+{
+	enum tare_trace_role role = layer_function_names[function].role;
+	return role == TARE_ROLE_WAIT || role == TARE_ROLE_BUILD || role == TARE_ROLE_ALLOCATE;
+}
+
 // Writes the record of a call that is no command.
 void layer_call_end(struct guest_thread *thread, uint32_t function, uint64_t enter, bool waits,
                     const struct layer_said *said)
@@ -421,6 +431,8 @@ void layer_call_end(struct guest_thread *thread, uint32_t function, uint64_t ent
 	guest_commit(record, tare_trace_head(TARE_TRACE_CALL, flags, (uint16_t)function, thread->track));
 	if (said->waits != NULL && said->wait_count != 0)
 		write_depends(thread, TARE_DEPENDS_OF_CALL, enter, said->wait_count, said->waits);
+	if (LAYER_UNLIKELY(guest_stacks) && has_site(function))
+		guest_site(thread, TARE_SITE_OF_CALL, enter, guest_stack());
 	guest_cpu_time(thread, exit);
 	if (waits && said->queue != NULL && said->status == CL_SUCCESS) {
 		struct layer_queue *queue = layer_queue_find(thread, said->queue);

@@ -2,6 +2,7 @@
 // The entry points by which an OpenCL loader takes us between the program and the drivers: the
 // older clInitLayer and the newer clInitLayerWithProperties.
 #include "guest/opencl/layer.h"
+#include "guest/stack.h"
 
 #include <CL/cl_layer.h>
 #include <errno.h>
@@ -56,6 +57,7 @@ static bool begin(void)
 	layer_extensions_begin();
 	layer_devices_begin();
 	layer_pin((const void *)layer_next.clGetPlatformIDs);
+	guest_stacks_begin((const void *)begin);
 	layer_calibrate();
 	return true;
 }

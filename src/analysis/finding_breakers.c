@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// What breaks the concurrency of work that is issued well: plain memory, allocations, builds.
+#include "analysis/findings_transfers.h"
+
+#include "base/units.h"
+
+#include <math.h>
+
+// ---- plain memory
+
+enum { FEWEST_COPIES = 4, SIZE_FACTOR = 4 };
+#define COPY_SHARE 0.05       // of the working part
+#define FASTER 1.1            // pinned memory must be that much faster to matter
+
+struct pageable {
+	uint32_t device;
+	uint64_t count, blocking;
+	double ns, bytes, call_ns;
+	double pinned_ns, pinned_bytes; // of pinned copies in this recording, about as large
+};
+
+static bool is_pinned(const struct tare_recorded_command *command)
+{
+	return command->memory == TARE_TRACE_MEMORY_PINNED ||
+	       command->memory == TARE_TRACE_MEMORY_MAPPED ||
+	       command->memory == TARE_TRACE_MEMORY_BUFFER_HOST;
+}
+
+static void gather_pageable(const struct judging *judging, struct pageable *p, uint8_t kind,
+                            struct finding_draft *draft)
+{
+	const struct tare_recording *recording = judging->recording;
+	for (size_t i = 0; i < judging->order_count; i++) {
+		const struct tare_recorded_command *c = &recording->commands[judging->order[i]];
+		int64_t ns = c->end_ns - c->start_ns;
+		if (!finding_is_copy(judging, c) || c->kind != kind ||
+		    tare_command_device(recording, c) != p->device ||
+		    c->memory != TARE_TRACE_MEMORY_PAGEABLE)
+			continue;
+		if (c->flags & TARE_COMMAND_BLOCKING)
+			continue;
+		p->count++;
+		p->ns += (double)ns;
+		p->bytes += (double)c->amount;
+		p->call_ns += (double)(c->exit_ns - c->enter_ns);
+		finding_claim(draft, c->start_ns, c->end_ns);
+		finding_saw_command(draft, judging->order[i], c->start_ns, c->end_ns, ns);
+	}
+	for (size_t i = 0; i < judging->order_count; i++) {
+		const struct tare_recorded_command *c = &recording->commands[judging->order[i]];
+		double mean = p->bytes / (double)(p->count ? p->count : 1);
+		if (!finding_is_copy(judging, c) || c->kind != kind || !is_pinned(c) ||
+		    tare_command_device(recording, c) != p->device ||
+		    (double)c->amount * SIZE_FACTOR < mean || (double)c->amount > SIZE_FACTOR * mean)
+			continue;
+		p->pinned_ns += (double)(c->end_ns - c->start_ns);
+		p->pinned_bytes += (double)c->amount;
+	}
+}
+
+static int judge_pageable(struct judging *judging, uint32_t device)
+{
+	struct pageable ways[2] = { { .device = device }, { .device = device } };
+	struct finding_draft draft;
+	char ns[TARE_UNIT_TEXT], call[TARE_UNIT_TEXT], bytes[TARE_UNIT_TEXT];
+	double low_ns = 0, best_ns = 0, high_ns = 0;
+	bool known = false;
+	finding_begin(judging, &draft, "pageable-memory");
+	gather_pageable(judging, &ways[0], TARE_KIND_WRITE, &draft);
+	gather_pageable(judging, &ways[1], TARE_KIND_READ, &draft);
+	for (int i = 0; i < 2; i++) {
+		double pinned_ns = ways[i].pinned_bytes > 0
+		                       ? ways[i].bytes * ways[i].pinned_ns / ways[i].pinned_bytes
+		                       : NAN;
+		known |= !isnan(pinned_ns);
+		bool faster = pinned_ns * FASTER < ways[i].ns;
+		double saved_ns = isnan(pinned_ns) ? ways[i].ns / 2 : faster ? ways[i].ns - pinned_ns : 0;
+		best_ns += saved_ns;
+		low_ns += isnan(pinned_ns) ? 0 : saved_ns;
+		high_ns += isnan(pinned_ns) ? ways[i].ns : saved_ns;
+	}
+	uint64_t count = ways[0].count + ways[1].count;
+	if (count < FEWEST_COPIES ||
+	    ways[0].ns + ways[1].ns < COPY_SHARE * (double)judging->working_ns ||
+	    !finding_matters(judging, device, best_ns, 2, count, 0, FINDING_SHARE)) {
+		finding_drop(&draft);
+		return 0;
+	}
+	tare_format_ns(ways[0].ns + ways[1].ns, ns);
+	tare_format_ns((ways[0].call_ns + ways[1].call_ns) / (double)count, call);
+	tare_format_bytes((uint64_t)(ways[0].bytes + ways[1].bytes), bytes);
+	finding_title(&draft, "%llu copies that do not block use plain host memory",
+	              (unsigned long long)count);
+	finding_evidence(&draft, "%s in %s of copies; each call took %s; %s", bytes, ns, call,
+	                 known ? "pinned copies of this run are faster"
+	                       : "no pinned copy of this run to compare with, so what it costs is not known");
+	finding_advice(&draft, "Copy from pinned memory (CL_MEM_ALLOC_HOST_PTR, mapped): a driver stages "
+	                       "plain memory, and may block; `tare bandwidth` measures both");
+	finding_figure(&draft, "copies", (double)count, "counted");
+	finding_figure(&draft, "copy_ns", ways[0].ns + ways[1].ns, "device timestamp");
+	finding_figure(&draft, "mean_call_ns", (ways[0].call_ns + ways[1].call_ns) / (double)count,
+	               "host clock");
+	finding_cost(&draft, low_ns, best_ns, high_ns);
+	draft.finding.modelled = !known;
+	draft.finding.confidence = known ? TARE_CONFIDENCE_LIKELY : TARE_CONFIDENCE_POSSIBLE;
+	draft.finding.device = device;
+	return finding_raise(&draft);
+}
+
+int finding_pageable_memory(struct judging *judging, struct tare_error *error)
+{
+	const struct tare_recording *recording = judging->recording;
+	int code = 0;
+	(void)error;
+	for (uint32_t i = 0; i < recording->device_count && !code; i++)
+		if (recording->devices[i].same_as == i)
+			code = judge_pageable(judging, i);
+	return code;
+}
+
+// ---- calls between kernels
+
+enum { FEWEST_ALLOCATIONS = 4, KERNELS_AN_ALLOCATION = 4 };
+#define ALLOCATION_SHARE 0.001 // of the working part
+
+// The enqueues of kernels: first and last; TARE_NO_TIME: there is none.
+struct kernel_row {
+	int64_t first_ns, last_ns;
+	uint64_t count;
+};
+
+static struct kernel_row kernels_of(const struct judging *judging)
+{
+	const struct tare_recording *recording = judging->recording;
+	struct kernel_row row = { TARE_NO_TIME, TARE_NO_TIME, 0 };
+	for (size_t i = 0; i < recording->command_count; i++) {
+		const struct tare_recorded_command *c = &recording->commands[i];
+		if (!tables_is_kernel(c) || !tables_has_command_of_any_name(&judging->context, c))
+			continue;
+		if (row.count++ == 0)
+			row.first_ns = c->enter_ns;
+		row.last_ns = c->enter_ns;
+	}
+	return row;
+}
+
+struct between {
+	uint64_t calls, made; // made: calls that made something
+	uint64_t before;      // kernels that have such a call before them
+	double ns, bytes;
+};
+
+// Calls of a role between the first kernel and the last one.
+static struct between calls_between(const struct judging *judging, uint8_t role,
+                                    const struct kernel_row *row, struct finding_draft *draft)
+{
+	const struct tare_recording *recording = judging->recording;
+	struct between found = { 0 };
+	size_t command = 0;
+	bool pending = false;
+	for (size_t i = 0; i < recording->call_count; i++) {
+		const struct tare_recorded_call *call = &recording->calls[i];
+		if (call->role != role || (call->flags & (TARE_CALL_NESTED | TARE_CALL_FAILED)) ||
+		    call->enter_ns < row->first_ns || call->enter_ns > row->last_ns ||
+		    !judging_has_call(judging, call))
+			continue;
+		for (; command < recording->command_count &&
+		       recording->commands[command].enter_ns < call->enter_ns; command++) {
+			const struct tare_recorded_command *c = &recording->commands[command];
+			if (pending && tables_is_kernel(c) &&
+			    tables_has_command_of_any_name(&judging->context, c)) {
+				found.before++;
+				pending = false;
+			}
+		}
+		found.calls++;
+		if (!(call->flags & TARE_CALL_RELEASED)) {
+			found.made++;
+			found.bytes += (double)call->bytes;
+			pending = true;
+		}
+		found.ns += (double)call->inside_ns;
+		finding_claim(draft, call->enter_ns, call->exit_ns);
+		finding_saw_call(draft, (uint32_t)i, call->enter_ns, call->exit_ns, call->inside_ns);
+	}
+	found.before += pending;
+	return found;
+}
+
+// Of the idle gaps, the part of a category.
+static double idle_ns(const struct judging *judging, enum tare_ledger_category category,
+                      const struct kernel_row *row)
+{
+	double sum_ns = 0;
+	for (size_t i = 0; i < judging->gap_count; i++)
+		if (judging->gaps[i].from_ns >= row->first_ns)
+			sum_ns += (double)judging->gaps[i].parts_ns[category];
+	return sum_ns;
+}
+
+int finding_allocation_in_loop(struct judging *judging, struct tare_error *error)
+{
+	struct finding_draft draft;
+	struct kernel_row row = kernels_of(judging);
+	char ns[TARE_UNIT_TEXT], bytes[TARE_UNIT_TEXT];
+	(void)error;
+	finding_begin(judging, &draft, "allocation-in-loop");
+	struct between found = calls_between(judging, TARE_ROLE_ALLOCATE, &row, &draft);
+	if (row.count == 0 || found.before < FEWEST_ALLOCATIONS ||
+	    found.before * KERNELS_AN_ALLOCATION < row.count ||
+	    !finding_matters(judging, TARE_NO_INDEX, found.ns, 0, 0, found.calls, ALLOCATION_SHARE)) {
+		finding_drop(&draft);
+		return 0;
+	}
+	double gaps_ns = idle_ns(judging, TARE_LEDGER_ALLOCATE, &row);
+	tare_format_ns(found.ns, ns);
+	tare_format_bytes((uint64_t)found.bytes, bytes);
+	finding_title(&draft, "%llu memory objects are made between kernels, before %llu of %llu",
+	              (unsigned long long)found.made, (unsigned long long)found.before,
+	              (unsigned long long)row.count);
+	finding_evidence(&draft, "%s; the calls took %s; what the first use of new memory costs is not in it",
+	                 bytes, ns);
+	finding_advice(&draft, "Make the buffers once before the loop and use them again; many drivers wait "
+	                       "for the device when memory is made or freed");
+	finding_figure(&draft, "objects", (double)found.made, "counted");
+	finding_figure(&draft, "calls_ns", found.ns, "host clock");
+	finding_cost(&draft, fmin(gaps_ns, found.ns), found.ns, found.ns);
+	draft.finding.confidence =
+	    gaps_ns >= found.ns / 2 ? TARE_CONFIDENCE_LIKELY : TARE_CONFIDENCE_POSSIBLE;
+	return finding_raise(&draft);
+}
+
+int finding_build_in_loop(struct judging *judging, struct tare_error *error)
+{
+	struct finding_draft draft;
+	struct kernel_row row = kernels_of(judging);
+	char ns[TARE_UNIT_TEXT];
+	(void)error;
+	finding_begin(judging, &draft, "build-in-loop");
+	struct between found = calls_between(judging, TARE_ROLE_BUILD, &row, &draft);
+	if (row.count == 0 || found.made == 0 ||
+	    !finding_matters(judging, TARE_NO_INDEX, found.ns, 0, 0, found.calls, FINDING_SHARE)) {
+		finding_drop(&draft);
+		return 0;
+	}
+	double gaps_ns = idle_ns(judging, TARE_LEDGER_BUILD, &row);
+	tare_format_ns(found.ns, ns);
+	finding_title(&draft, "Programs are built %llu times after the first kernel was enqueued",
+	              (unsigned long long)found.made);
+	finding_evidence(&draft, "the calls took %s, %.1f %% of the working part", ns,
+	                 judging_percent(judging, found.ns));
+	finding_advice(&draft, "Build once before the work begins, or keep the binaries "
+	                       "(clGetProgramInfo, CL_PROGRAM_BINARIES)");
+	finding_figure(&draft, "builds", (double)found.made, "counted");
+	finding_figure(&draft, "calls_ns", found.ns, "host clock");
+	finding_cost(&draft, fmin(gaps_ns, found.ns), found.ns, found.ns);
+	draft.finding.confidence =
+	    gaps_ns >= found.ns / 2 ? TARE_CONFIDENCE_SURE : TARE_CONFIDENCE_LIKELY;
+	return finding_raise(&draft);
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of the rules about transfers and overlap. docs/findings.md is held to it by a test.
+#include "analysis/findings_transfers.h"
+
+#define PAIR(name) "pairs_transfers " name " raise", "pairs_transfers " name " silent"
+
+const struct finding_rule finding_rules_transfers[] = {
+	{ { "transfers-dominate", "the device mostly copies while no kernel runs",
+	    "40 % of the working part, and more than kernels",
+	    "0 to transfers not hidden; all of them for the rank", PAIR("transfers-dominate") },
+	  true, finding_transfers_dominate },
+	{ { "overlap-missed", "chunks of copy, kernel, copy, and the host waits for each",
+	    "3 chunks; a gain of 5 % of their time and 1 % of the working part",
+	    "measured time − time predicted by the overlap model, a range", PAIR("overlap-missed") },
+	  true, finding_overlap },
+	{ { "single-queue", "chunks of copy, kernel, copy, not waited for, in one in-order queue",
+	    "as overlap-missed", "as overlap-missed", PAIR("single-queue") },
+	  true, NULL },
+	{ { "blocking-call", "chunks of copy, kernel, copy in several queues, but copies block",
+	    "as overlap-missed; half of the chunks have a blocking copy", "as overlap-missed",
+	    PAIR("blocking-call") },
+	  true, NULL },
+	{ { "pageable-memory", "copies that need not block use plain host memory",
+	    "4 copies that do not block; their time is 5 % of the working part",
+	    "copy time − bytes / rate of pinned copies of this run; without any 0 to copy time, half of it "
+	    "for the rank",
+	    PAIR("pageable-memory") },
+	  true, finding_pageable_memory },
+	{ { "allocation-in-loop", "memory objects are made between kernels",
+	    "before 4 kernels and every fourth one; 0.1 % of the working part",
+	    "time inside the calls that make and free them", PAIR("allocation-in-loop") },
+	  false, finding_allocation_in_loop },
+	{ { "build-in-loop", "programs are built between kernels",
+	    "after the first kernel and before the last; 1 % of the working part",
+	    "time inside the calls; low: of it, the device idle", PAIR("build-in-loop") },
+	  false, finding_build_in_loop },
+	{ { "small-transfers", "many copies so small that their fixed cost dominates",
+	    "100 copies of at most 64 KB; 2 % of the working part",
+	    "fixed cost × copies saved by joining them to 64 KB; fixed: the call beside the copy, and the "
+	    "intercept of time against size",
+	    PAIR("small-transfers") },
+	  true, finding_small_transfers },
+	{ { "unaligned-transfers", "host addresses of copies are not on 64 bytes",
+	    "16 copies of 4 KB or more; their time is 5 % of the working part",
+	    "copy time − bytes / rate of aligned copies of this run; without any 0 to copy time, a tenth of "
+	    "it for the rank",
+	    PAIR("unaligned-transfers") },
+	  true, finding_unaligned_transfers },
+	{ { "duplicate-transfers", "the same host bytes are written to the same place again",
+	    "16 times, with no time for the host to have changed them (100 GB/s); 2 % of the working part",
+	    "device time of the repetitions", PAIR("duplicate-transfers") },
+	  true, finding_repeats },
+	{ { "ping-pong", "what was read back is written to the same place again unchanged",
+	    "8 times, with no time for the host to have changed it (100 GB/s); 2 % of the working part",
+	    "device time of both copies", PAIR("ping-pong") },
+	  true, NULL },
+};
+const size_t finding_rule_transfer_count =
+    sizeof finding_rules_transfers / sizeof *finding_rules_transfers;

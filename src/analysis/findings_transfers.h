@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules about transfers and overlap: findings_internal.h says what they return.
+#pragma once
+#include "analysis/findings_internal.h"
+
+// finding_overlap.c: raises overlap-missed, single-queue, blocking-call
+int finding_overlap(struct judging *judging, struct tare_error *error);
+// finding_breakers.c
+int finding_pageable_memory(struct judging *judging, struct tare_error *error);
+int finding_allocation_in_loop(struct judging *judging, struct tare_error *error);
+int finding_build_in_loop(struct judging *judging, struct tare_error *error);
+// finding_transfers.c
+int finding_transfers_dominate(struct judging *judging, struct tare_error *error);
+int finding_small_transfers(struct judging *judging, struct tare_error *error);
+int finding_unaligned_transfers(struct judging *judging, struct tare_error *error);
+// finding_repeats.c: raises duplicate-transfers, ping-pong
+int finding_repeats(struct judging *judging, struct tare_error *error);
+
+// Whether a command is a write or a read between host and device that has times and lies in the working
+// part: maps, which may move nothing, and copies within the device are not.
+static inline bool finding_is_copy(const struct judging *judging,
+                                   const struct tare_recorded_command *command)
+{
+	return (command->kind == TARE_KIND_WRITE || command->kind == TARE_KIND_READ) &&
+	       tare_command_timed(command) && command->queue < judging->recording->queue_count &&
+	       judging_has_command(judging, command);
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules about kernels and the host: findings_internal.h says what they return.
+#pragma once
+#include "analysis/findings_internal.h"
+
+// finding_recording.c
+int finding_recording_cost(struct judging *judging, struct tare_error *error);
+int finding_host_polling(struct judging *judging, struct tare_error *error);
+// finding_launch.c
+int finding_many_short_kernels(struct judging *judging, struct tare_error *error);
+int finding_launch_bound(struct judging *judging, struct tare_error *error);
+// finding_kernel.c
+int finding_one_kernel_dominates(struct judging *judging, struct tare_error *error);
+int finding_under_filled_device(struct judging *judging, struct tare_error *error);
+int finding_odd_work_group_size(struct judging *judging, struct tare_error *error);
+// finding_first_use.c
+int finding_slow_first_use(struct judging *judging, struct tare_error *error);
+int finding_drift(struct judging *judging, struct tare_error *error);
+// finding_idle.c
+int finding_idle_host_computes(struct judging *judging, struct tare_error *error);
+int finding_idle_host_waits(struct judging *judging, struct tare_error *error);
+int finding_idle_host_builds(struct judging *judging, struct tare_error *error);
+int finding_idle_host_sleeps(struct judging *judging, struct tare_error *error);
+int finding_unflushed_queue(struct judging *judging, struct tare_error *error);
+
+
+// Whether a command of the stream is one of a task's: its kernel's name, device and, unless the task
+// has several, its shape.
+bool finding_is_of_task(const struct judging *judging, const struct tare_task *task,
+                        const struct tare_recorded_command *command);

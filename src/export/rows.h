@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of a recording, row after row, for SQLite and CSV alike (docs/export.md). Moments are
+// nanoseconds from the start of the run; what is not known is NULL.
+#pragma once
+#include "analysis/ledger.h"
+#include "analysis/members.h"
+#include "export/export.h"
+
+enum export_type { EXPORT_INTEGER, EXPORT_REAL, EXPORT_TEXT };
+struct export_column {
+	const char *name;
+	enum export_type type;
+};
+
+struct rows;
+struct export_table {
+	const char *name;
+	const struct export_column *columns;
+	size_t column_count;
+	bool keyed; // the first column is the row's number, the only one of its kind
+	// How many things there are, and what writes the rows of one of them: none when it is not of the
+	// view. `command` rows are one a command.
+	size_t (*count)(const struct rows *rows);
+	void (*put)(struct rows *rows, size_t index);
+};
+extern const struct export_table *const export_all_tables[]; // ended by NULL
+
+// Where rows go. All return 0 or a negative errno.
+struct export_sink {
+	int (*begin)(void *context, const struct export_table *table);
+	int (*null)(void *context, size_t column);
+	int (*integer)(void *context, size_t column, int64_t value);
+	int (*real)(void *context, size_t column, double value);
+	int (*text)(void *context, size_t column, const char *value); // any bytes
+	int (*row)(void *context);
+	int (*end)(void *context);
+};
+
+struct rows {
+	const struct tare_recording *recording;
+	const struct tare_view *view;
+	struct tare_members *members;
+	struct tare_ledgers ledgers;
+	const struct export_sink *sink;
+	void *context;
+	const struct export_table *table;
+	size_t column; // that comes next
+	int status;    // of the sink, the first that failed
+	struct tare_export_counts *counts;
+};
+
+// Writes all tables. Computes the ledger of the view for `gap` and `ledger`; beside it memory is
+// constant. Returns 0, what the sink returned, -ENOMEM or -EINTR.
+int export_rows(const struct tare_recording *recording, const struct tare_view *view,
+                const struct tare_export_watch *watch, const struct export_sink *sink,
+                void *context, struct tare_export_counts *counts, struct tare_error *error);
+
+// ---- for those that write rows: a value for each column in turn, then rows_end
+void rows_null(struct rows *rows);
+void rows_integer(struct rows *rows, int64_t value);
+void rows_unsigned(struct rows *rows, uint64_t value); // NULL above 2^63 - 1
+void rows_told(struct rows *rows, uint64_t value);     // 0 is not told: NULL
+void rows_index(struct rows *rows, uint32_t index, size_t count); // NULL from `count` on
+void rows_real(struct rows *rows, double value);       // NULL when not finite
+void rows_text(struct rows *rows, const char *value);  // NULL for NULL
+void rows_name(struct rows *rows, const char *value);  // NULL for "" as well
+void rows_moment(struct rows *rows, int64_t at_ns);    // absolute; NULL for TARE_NO_TIME
+void rows_length(struct rows *rows, int64_t ns);       // NULL for TARE_NO_TIME
+void rows_end(struct rows *rows);
+
+#define EXPORT_TABLE(name, title, keyed, count, put)                                               \
+	const struct export_table name = { title, name##_columns,                                  \
+		sizeof name##_columns / sizeof *name##_columns, keyed, count, put }
+
+extern const struct export_table export_meta, export_process, export_thread, export_device,
+    export_queue, export_program, export_kernel, export_memory, export_function, export_command,
+    export_wait, export_call, export_phase, export_callback, export_loss, export_gap, export_ledger;

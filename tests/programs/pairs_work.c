@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// For every finding about kernels and the host a program that must raise it, and a like one that must
+// not: pairs_work NAME raise|silent. They last long enough to stand out from the noise, and no longer.
+#include "program.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MOST_ITEMS 4096
+
+static const char source[] =
+    "kernel void spin(global int *a, int turns)\n"
+    "{\n"
+    "	size_t i = get_global_id(0) + get_global_id(1) * get_global_size(0);\n"
+    "	int value = a[i] + SALT;\n"
+    "	for (int k = 0; k < turns; k++)\n"
+    "		value = value * 1664525 + 1013904223;\n"
+    "	a[i] = value;\n"
+    "}\n";
+
+struct pair {
+	struct program program;
+	cl_kernel kernel;
+	cl_mem memory;
+	bool raise;
+};
+
+static long now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000L + now.tv_nsec / 1000;
+}
+
+static void compute(long us)
+{
+	for (long until = now_us() + us; now_us() < until;)
+		;
+}
+
+// One that no cache of the driver has, when the salt is new.
+static cl_program build(const struct pair *pair, long salt)
+{
+	const char *text = source;
+	char options[64];
+	cl_int status;
+	cl_program program =
+	    clCreateProgramWithSource(pair->program.context, 1, &text, NULL, &status);
+
+	check(status, "clCreateProgramWithSource");
+	snprintf(options, sizeof options, "-D SALT=%ld", salt);
+	check(clBuildProgram(program, 1, &pair->program.device, options, NULL, NULL),
+	      "clBuildProgram");
+	return program;
+}
+
+static void open_pair(struct pair *pair, long salt)
+{
+	static const int zero;
+	cl_program program;
+	cl_int status;
+
+	// Not open_program, which enqueues: what is judged begins with the first enqueue.
+	cl_platform_id platform;
+	check(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
+	check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &pair->program.device, NULL),
+	      "clGetDeviceIDs");
+	pair->program.context = clCreateContext(NULL, 1, &pair->program.device, NULL, NULL, &status);
+	check(status, "clCreateContext");
+	pair->program.queue = queue_of(&pair->program, 0);
+	program = build(pair, salt);
+	pair->kernel = clCreateKernel(program, "spin", &status);
+	check(status, "clCreateKernel");
+	clReleaseProgram(program);
+	pair->memory = clCreateBuffer(pair->program.context, CL_MEM_READ_WRITE,
+	                              MOST_ITEMS * sizeof(int), NULL, &status);
+	check(status, "clCreateBuffer");
+	check(clEnqueueFillBuffer(pair->program.queue, pair->memory, &zero, sizeof zero, 0,
+	                          MOST_ITEMS * sizeof(int), 0, NULL, NULL),
+	      "clEnqueueFillBuffer");
+	check(clFinish(pair->program.queue), "clFinish");
+}
+
+static void finish(struct pair *pair)
+{
+	check(clFinish(pair->program.queue), "clFinish");
+}
+
+static void run_shape(struct pair *pair, int turns, cl_uint dimensions, const size_t *global,
+                      const size_t *local, cl_event *event)
+{
+	check(clSetKernelArg(pair->kernel, 0, sizeof pair->memory, &pair->memory), "clSetKernelArg");
+	check(clSetKernelArg(pair->kernel, 1, sizeof turns, &turns), "clSetKernelArg");
+	check(clEnqueueNDRangeKernel(pair->program.queue, pair->kernel, dimensions, NULL, global,
+	                             local, 0, NULL, event),
+	      "clEnqueueNDRangeKernel");
+}
+
+static void run(struct pair *pair, int turns)
+{
+	size_t items = 64, group = 16;
+
+	run_shape(pair, turns, 1, &items, &group, NULL);
+}
+
+// The first launch is no finding here.
+static void warm_up(struct pair *pair)
+{
+	run(pair, 1);
+	finish(pair);
+}
+
+// ---- the pairs
+
+static void recording_cost(struct pair *pair)
+{
+	int turns = 1;
+
+	warm_up(pair);
+	for (int i = 0; i < (pair->raise ? 400000 : 100); i++)
+		check(clSetKernelArg(pair->kernel, 1, sizeof turns, &turns), "clSetKernelArg");
+	for (int i = 0; i < 4; i++)
+		run(pair, pair->raise ? 1 : 500000);
+	finish(pair);
+}
+
+static void many_short_kernels(struct pair *pair)
+{
+	warm_up(pair);
+	for (int i = 0; i < (pair->raise ? 2000 : 200); i++)
+		run(pair, pair->raise ? 1 : 40000);
+	finish(pair);
+}
+
+static void launch_bound(struct pair *pair)
+{
+	warm_up(pair);
+	for (int i = 0; i < 150; i++) {
+		for (int k = 0; pair->raise && k < 300; k++) {
+			cl_int status;
+			cl_mem part = clCreateBuffer(pair->program.context, CL_MEM_READ_WRITE, 64,
+			                             NULL, &status);
+			check(status, "clCreateBuffer");
+			clReleaseMemObject(part);
+		}
+		run(pair, 30000);
+	}
+	finish(pair);
+}
+
+static void one_kernel_dominates(struct pair *pair)
+{
+	size_t two[2] = { 64, 64 }, one = 64 * 64;
+
+	for (int i = 0; i < 8; i++)
+		run_shape(pair, 10000, pair->raise ? 2 : 1, pair->raise ? two : &one, NULL, NULL);
+	finish(pair);
+}
+
+static void under_filled_device(struct pair *pair)
+{
+	size_t items = pair->raise ? 64 : 4096, group = 64;
+
+	warm_up(pair);
+	for (int i = 0; i < 20; i++)
+		run_shape(pair, pair->raise ? 200000 : 8000, 1, &items, &group, NULL);
+	finish(pair);
+}
+
+static void odd_work_group_size(struct pair *pair)
+{
+	size_t group = pair->raise ? 9 : 16, items = group * 16;
+
+	warm_up(pair);
+	for (int i = 0; i < 20; i++)
+		run_shape(pair, 50000, 1, &items, &group, NULL);
+	finish(pair);
+}
+
+static void slow_first_use(struct pair *pair)
+{
+	long begun = now_us(), first;
+
+	run(pair, 1);
+	finish(pair);
+	first = now_us() - begun;
+	for (begun = now_us(); !pair->raise && now_us() - begun < 2 * first;) {
+		run(pair, 200000);
+		finish(pair);
+	}
+}
+
+static void drift(struct pair *pair)
+{
+	warm_up(pair);
+	for (int i = 0; i < 256; i++)
+		run(pair, 20000 + (pair->raise ? 100 * i : 0));
+	finish(pair);
+}
+
+static void idle_host_computes(struct pair *pair)
+{
+	warm_up(pair);
+	for (int i = 0; i < 10; i++) {
+		run(pair, 300000);
+		finish(pair);
+		if (pair->raise)
+			compute(2000);
+	}
+	finish(pair);
+	if (!pair->raise)
+		compute(20000);
+	else
+		warm_up(pair);
+}
+
+static void idle_host_waits(struct pair *pair)
+{
+	warm_up(pair);
+	for (int i = 0; i < 300; i++) {
+		run(pair, 3000);
+		if (pair->raise)
+			finish(pair);
+	}
+	finish(pair);
+}
+
+static void idle_host_builds(struct pair *pair)
+{
+	if (!pair->raise)
+		clReleaseProgram(build(pair, now_us() % 1000000));
+	warm_up(pair);
+	if (pair->raise)
+		clReleaseProgram(build(pair, now_us() % 1000000));
+	for (int i = 0; i < 4; i++)
+		run(pair, 300000);
+	finish(pair);
+}
+
+static void idle_host_sleeps(struct pair *pair)
+{
+	warm_up(pair);
+	for (int i = 0; i < 10; i++) {
+		run(pair, 300000);
+		finish(pair);
+		if (pair->raise)
+			usleep(3000);
+	}
+	warm_up(pair);
+}
+
+static void host_polling(struct pair *pair)
+{
+	size_t items = 64, group = 16;
+
+	warm_up(pair);
+	for (int i = 0; i < 3; i++) {
+		cl_int state = CL_QUEUED;
+		cl_event event;
+		run_shape(pair, 5000000, 1, &items, &group, &event);
+		check(clFlush(pair->program.queue), "clFlush");
+		while (pair->raise && state > CL_COMPLETE)
+			check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state,
+			                     &state, NULL),
+			      "clGetEventInfo");
+		if (!pair->raise)
+			check(clWaitForEvents(1, &event), "clWaitForEvents");
+		clReleaseEvent(event);
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*go)(struct pair *pair);
+} pairs[] = {
+	{ "recording-cost", recording_cost },
+	{ "many-short-kernels", many_short_kernels },
+	{ "launch-bound", launch_bound },
+	{ "one-kernel-dominates", one_kernel_dominates },
+	{ "under-filled-device", under_filled_device },
+	{ "odd-work-group-size", odd_work_group_size },
+	{ "slow-first-use", slow_first_use },
+	{ "drift", drift },
+	{ "idle-host-computes", idle_host_computes },
+	{ "idle-host-waits", idle_host_waits },
+	{ "idle-host-builds", idle_host_builds },
+	{ "idle-host-sleeps", idle_host_sleeps },
+	{ "host-polling", host_polling },
+};
+
+int main(int argument_count, char **arguments)
+{
+	static struct pair pair;
+
+	if (argument_count != 3)
+		return 2;
+	pair.raise = strcmp(arguments[2], "raise") == 0;
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+		if (strcmp(pairs[i].name, arguments[1]) != 0)
+			continue;
+		open_pair(&pair, strcmp(pairs[i].name, "slow-first-use") == 0 ? now_us() % 1000000 : 0);
+		pairs[i].go(&pair);
+		return 0;
+	}
+	return 2;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What to change: the findings, the costliest first, each with its place in the timeline.
+'use strict';
+
+const MOST_PLACES = 5;
+
+function rangeOfCost(low, high, wall) {
+	const span = formatNs(low) === formatNs(high) ? formatNs(low) : `${formatNs(low)} to ${formatNs(high)}`;
+	const share = shareText(low, wall) === shareText(high, wall) ? shareText(high, wall) : `${shareText(low, wall)} to ${shareText(high, wall)}`;
+	return { span, share };
+}
+
+function placeText(place) {
+	return [place.what ? shorten(place.what, 60) : null, place.site ? shorten(place.site, 60) : null, `at ${momentText(place.from_ns)}`,
+		place.count > 1 ? `${place.count} times` : null, place.cost_ns > 0 ? `${formatNs(place.cost_ns)} together` : null].filter(Boolean).join(', ');
+}
+
+function placeButtons(finding) {
+	const places = finding.places.slice(0, MOST_PLACES);
+	if (!places.length)
+		return null;
+	return h('ul', { class: 'places' }, places.map((place, i) => h('li', {}, h('button', { type: 'button', class: i ? 'link' : null,
+		onclick: () => withTimeline((view) => jumpTo(view, place)) }, i ? placeText(place) : `Show in the timeline: ${placeText(place)}`))));
+}
+
+function figureText(figure) {
+	const unit = /_(ns|bytes)$/.exec(figure.name);
+	const perSecond = /_bytes_per_second$/.test(figure.name);
+	if (!isKnown(figure.value))
+		return 'n/a';
+	if (perSecond)
+		return formatValue(figure.value, 'B/s');
+	if (unit)
+		return unit[1] === 'ns' ? formatNs(figure.value) : formatBytes(figure.value);
+	return /share$/.test(figure.name) ? percentText(figure.value) : brief(figure.value);
+}
+
+function figureList(finding) {
+	if (!finding.figures.length)
+		return null;
+	return h('details', { class: 'figures' }, h('summary', {}, 'The figures it rests on'), h('dl', { class: 'list' }, finding.figures.map((figure) =>
+		[h('dt', {}, words(figure.name).replace(/ (ns|bytes per second|bytes)$/, '')),
+			h('dd', {}, figureText(figure), figure.source ? h('span', { class: 'origin' }, ` (${figure.source})`) : null)])));
+}
+
+function findingElement(run, finding, rank) {
+	const { span, share } = rangeOfCost(finding.cost_low_ns, finding.cost_high_ns, run.wall_ns);
+	const meaning = CONFIDENCES[finding.confidence];
+	const device = run.devices.length > 1 && finding.device ? ` on ${finding.device}` : '';
+	return h('li', { class: 'finding', 'data-id': finding.id }, h('p', { class: 'cost' }, h('span', { class: 'rank' }, String(rank)), ' ',
+		h('strong', {}, span), ` (${share} of the wall time), ${finding.source === 'model' ? 'by a model' : 'measured'}; `,
+		h('span', { class: `confidence ${finding.confidence}` }, finding.confidence), meaning ? h('span', { class: 'muted' }, `: ${meaning}`) : null),
+	heading(3, dataText(finding.title), device), h('p', {}, dataText(`${finding.evidence}.`, 800)),
+	h('p', { class: 'action' }, 'Next: ', dataText(`${finding.advice}.`, 800)),
+	finding.shared_ns > 0 ? h('p', { class: 'note' }, `${formatNs(finding.shared_ns)} of the time it is about is claimed by findings above, too: costs do not add up.`) : null,
+	placeButtons(finding), figureList(finding));
+}
+
+function findingsElements(run) {
+	const list = run.findings.length ? [
+		h('p', { class: 'note' }, `By what they cost. All of them together are about ${formatNs(run.findings_together_ns)} of the ${formatNs(run.wall_ns)}; no time is counted twice in that.`),
+		h('ol', { class: 'findings' }, run.findings.map((finding, i) => findingElement(run, finding, i + 1)))] :
+		[h('p', {}, 'None: nothing that tare looks for costs enough to be told from the noise.')];
+	if (run.unjudged.length)
+		list.push(h('details', { class: 'figures' }, h('summary', {}, `What could not be judged (${run.unjudged.length})`),
+			h('ul', {}, run.unjudged.map((text) => h('li', {}, dataText(text, 400))))));
+	return list;
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lanes as rectangles: at most one a pixel and lane, whatever the number of slices. What is narrower
+// than a pixel is shaded by how much of the pixel is covered.
+'use strict';
+
+const SHADES = [0.4, 0.6, 0.8, 1];
+const FULL_SHADE = SHADES.length - 1;
+const PATTERN_PIXELS = 4;   // narrower slices have no pattern
+const LABEL_PIXELS = 38;
+const LETTER_PIXELS = 6.1;
+
+// Colours and patterns of the theme, made once a theme.
+function makeBrushes(context) {
+	return PAINTS.map((paint, i) => {
+		const colour = paintColour(i);
+		const patterned = paint.pattern !== 'solid';
+		return { shades: SHADES.map((opacity) => faded(colour, patterned ? 0.6 * opacity : opacity)),
+			pattern: patterned ? context.createPattern(paintTile(i), 'repeat') : null,
+			ink: patterned ? themeColour('--text') : inkOn(colour), plate: patterned ? themeColour('--back') : null };
+	});
+}
+
+// Rectangles by how they are painted, so that each style is set once a frame.
+class Strokes {
+	constructor() {
+		this.byStyle = new Map();
+		this.labels = [];
+		this.count = 0;
+	}
+
+	add(style, x, y, width, height) {
+		let list = this.byStyle.get(style);
+		if (!list)
+			this.byStyle.set(style, list = []);
+		list.push(x, y, width, height);
+		this.count++;
+	}
+
+	paint(context, brushes) {
+		for (const [style, list] of this.byStyle) {
+			const brush = brushes[style >> 3];
+			const shade = style & 7;
+			context.fillStyle = shade === 7 ? brush.pattern : brush.shades[shade];
+			for (let i = 0; i < list.length; i += 4)
+				context.fillRect(list[i], list[i + 1], list[i + 2], list[i + 3]);
+		}
+		context.textBaseline = 'middle';
+		for (const { text, x, y, paint, width, height } of this.labels) {
+			const brush = brushes[paint];
+			if (brush.plate) {
+				context.fillStyle = brush.plate;
+				context.fillRect(x - 2, y - height / 2 + 2, Math.min(width + 4, text.length * LETTER_PIXELS + 6), height - 4);
+			}
+			context.fillStyle = brush.ink;
+			context.fillText(text, x, y, width);
+		}
+	}
+}
+
+const PATTERN_SHADE = 7;
+
+function addSlice(strokes, view, lane, id, x0, x1, line) {
+	const { source } = lane;
+	const paint = source.paint(id);
+	const left = Math.max(x0, view.gutter);
+	const right = Math.min(x1, view.width);
+	const dim = view.matches && !view.matches(source, id);
+	const patterned = PAINTS[paint].pattern !== 'solid' && right - left >= PATTERN_PIXELS;
+	// A line of the background tells neighbours apart where there is room for it.
+	const width = Math.max(right - left - (right - left > 3 ? 1 : 0), 0.75);
+	strokes.add((paint << 3) | (dim ? 0 : patterned ? PATTERN_SHADE : FULL_SHADE), left, line.y, width, line.height);
+	if (right - left >= LABEL_PIXELS && !dim)
+		addLabel(strokes, source.label(id), paint, left, right, line);
+}
+
+function addLabel(strokes, label, paint, left, right, line) {
+	const letters = Math.floor((right - left - 8) / LETTER_PIXELS);
+	const text = label.length <= letters ? label : shorten(label, letters);
+	strokes.labels.push({ text, paint, x: left + 4, y: line.y + line.height / 2 + 0.5, width: right - left - 8, height: line.height });
+}
+
+// The slices from `i` on that begin in one pixel and are narrower than it: one rectangle, or a longer
+// one of the last. Gives the first that is left.
+function addDense(strokes, view, lane, i, run, line) {
+	const { ids, busy, source } = lane;
+	const pixel = Math.floor(pixelAt(view, source.from[ids[i]]));
+	const pixelNs = spanOf(view) / (view.width - view.gutter);
+	let next = gallop(lane, i, timeAt(view, pixel + 1));
+	if (next - 1 > i && source.to[ids[next - 1]] - source.from[ids[next - 1]] >= pixelNs)
+		next--;
+	const covered = (busy[next] - busy[i]) / pixelNs;
+	const shade = Math.max(0, Math.min(FULL_SHADE, Math.ceil(covered * SHADES.length) - 1));
+	const paint = source.paint(ids[(i + next) >> 1]);
+	const style = (paint << 3) | shade;
+	if (run.style === style && run.to === pixel) {
+		run.to = pixel + 1;
+	} else {
+		endRun(strokes, view, run, line);
+		run.style = style;
+		run.from = pixel;
+		run.to = pixel + 1;
+	}
+	return next;
+}
+
+function endRun(strokes, view, run, line) {
+	if (run.style >= 0 && run.to > view.gutter)
+		strokes.add(run.style, Math.max(run.from, view.gutter), line.y, run.to - Math.max(run.from, view.gutter), line.height);
+	run.style = -1;
+}
+
+// The first slice after `i` that begins at or after `at`: near it as a rule.
+function gallop(lane, i, at) {
+	const { ids, source: { from } } = lane;
+	let step = 1;
+	let low = i + 1;
+	let high = low;
+	while (high < ids.length && from[ids[high]] < at) {
+		low = high + 1;
+		high += step;
+		step *= 2;
+	}
+	high = Math.min(high, ids.length);
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (from[ids[middle]] < at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+function addLane(strokes, view, lane, line) {
+	const { ids, source } = lane;
+	const scale = (view.width - view.gutter) / spanOf(view);
+	const run = { style: -1, from: 0, to: 0 };
+	for (let i = firstEndingAfter(lane, view.from); i < ids.length;) {
+		const id = ids[i];
+		const from = source.from[id];
+		if (from >= view.to)
+			break;
+		const x0 = view.gutter + (from - view.from) * scale;
+		const x1 = view.gutter + (source.to[id] - view.from) * scale;
+		if (x1 - x0 < 1) {
+			i = addDense(strokes, view, lane, i, run, line);
+			continue;
+		}
+		endRun(strokes, view, run, line);
+		addSlice(strokes, view, lane, id, x0, x1, line);
+		i++;
+	}
+	endRun(strokes, view, run, line);
+}

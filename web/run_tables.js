@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of the report. Rows lead to where they are in the timeline.
+'use strict';
+
+// ---- jumping from a row
+
+// Does something with the timeline, or says why it cannot.
+function withTimeline(action) {
+	if (timelineView)
+		action(timelineView);
+	else
+		announce(document.getElementById('timeline-place').dataset.state || 'The timeline is still being read');
+}
+
+function deviceOfCommand({ commands, header }, row) {
+	const queue = header.queues[commands.queue[row]];
+	return queue ? queue.device : null;
+}
+
+// The first or longest command that fits, as a slice; null.
+function foundCommand(view, fits, which) {
+	const { commands } = view.timeline;
+	let best = -1;
+	const length = (row) => (isKnown(commands.end[row]) ? commands.end[row] - commands.start[row] : 0);
+	for (let row = 0; row < commands.count; row++) {
+		if (!fits(row))
+			continue;
+		if (which === 'first')
+			return commandSlice(view, row);
+		if (best < 0 || length(row) > length(best))
+			best = row;
+	}
+	return best < 0 ? null : commandSlice(view, best);
+}
+
+// The first or longest call of a function, commands' own calls included.
+function foundCall(view, name, which) {
+	const { commands, calls, header } = view.timeline;
+	let best = null;
+	for (const [kind, table] of [['call', calls], ['command', commands]])
+		for (let row = 0; row < table.count; row++) {
+			if (functionName(header, table.function[row]) !== name)
+				continue;
+			const order = which === 'first' ? -table.enter[row] : table.exit[row] - table.enter[row];
+			if (!best || order > best.order)
+				best = { kind, id: row, order };
+			if (which === 'first')
+				break;
+		}
+	return best && { kind: best.kind, id: best.id, row: view.rowAt.get(`calls-${(best.kind === 'call' ? calls : commands).thread[best.id]}`) };
+}
+
+function foundPhase(view, phase, which) {
+	const { phases, header } = view.timeline;
+	let best = -1;
+	for (let row = 0; row < phases.count; row++) {
+		if (header.strings[phases.name[row]] !== phase.name || (header.strings[phases.domain[row]] || '') !== (phase.domain || ''))
+			continue;
+		if (best < 0 || (which === 'longest' && phases.to[row] - phases.from[row] > phases.to[best] - phases.from[best]))
+			best = row;
+	}
+	return best < 0 ? null : { kind: 'phase', id: best };
+}
+
+// Selects a slice and shows it with its neighbourhood.
+function jumpToSlice(view, slice) {
+	if (!slice) {
+		announce('It is not in the timeline');
+		return;
+	}
+	setRange(view, null);
+	chooseSlice(view, slice);
+	zoomToTimes(view, ...timesOf(view, slice), 0.4);
+	document.getElementById('timeline-section').scrollIntoView({ behavior: calmMotion.matches ? 'auto' : 'smooth' });
+	view.canvas.focus({ preventScroll: true });
+}
+
+// A column of buttons: [[label, (row, view) => slice]].
+function jumpColumn(jumps) {
+	return { title: 'in the timeline', sortable: false, class: 'jumps', value: () => '', show: (row) => h('span', {}, jumps.map(([label, find]) =>
+		[h('button', { type: 'button', class: 'link', 'data-jump': label,
+			onclick: () => withTimeline((view) => jumpToSlice(view, find(row, view))) }, label), ' '])) };
+}
+
+// ---- columns
+
+function textColumn(title, key, options = {}) {
+	return { title, value: (row) => row[key], show: (row) => (row[key] === null || row[key] === undefined || row[key] === '' ? '–' : words(row[key])), ...options };
+}
+
+function numberColumn(title, pick, show) {
+	const value = typeof pick === 'string' ? (row) => row[pick] : pick;
+	return { title, numeric: true, value, show: (row) => (isKnown(value(row)) ? show(value(row)) : 'n/a') };
+}
+
+const timeColumn = (title, pick) => numberColumn(title, pick, (ns) => formatNs(ns));
+const countColumn = (title, pick) => numberColumn(title, pick, (value) => String(value));
+const shareColumn = (title, pick) => numberColumn(title, pick, percentText);
+const rateColumn = (title, pick) => numberColumn(title, pick, (rate) => formatValue(rate, 'B/s'));
+const bytesColumn = (title, pick) => numberColumn(title, pick, formatBytes);
+const nameColumn = (title, key) => ({ title, header: true, value: (row) => row[key], show: (row) => dataText(row[key] === null ? '–' : row[key], 120) });
+
+function deviceColumns(run) {
+	return run.devices.length > 1 ? [textColumn('device', 'device', { show: (row) => (row.device ? dataText(row.device) : 'n/a') })] : [];
+}
+
+function sizeText(work) {
+	return work ? `${work.global.join(' × ')}${work.local ? `, in groups of ${work.local.join(' × ')}` : ''}` : 'n/a';
+}
+
+function reportTable(id, title, columns, rows, nothing) {
+	return pageSection(id, `${title}${rows.length ? ` (${rows.length})` : ''}`,
+		rows.length ? sortableTable(title, columns, rows, { filter: true, class: 'wide' }) : h('p', { class: 'muted' }, nothing));
+}
+
+function pageSection(id, title, ...children) {
+	return h('section', { id, 'aria-labelledby': `${id}-title` }, h('h2', { id: `${id}-title` }, title), children);
+}
+
+// ---- the tables
+
+function tasksSection(run) {
+	const fits = (task, view) => (row) => {
+		const kernel = isKernel(view.timeline, row);
+		const name = kernel ? commandName(view.timeline, row) : '(native kernel)';
+		return (kernel || kindName(view.timeline, row) === 'task') && name === task.name && deviceOfCommand(view.timeline, row) === task.device_number;
+	};
+	const jump = (which) => [which, (task, view) => foundCommand(view, fits(task, view), which)];
+	return reportTable('tasks', 'Computing tasks', [nameColumn('kernel', 'name'), ...deviceColumns(run), jumpColumn([jump('first'), jump('longest')]),
+		countColumn('n', 'instances'), countColumn('timed', 'timed'), timeColumn('total', 'total_ns'), shareColumn('share', 'share'),
+		timeColumn('mean', 'mean_ns'), timeColumn('median', 'median_ns'), timeColumn('p95', 'p95_ns'), timeColumn('min', 'min_ns'), timeColumn('max', 'max_ns'),
+		timeColumn('enqueuing', 'launch_total_ns'), { title: 'work', value: (task) => sizeText(task.work) },
+		numberColumn('waves', (task) => (task.fill ? task.fill.waves : null), (waves) => significant(waves, 3)),
+		shareColumn('tail', (task) => (task.fill ? task.fill.tail : null)),
+		shareColumn('trend', 'trend_per_run')], run.tasks, 'No kernel was enqueued.');
+}
+
+function transfersSection(run) {
+	const fits = (transfer, { timeline }) => (row) => {
+		const { commands, header } = timeline;
+		return kindName(timeline, row) === transfer.kind && header.directions[commands.direction[row]] === transfer.direction &&
+			(header.memory_kinds[commands.memory[row]] || null) === transfer.memory &&
+			Boolean(commands.flags[row] & COMMAND_FLAGS.blocking) === transfer.blocking && deviceOfCommand(timeline, row) === transfer.device_number;
+	};
+	const jump = (which) => [which, (transfer, view) => foundCommand(view, fits(transfer, view), which)];
+	const name = (row) => [row.kind, row.direction, row.memory, row.blocking ? 'blocking' : null, row.in_place ? 'in place' : null].filter(Boolean).map(words).join(', ');
+	return reportTable('transfers', 'Transfers', [{ title: 'transfer', header: true, value: name }, ...deviceColumns(run),
+		jumpColumn([jump('first'), jump('longest')]), countColumn('n', 'count'), countColumn('timed', 'timed'), bytesColumn('bytes', 'bytes'),
+		timeColumn('total', 'total_ns'), timeColumn('exposed', 'exposed_ns'), timeColumn('hidden', 'hidden_ns'), rateColumn('rate', 'bytes_per_second'),
+		rateColumn('median rate', 'median_bytes_per_second'), rateColumn('measured ceiling', 'ceiling_bytes_per_second'),
+		bytesColumn('smallest', 'smallest_bytes'), bytesColumn('largest', 'largest_bytes'), countColumn('unaligned', 'unaligned')],
+	run.transfers, 'Nothing was transferred.');
+}
+
+function apiSection(run) {
+	const jump = (which) => [which, (row, view) => foundCall(view, row.function, which)];
+	return reportTable('api', 'API calls', [nameColumn('call', 'function'), textColumn('what for', 'role'), jumpColumn([jump('first'), jump('longest')]),
+		countColumn('n', 'count'), countColumn('failed', 'failed'), countColumn('nested', 'nested'), timeColumn('total', 'total_ns'),
+		timeColumn('mean', (row) => (row.count > row.nested ? row.total_ns / (row.count - row.nested) : null)), timeColumn('max', 'max_ns')],
+	run.api, 'No call was recorded.');
+}
+
+function queuesSection(run) {
+	const causes = (row) => [...row.gap_causes].sort((a, b) => b.ns - a.ns).slice(0, 1).map((part) => categoryTitle(part.category).replace(/^idle: /, ''))[0];
+	const jump = ['first', (queue, view) => foundCommand(view, (row) => {
+		const itsQueue = view.timeline.header.queues[view.timeline.commands.queue[row]];
+		return itsQueue && itsQueue.number === queue.number && itsQueue.process === queue.process;
+	}, 'first')];
+	const processes = run.processes.length > 1 ? [countColumn('process', 'process')] : [];
+	return reportTable('queues', 'Queues', [{ title: 'queue', header: true, value: (row) => row.number, show: (row) => `queue ${row.number}` }, ...processes,
+		...deviceColumns(run), jumpColumn([jump]), { title: 'order', value: (row) => (row.out_of_order ? 'any' : 'in order') },
+		countColumn('n', 'commands'), countColumn('timed', 'timed'), timeColumn('busy', 'busy_ns'), timeColumn('gaps', 'gaps_ns'),
+		numberColumn('mean depth', 'mean_depth', (depth) => significant(depth, 3)), countColumn('max depth', 'max_depth'),
+		timeColumn('median latency', 'median_latency_ns'), { title: 'most of the gaps', value: (row) => causes(row) || null, show: (row) => causes(row) || '–' }],
+	run.queues, 'No queue had a command.');
+}
+
+function buildsSection(run) {
+	if (!run.builds.length)
+		return null;
+	const jump = ['show', (build, view) => {
+		const { calls, header } = view.timeline;
+		const at = firstRowFrom(calls.enter, calls.count, build.at_ns);
+		for (let row = at; row < calls.count && calls.enter[row] === build.at_ns; row++)
+			if (functionName(header, calls.function[row]) === build.function)
+				return { kind: 'call', id: row };
+		return null;
+	}];
+	return reportTable('builds', 'Builds', [nameColumn('call', 'function'), jumpColumn([jump]), timeColumn('at', 'at_ns'), timeColumn('time', 'ns'),
+		{ title: 'error', numeric: true, value: (row) => row.error, show: (row) => (row.error ? String(row.error) : 'none') },
+		textColumn('options', 'build_options', { show: (row) => (row.build_options ? dataText(row.build_options) : '–') })], run.builds, '');
+}
+
+function firstRowFrom(times, rowCount, at) {
+	let low = 0;
+	let high = rowCount;
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (times[middle] < at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+// A table of two columns: what, and how much.
+function factsTable(caption, facts) {
+	const shown = facts.filter((fact) => fact[1] !== undefined);
+	return sortableTable(caption, [{ title: 'what', header: true, value: (fact) => fact[0] },
+		{ title: 'figure', numeric: true, value: (fact) => fact[1], show: (fact) => (fact[2] ? fact[2](fact[1]) : String(fact[1])) }], shown);
+}
+
+const orNa = (show) => (value) => (isKnown(value) ? show(value) : 'n/a');
+
+function memorySection(run) {
+	const { memory } = run;
+	const peak = isKnown(memory.peak_at_ns) ? h('p', {}, h('button', { type: 'button', onclick: () => withTimeline((view) =>
+		jumpTo(view, { from_ns: memory.peak_at_ns, to_ns: memory.peak_at_ns })) }, `Show the peak, at ${formatNs(memory.peak_at_ns)}`)) : null;
+	return pageSection('memory', 'Memory', h('p', { class: 'note' }, 'Of memory objects, by the sizes asked for.'), factsTable('Memory', [
+		['objects made', memory.objects], ['bytes in all', memory.bytes, formatBytes], ['most at once', memory.peak_bytes, formatBytes],
+		['objects not released', memory.held_at_end]]), peak);
+}
+
+function coverageSection(run) {
+	const { coverage } = run;
+	const reasons = Object.entries(coverage.unobserved_by).filter((entry) => entry[1]).map(([reason, number]) => [`not observed: ${UNTIMED_WORDS[reason] || words(reason)}`, number]);
+	return pageSection('coverage', 'What the figures rest on', factsTable('Coverage', [['commands enqueued', coverage.enqueued],
+		['commands with device times', coverage.completed], ['commands not observed', coverage.unobserved], ...reasons,
+		['commands lost', coverage.lost_commands], ['enqueues that the API refused', coverage.failed], ['commands never flushed', coverage.never_flushed],
+		['calls', coverage.calls], ['calls passed on without a record', coverage.passed_calls], ['records dropped', coverage.dropped],
+		['damaged windows', coverage.damaged_windows], ['objects not found', coverage.unresolved], ['times against causality', coverage.contradictions],
+		['cost of recording, by calibration', coverage.self_cost_ns, orNa(formatNs)], ['its share of the wall time', coverage.self_cost_share, percentText],
+		["CPU time of the recorder's own threads", coverage.helper_cpu_ns, orNa(formatNs)]]), clocksTable(run), processesTable(run));
+}
+
+function clocksTable(run) {
+	return run.clock.devices.length ? [heading(3, 'Clocks'), sortableTable('Clocks of the devices', [nameColumn('device', 'device'), countColumn('process', 'process'),
+		{ title: 'source', value: (row) => ({ none: 'not known', same: "the host's own clock", pairs: 'fit over pairs of readings', causal: 'bounded by the calls' })[row.source] || row.source },
+		numberColumn('error', 'residual_ns', (ns) => `±${formatNs(ns)}`), numberColumn('drift', 'drift_ppm', (drift) => `${significant(drift)} ppm`),
+		countColumn('rests on', 'pairs'), countColumn('contradictions', 'contradictions')], run.clock.devices)] : null;
+}
+
+function processesTable(run) {
+	return run.processes.length ? [heading(3, 'Processes'), sortableTable('Processes', [nameColumn('command line', 'command_line'), countColumn('pid', 'pid'),
+		textColumn('host', 'host_name', { show: (row) => dataText(row.host_name || '–') }), countColumn('rank', 'rank'), countColumn('threads', 'threads'),
+		timeColumn('start', 'start_ns'), timeColumn('end', 'end_ns'), timeColumn('CPU time', 'cpu_ns'), textColumn('state', 'state')], run.processes)] : null;
+}
+
+function devicesSection(run) {
+	return run.devices.length ? reportTable('devices', 'Devices', [nameColumn('device', 'name'), textColumn('platform', 'platform', { show: (row) => dataText(row.platform || '–') }),
+		textColumn('driver', 'driver_version', { show: (row) => dataText(row.driver_version || '–') }), countColumn('compute units', 'compute_units'),
+		numberColumn('clock', 'clock_hz', (hz) => formatValue(hz, 'Hz')), bytesColumn('memory', 'memory_bytes'), bytesColumn('local memory', 'local_bytes'),
+		{ title: 'shares the host’s memory', value: (row) => (row.unified_memory ? 'yes' : 'no') }], run.devices, '') : null;
+}
