@@ -21,13 +21,20 @@ function decodingTurns(progress) {
 	};
 }
 
+// Browsers of before 2025 have no fromBase64.
+function bytesOfBase64(text) {
+	if (Uint8Array.fromBase64)
+		return Uint8Array.fromBase64(text);
+	const part = atob(text);
+	const bytes = new Uint8Array(part.length);
+	for (let i = 0; i < part.length; i++)
+		bytes[i] = part.charCodeAt(i);
+	return bytes;
+}
+
 async function writeBase64(text, writer, turn) {
 	for (let at = 0; at < text.length; at += BASE64_CHUNK) {
-		const part = atob(text.slice(at, at + BASE64_CHUNK));
-		const bytes = new Uint8Array(part.length);
-		for (let i = 0; i < part.length; i++)
-			bytes[i] = part.charCodeAt(i);
-		await writer.write(bytes);
+		await writer.write(bytesOfBase64(text.slice(at, at + BASE64_CHUNK)));
 		await turn(0.5 * at / text.length);
 	}
 	await writer.close();
@@ -104,7 +111,7 @@ function decodeColumn(bytes, columns, name, indices, done) {
 }
 
 const INDEX_COLUMNS = new Set(['number', 'thread', 'queue', 'object', 'shape', 'function', 'waits', 'stack',
-	'command', 'device', 'name', 'domain', 'depth', 'parent']);
+	'command', 'device', 'name', 'domain', 'depth', 'parent', 'site', 'frames', 'text']);
 
 function camelCase(name) {
 	return name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
@@ -144,6 +151,12 @@ function placeInside(calls) {
 		calls.inside[row] = calls.exit[row] - calls.enter[row] - calls.outside[row];
 }
 
+function placeFrames(stacks) {
+	stacks.firstFrame = new Uint32Array(stacks.count);
+	for (let row = 1; row < stacks.count; row++)
+		stacks.firstFrame[row] = stacks.firstFrame[row - 1] + stacks.frames[row - 1];
+}
+
 function decodeHeader(bytes) {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 	const text = new TextDecoder();
@@ -155,11 +168,14 @@ function decodeHeader(bytes) {
 	return { header: JSON.parse(text.decode(bytes.subarray(16, 16 + length))), columnsAt: 16 + length };
 }
 
-// {header, commands, waits, calls, gaps, callbacks, phases, shapes, memories}: columns as typed
-// arrays under their names in camel case. Times are ns from the start of the run, NaN where they are
-// not known. `progress` is told how much is done, 0 to 1.
+// {header, commands, waits, calls, gaps, callbacks, phases, shapes, memories, stacks, frames}: columns
+// as typed arrays under their names in camel case. Times are ns from the start of the run, NaN where
+// they are not known. null: the page has no timeline, see docs/page-run.md, "Size". `progress` is told
+// how much is done, 0 to 1.
 async function decodeTimeline(base64, progress) {
 	const turn = decodingTurns(progress);
+	if (!base64.trim())
+		return null;
 	const bytes = await inflateBase64(base64, turn);
 	const { header, columnsAt } = decodeHeader(bytes);
 	const columnBytes = bytes.subarray(columnsAt);
@@ -169,6 +185,7 @@ async function decodeTimeline(base64, progress) {
 		timeline[name] = await decodeTable(columnBytes, header.tables[name], turn, 0.5 + 0.5 * i / names.length);
 	placeWaits(timeline.commands, timeline.waits);
 	placeInside(timeline.calls);
+	placeFrames(timeline.stacks);
 	return timeline;
 }
 
@@ -187,4 +204,18 @@ function rowOfNumber(table, number) {
 			high = middle - 1;
 	}
 	return -1;
+}
+
+// The texts of a stack's frames, the innermost first; none for NO_ROW.
+function stackFrames(timeline, stack) {
+	if (stack >= timeline.stacks.count)
+		return [];
+	const first = timeline.stacks.firstFrame[stack];
+	return Array.from(timeline.frames.text.subarray(first, first + timeline.stacks.frames[stack]),
+		(text) => timeline.header.strings[text]);
+}
+
+// Where a stack belongs to, in short: "step.c:214"; '' when it is not known.
+function stackSite(timeline, stack) {
+	return stack < timeline.stacks.count ? timeline.header.strings[timeline.stacks.site[stack]] : '';
 }

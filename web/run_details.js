@@ -22,13 +22,11 @@ function processFields(header, index) {
 	return header.processes.length > 1 && process ? [field('process', `${process.name} (${process.pid})${process.host ? ` on ${process.host}` : ''}`)] : [];
 }
 
-function stackFields({ header }, stack) {
-	const known = (header.stacks || [])[stack];
-	if (!known)
+function stackFields(timeline, stack) {
+	const frames = stackFrames(timeline, stack);
+	if (!frames.length)
 		return [];
-	const frames = known.frames.map((frame) => header.strings[frame]);
-	const site = header.strings[known.site] || frames[0] || '';
-	return [field('called from', site),
+	return [field('called from', stackSite(timeline, stack) || frames[0]),
 		field('call stack', frames.join(' < '), h('ol', { class: 'stack' }, frames.map((frame) => h('li', {}, dataText(frame)))))];
 }
 

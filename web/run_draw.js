@@ -120,13 +120,16 @@ function drawFrame(view) {
 
 function drawRows(view, theme) {
 	const strokes = new Strokes();
+	if (!view.pixels || view.pixels.cover.length !== view.width)
+		view.pixels = new Pixels(view.width);
 	for (const row of view.rows)
 		row.lanes.forEach((lanes, i) => {
 			const line = { y: lineY(view, row, i), height: LINE_PIXELS };
 			if (line.y + line.height < RULER_PIXELS || line.y > view.height)
 				return;
 			for (const lane of lanes)
-				addLane(strokes, view, lane, line);
+				addLane(strokes, view, lane, line, view.pixels);
+			view.pixels.emit(strokes, line);
 		});
 	strokes.paint(view.context, theme.brushes);
 	view.rectangles = strokes.count;

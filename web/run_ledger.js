@@ -8,7 +8,7 @@ function ledgerBar(ledger) {
 	const parts = ledger.parts.filter((part) => part.ns > 0);
 	const text = parts.map((part) => `${categoryTitle(part.category)} ${shareText(part.ns, ledger.wall_ns)}`).join(', ');
 	return h('div', { class: 'ledger-bar', role: 'img', 'aria-label': `${ledger.name}: ${text || 'no time'}` }, parts.map((part) => {
-		const swatch = paintSwatch(PAINT_OF.category[part.category] || PAINT_OF.category.unknown);
+		const swatch = paintSwatch(PAINT_OF.category[part.category] ?? PAINT_OF.category.unknown);
 		swatch.classList.add('part');
 		swatch.style.flexGrow = String(part.ns / ledger.wall_ns);
 		swatch.title = `${categoryTitle(part.category)}: ${formatNs(part.ns)}, ${shareText(part.ns, ledger.wall_ns)}`;
@@ -42,7 +42,7 @@ function longestOfCategory(view, device, category) {
 function ledgerTable(run, ledger) {
 	const columns = [
 		{ title: 'where', header: true, value: (part) => categoryTitle(part.category),
-			show: (part) => h('span', {}, paintSwatch(PAINT_OF.category[part.category] || PAINT_OF.category.unknown), ' ', categoryTitle(part.category)) },
+			show: (part) => h('span', {}, paintSwatch(PAINT_OF.category[part.category] ?? PAINT_OF.category.unknown), ' ', categoryTitle(part.category)) },
 		{ title: 'time', numeric: true, value: (part) => part.ns, show: (part) => formatNs(part.ns) },
 		{ title: 'share', numeric: true, value: (part) => part.ns, show: (part) => shareText(part.ns, ledger.wall_ns) },
 		jumpColumn([['longest', (part, view) => longestOfCategory(view, ledger.device_number, part.category)]]),

@@ -71,6 +71,15 @@ function emptyText(run, timeline) {
 	return 'There is no timeline: no command, no call and no phase was recorded in this part of the run.';
 }
 
+// Says why there is none; what would lead there says so, too.
+function withoutTimeline(text, bad = false) {
+	const place = document.getElementById('timeline-place');
+	place.dataset.state = text;
+	place.replaceChildren(h('p', { class: bad ? 'banner bad' : null }, text));
+	document.getElementById('timeline-text').remove();
+	return null;
+}
+
 async function readTimeline(run) {
 	const progress = document.getElementById('timeline-progress');
 	const place = document.getElementById('timeline-place');
@@ -80,13 +89,11 @@ async function readTimeline(run) {
 	const base64 = element.textContent;
 	element.remove();
 	const timeline = await decodeTimeline(base64, (done) => { progress.textContent = `Reading the timeline: ${Math.round(60 * done)} %`; });
+	if (!timeline)
+		return withoutTimeline('The timeline was left out: it did not fit into what --page-size allows. The tables are complete; a larger --page-size shows it.');
 	const rows = await buildRows(timeline, (done) => { progress.textContent = `Reading the timeline: ${Math.round(60 + 40 * done)} %`; });
-	if (!rows.list.length || !(timeline.header.run_ns > 0)) {
-		place.dataset.state = emptyText(run, timeline);
-		place.replaceChildren(h('p', {}, place.dataset.state));
-		document.getElementById('timeline-text').remove();
-		return null;
-	}
+	if (!rows.list.length || !(timeline.header.run_ns > 0))
+		return withoutTimeline(emptyText(run, timeline));
 	const view = openTimeline(timeline, rows, place);
 	document.getElementById('timeline-notes').append(...timelineNotes(run, timeline, rows).map((text) => h('p', { class: 'banner' }, text)));
 	view.loadedMs = performance.now() - began;
@@ -119,12 +126,8 @@ let pageReady;
 try {
 	const run = readRun();
 	buildPage(run);
-	pageReady = readTimeline(run).catch((error) => {
-		const place = document.getElementById('timeline-place');
-		place.dataset.state = `The timeline could not be drawn: ${error.message}. The tables are complete.`;
-		place.replaceChildren(h('p', { class: 'banner bad' }, place.dataset.state));
-		return null;
-	});
+	pageReady = readTimeline(run).catch((error) =>
+		withoutTimeline(`The timeline could not be drawn: ${error.message}. The tables are complete.`, true));
 } catch (error) {
 	document.getElementById('content').append(h('p', { class: 'banner bad' },
 		`This page could not be drawn: ${error.message}. The data is in its source, in the element "report".`));

@@ -79,51 +79,85 @@ function addLabel(strokes, label, paint, left, right, line) {
 	strokes.labels.push({ text, paint, x: left + 4, y: line.y + line.height / 2 + 0.5, width: right - left - 8, height: line.height });
 }
 
-// The slices from `i` on that begin in one pixel and are narrower than it: one rectangle, or a longer
-// one of the last. Gives the first that is left.
-function addDense(strokes, view, lane, i, run, line) {
-	const { ids, busy, source } = lane;
-	const pixel = Math.floor(pixelAt(view, source.from[ids[i]]));
-	const pixelNs = spanOf(view) / (view.width - view.gutter);
-	let next = gallop(lane, i, timeAt(view, pixel + 1));
-	if (next - 1 > i && source.to[ids[next - 1]] - source.from[ids[next - 1]] >= pixelNs)
-		next--;
-	const covered = (busy[next] - busy[i]) / pixelNs;
-	const shade = Math.max(0, Math.min(FULL_SHADE, Math.ceil(covered * SHADES.length) - 1));
-	const paint = source.paint(ids[(i + next) >> 1]);
-	const style = (paint << 3) | shade;
-	if (run.style === style && run.to === pixel) {
-		run.to = pixel + 1;
-	} else {
-		endRun(strokes, view, run, line);
-		run.style = style;
-		run.from = pixel;
-		run.to = pixel + 1;
+// What narrow slices cover of each pixel of a line, all its lanes together, and which paint most.
+class Pixels {
+	constructor(width) {
+		this.cover = new Float64Array(width);
+		this.most = new Float64Array(width);
+		this.paint = new Uint8Array(width);
 	}
+
+	add(pixel, covered, paint) {
+		// Slices without a length show, too.
+		const seen = covered + 1e-6;
+		this.cover[pixel] += seen;
+		if (seen > this.most[pixel]) {
+			this.most[pixel] = seen;
+			this.paint[pixel] = paint;
+		}
+	}
+
+	// Neighbours that look the same become one rectangle. Leaves all empty for the next line.
+	emit(strokes, line) {
+		const { cover, most, paint } = this;
+		let from = 0;
+		let style = -1;
+		for (let at = 0; at <= cover.length; at++) {
+			const next = at < cover.length && cover[at] > 0 ? (paint[at] << 3) | shadeOf(cover[at]) : -1;
+			if (next === style)
+				continue;
+			if (style >= 0)
+				strokes.add(style, from, line.y, at - from, line.height);
+			style = next;
+			from = at;
+		}
+		cover.fill(0);
+		most.fill(0);
+	}
+}
+
+function shadeOf(covered) {
+	return Math.max(0, Math.min(FULL_SHADE, Math.ceil(covered * SHADES.length - 1e-3) - 1));
+}
+
+// The paint of the longest of a few of the slices from `i` up to `next`.
+const PAINT_SAMPLES = 4;
+
+function paintOfMany({ ids, busy, source }, i, next) {
+	const step = Math.max(1, Math.ceil((next - i) / PAINT_SAMPLES));
+	let longest = i;
+	for (let at = i + step; at < next; at += step)
+		if (busy[at + 1] - busy[at] > busy[longest + 1] - busy[longest])
+			longest = at;
+	return source.paint(ids[longest]);
+}
+
+// The slices from `i` on that begin in one pixel and are narrower than it. Gives the first after them.
+function addDense(view, lane, i, hint, pixels) {
+	const { busy } = lane;
+	const pixel = Math.floor(pixelAt(view, lane.starts[i]));
+	const pixelNs = spanOf(view) / (view.width - view.gutter);
+	let next = gallop(lane, i, timeAt(view, pixel + 1), hint);
+	if (next - 1 > i && busy[next] - busy[next - 1] >= pixelNs)
+		next--;
+	if (pixel >= view.gutter)
+		pixels.add(pixel, (busy[next] - busy[i]) / pixelNs, paintOfMany(lane, i, next));
 	return next;
 }
 
-function endRun(strokes, view, run, line) {
-	if (run.style >= 0 && run.to > view.gutter)
-		strokes.add(run.style, Math.max(run.from, view.gutter), line.y, run.to - Math.max(run.from, view.gutter), line.height);
-	run.style = -1;
-}
-
-// The first slice after `i` that begins at or after `at`: near it as a rule.
-function gallop(lane, i, at) {
-	const { ids, source: { from } } = lane;
-	let step = 1;
+// The first slice after `i` that begins at or after `at`; `step` is how far off it may be.
+function gallop({ starts }, i, at, step) {
 	let low = i + 1;
 	let high = low;
-	while (high < ids.length && from[ids[high]] < at) {
+	while (high < starts.length && starts[high] < at) {
 		low = high + 1;
 		high += step;
 		step *= 2;
 	}
-	high = Math.min(high, ids.length);
+	high = Math.min(high, starts.length);
 	while (low < high) {
 		const middle = (low + high) >> 1;
-		if (from[ids[middle]] < at)
+		if (starts[middle] < at)
 			low = middle + 1;
 		else
 			high = middle;
@@ -131,24 +165,23 @@ function gallop(lane, i, at) {
 	return low;
 }
 
-function addLane(strokes, view, lane, line) {
+function addLane(strokes, view, lane, line, pixels) {
 	const { ids, source } = lane;
 	const scale = (view.width - view.gutter) / spanOf(view);
-	const run = { style: -1, from: 0, to: 0 };
+	let hint = 1;
 	for (let i = firstEndingAfter(lane, view.from); i < ids.length;) {
-		const id = ids[i];
-		const from = source.from[id];
+		const from = lane.starts[i];
 		if (from >= view.to)
 			break;
 		const x0 = view.gutter + (from - view.from) * scale;
-		const x1 = view.gutter + (source.to[id] - view.from) * scale;
+		const x1 = view.gutter + (source.to[ids[i]] - view.from) * scale;
 		if (x1 - x0 < 1) {
-			i = addDense(strokes, view, lane, i, run, line);
-			continue;
+			const next = addDense(view, lane, i, hint, pixels);
+			hint = Math.max(1, (next - i) >> 1);
+			i = next;
+		} else {
+			addSlice(strokes, view, lane, ids[i], x0, x1, line);
+			i++;
 		}
-		endRun(strokes, view, run, line);
-		addSlice(strokes, view, lane, id, x0, x1, line);
-		i++;
 	}
-	endRun(strokes, view, run, line);
 }

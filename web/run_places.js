@@ -38,15 +38,15 @@ function sitesSection(run) {
 // The first or longest command or call of a site: `what` is the kernel's name, the kind or the call.
 function foundSite(view, site, what, which) {
 	const { timeline } = view;
-	const { header, commands, calls } = timeline;
-	const stacks = (header.stacks || []).map((stack) => header.strings[stack.site] === site);
-	const command = foundCommand(view, (row) => stacks[commands.stack[row]] === true && (!what || commandName(timeline, row) === what ||
+	const { header, commands, calls, stacks } = timeline;
+	const wanted = Array.from(stacks.site, (text) => header.strings[text] === site);
+	const command = foundCommand(view, (row) => wanted[commands.stack[row]] === true && (!what || commandName(timeline, row) === what ||
 		functionName(header, commands.function[row]) === what), which);
 	if (command)
 		return command;
 	let best = -1;
 	for (let row = 0; row < calls.count; row++)
-		if (stacks[calls.stack[row]] === true && (!what || functionName(header, calls.function[row]) === what) &&
+		if (wanted[calls.stack[row]] === true && (!what || functionName(header, calls.function[row]) === what) &&
 			(best < 0 || (which === 'longest' && calls.exit[row] - calls.enter[row] > calls.exit[best] - calls.enter[best])))
 			best = row;
 	return best < 0 ? null : { kind: 'call', id: best };

@@ -10,8 +10,9 @@ const INDEX_TURN_MS = 30;
 function commandSource(timeline, times) {
 	const { commands, header } = timeline;
 	const call = times === 'call';
+	const paints = call ? null : commandPaints(timeline);
 	return { kind: 'command', call, from: call ? commands.enter : commands.start, to: call ? commands.exit : commands.end,
-		paint: call ? () => PAINT_OF.role.command : (row) => commandPaint(timeline, row),
+		paint: call ? () => PAINT_OF.role.command : (row) => paints[row],
 		label: call ? (row) => functionName(header, commands.function[row]) : (row) => commandName(timeline, row) };
 }
 
@@ -33,7 +34,7 @@ function phaseSource({ phases, header }) {
 }
 
 function gapSource({ gaps, header }) {
-	const paints = header.causes.map((name) => PAINT_OF.category[name] || PAINT_OF.category.unknown);
+	const paints = header.causes.map((name) => PAINT_OF.category[name] ?? PAINT_OF.category.unknown);
 	const titles = header.causes.map((name) => categoryTitle(name || 'unknown').replace(/^idle: /, ''));
 	return { kind: 'gap', from: gaps.from, to: gaps.to, paint: (row) => paints[gaps.cause[row]],
 		label: (row) => titles[gaps.cause[row]] };
@@ -60,10 +61,30 @@ function commandName(timeline, row) {
 	return name || '(unknown kernel)';
 }
 
+// Kernels of one name look the same, whatever their program; the first has the ledger's colour.
+function kernelPaints(timeline) {
+	if (!timeline.kernelPaints) {
+		const names = [...new Set(timeline.header.kernels)];
+		timeline.kernelPaints = timeline.header.kernels.map((name) => PAINT_OF.kernel[names.indexOf(name) % PAINT_OF.kernel.length]);
+	}
+	return timeline.kernelPaints;
+}
+
+// Paints of all commands, found once: drawing asks for many of them a frame.
+function commandPaints(timeline) {
+	const { commands } = timeline;
+	if (!timeline.commandPaints) {
+		timeline.commandPaints = new Uint8Array(commands.count);
+		for (let row = 0; row < commands.count; row++)
+			timeline.commandPaints[row] = commandPaint(timeline, row);
+	}
+	return timeline.commandPaints;
+}
+
 function commandPaint(timeline, row) {
 	const { commands, header } = timeline;
 	if (isKernel(timeline, row) || kindName(timeline, row) === 'task')
-		return PAINT_OF.kernel[commands.object[row] === NO_ROW ? 0 : header.kernels[commands.object[row]] % PAINT_OF.kernel.length];
+		return kernelPaints(timeline)[commands.object[row]] ?? PAINT_OF.kernel[0];
 	switch (header.directions[commands.direction[row]]) {
 	case 'to_device': return PAINT_OF.engine.toDevice;
 	case 'from_device': return PAINT_OF.engine.fromDevice;
@@ -97,10 +118,13 @@ function sortByStart(ids, from) {
 // `busy` has the time in the slices before each: what is covered between two of them is a difference.
 function makeLane(source, ids) {
 	const { from, to } = source;
+	const starts = new Float64Array(ids.length);
 	const busy = new Float64Array(ids.length + 1);
-	for (let i = 0; i < ids.length; i++)
-		busy[i + 1] = busy[i] + Math.max(0, to[ids[i]] - from[ids[i]]);
-	return { source, ids, busy };
+	for (let i = 0; i < ids.length; i++) {
+		starts[i] = from[ids[i]];
+		busy[i + 1] = busy[i] + Math.max(0, to[ids[i]] - starts[i]);
+	}
+	return { source, ids, starts, busy };
 }
 
 // The first slice of a lane that ends after `at`; slices of no length at `at` count.
@@ -119,13 +143,12 @@ function firstEndingAfter(lane, at) {
 }
 
 // The first slice that begins at or after `at`.
-function firstFrom(lane, at) {
-	const { ids, source: { from } } = lane;
+function firstFrom({ starts }, at) {
 	let low = 0;
-	let high = ids.length;
+	let high = starts.length;
 	while (low < high) {
 		const middle = (low + high) >> 1;
-		if (from[ids[middle]] < at)
+		if (starts[middle] < at)
 			low = middle + 1;
 		else
 			high = middle;

@@ -153,7 +153,7 @@ function timelineLegend(view) {
 	for (const row of view.rows)
 		for (const lane of row.lanes.flat())
 			if (row.kind === 'gaps')
-				timeline.header.causes.forEach((name, i) => timeline.gaps.cause.includes(i) && used.add(PAINT_OF.category[name] || PAINT_OF.category.unknown));
+				timeline.header.causes.forEach((name, i) => timeline.gaps.cause.includes(i) && used.add(PAINT_OF.category[name] ?? PAINT_OF.category.unknown));
 			else
 				for (let i = 0; i < lane.ids.length; i += Math.ceil(lane.ids.length / 5000))
 					used.add(lane.source.paint(lane.ids[i]));
@@ -168,7 +168,7 @@ function resizeTimeline(view) {
 	layOut(view);
 	const room = Math.max(220, window.innerHeight * MOST_TIMELINE_SHARE);
 	view.wantedHeight = view.rowsHeight + RULER_PIXELS + 4;
-	view.scroller.style.height = `${Math.min(view.wantedHeight, printing ? 1000 : room)}px`;
+	view.scroller.style.height = `${Math.min(view.wantedHeight, printing ? 1000 : room) + 2}px`; // its border
 	if (fitCanvas(view)) {
 		// The canvas stays where it is while the rows move below it.
 		view.spacer.style.height = `${Math.max(0, view.wantedHeight - view.height)}px`;
@@ -211,7 +211,7 @@ function makeTimelineView(timeline, rows) {
 // Puts the timeline into `place` of the page. Null when there is nothing to draw.
 function openTimeline(timeline, rows, place) {
 	const view = makeTimelineView(timeline, rows);
-	place.replaceChildren(timelineTools(view), timelineLegend(view), view.scroller, view.rangeNote, view.details);
+	place.replaceChildren(timelineTools(view), view.scroller, view.rangeNote, timelineLegend(view), view.details);
 	showDetails(view);
 	drawSwatches();
 	listenToTimeline(view);

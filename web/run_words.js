@@ -53,7 +53,7 @@ for (const [light, dark] of [['#0072B2', '#56B4E9'], ['#4B55B8', '#8FA2FF'], ['#
 	['#2B5C8A', '#7FA8D8'], ['#5B4FA0', '#B3A3F5'], ['#1D6E6E', '#7FD6C6']])
 	PAINT_OF.kernel.push(addPaint('kernels', light, dark));
 for (const [name, title, light, dark] of [
-	['query', 'calls that ask or set', '#8A93A0', '#7D8794'], ['command', 'calls that enqueue', '#2E6FB0', '#6FA8E0'],
+	['query', 'calls that ask or set', '#8A93A0', '#7D8794'], ['command', 'calls that enqueue', '#55677C', '#93A8C0'],
 	['wait', 'waits', '#C08A00', '#E8CB4A'], ['flush', 'flushes', '#3E7F4F', '#7CC58E'],
 	['build', 'builds', '#B03A5B', '#FF8FA8'], ['allocate', 'allocations', '#6B5BB5', '#A99BF5'],
 	['create', 'objects made and freed', '#8A6A4A', '#C7A585'], ['start', 'platforms and devices', '#6B7280', '#9AA3AF'],

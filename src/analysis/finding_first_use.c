@@ -94,7 +94,7 @@ int finding_slow_first_use(struct judging *judging, struct tare_error *error)
 	finding_title(&draft, "The first launch%s of %llu kernel%s take%s %.0f %% of the working part",
 	              sums.count == 1 ? "" : "es", (unsigned long long)sums.count,
 	              sums.count == 1 ? "" : "s", sums.count == 1 ? "s" : "",
-	              judging_percent(judging, all_ns));
+	              100 * all_ns / (double)judging->working_ns);
 	finding_evidence(&draft,
 	                 "%s from the call to the start and beyond the usual run; many drivers compile or "
 	                 "load a kernel then, which is not seen, only when",

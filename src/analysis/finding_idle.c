@@ -5,8 +5,14 @@
 #include "base/units.h"
 
 // The least share of the working part, first uses left out: less is the price of any program that
-// talks to a device.
+// talks to a device. A thread is off the CPU, too, when others have it: that takes more to be said.
 #define SHARE 0.05
+#define OFF_CPU_SHARE 0.10
+#define OFF_CPU_GAPS 3
+// Start-up is a finding only where it dominates; what is built later is another one.
+#define BUILD_SHARE 0.5
+// Less in one gap is how commands are issued, no matter of computing or flushing.
+#define LEAST_PART_NS 5e3
 
 struct idle {
 	const char *id;
@@ -15,28 +21,47 @@ struct idle {
 	const char *title;   // takes percent and time
 	const char *advice;
 	bool launched;       // the part lies behind the enqueue of the command that ends the gap
+	double least_ns;     // in one gap
+	double share;
+	uint64_t gaps;       // at least
+	bool start_up;       // before the first kernel only
 };
+
+static int64_t find_first_kernel(const struct judging *judging)
+{
+	for (size_t i = 0; i < judging->order_count; i++) {
+		const struct tare_recorded_command *command =
+		    &judging->recording->commands[judging->order[i]];
+		if (tables_is_kernel(command))
+			return command->start_ns;
+	}
+	return INT64_MAX;
+}
 
 static int judge_idle(struct judging *judging, const struct idle *idle)
 {
 	struct finding_draft draft;
 	char cost[TARE_UNIT_TEXT], longest[TARE_UNIT_TEXT];
 	double sum_ns = 0, longest_ns = 0;
+	int64_t first_kernel_ns = idle->start_up ? find_first_kernel(judging) : 0;
 	finding_begin(judging, &draft, idle->id);
 	for (size_t i = 0; i < judging->gap_count; i++) {
 		const struct judged_gap *gap = &judging->gaps[i];
 		double part_ns = (double)gap->parts_ns[idle->category];
 		int64_t from_ns = idle->launched ? gap->enter_ns : gap->from_ns;
 		int64_t to_ns = idle->launched ? gap->to_ns : gap->enter_ns;
-		if (part_ns <= 0)
+		if (part_ns <= 0 || part_ns < idle->least_ns)
 			continue;
+		if (idle->start_up && gap->from_ns > first_kernel_ns)
+			break;
 		sum_ns += part_ns;
 		longest_ns = part_ns > longest_ns ? part_ns : longest_ns;
 		finding_claim(&draft, from_ns, to_ns);
 		finding_saw_command(&draft, gap->command, from_ns, to_ns, (int64_t)part_ns);
 	}
-	if (!finding_matters(judging, TARE_NO_INDEX, sum_ns, 2 * draft.finding.occurrences,
-	                     draft.finding.occurrences, draft.finding.occurrences, SHARE)) {
+	if (draft.finding.occurrences < idle->gaps ||
+	    !finding_matters(judging, TARE_NO_INDEX, sum_ns, 2 * draft.finding.occurrences,
+	                     draft.finding.occurrences, draft.finding.occurrences, idle->share)) {
 		finding_drop(&draft);
 		return 0;
 	}
@@ -67,6 +92,8 @@ int finding_idle_host_computes(struct judging *judging, struct tare_error *error
 		.title = "The device is idle %.1f %% of the working part while the host computes",
 		.advice = "Enqueue the next piece before computing on the last one, or compute in another "
 		          "thread",
+		.least_ns = LEAST_PART_NS,
+		.share = SHARE,
 	};
 	(void)error;
 	return judge_idle(judging, &idle);
@@ -81,6 +108,7 @@ int finding_idle_host_waits(struct judging *judging, struct tare_error *error)
 		.title = "The device is idle %.1f %% of the working part while the host wakes up from "
 		         "waiting for it",
 		.advice = "Wait less often: enqueue several steps, let events order them, and wait once",
+		.share = SHARE,
 	};
 	(void)error;
 	return judge_idle(judging, &idle);
@@ -91,9 +119,12 @@ int finding_idle_host_builds(struct judging *judging, struct tare_error *error)
 	static const struct idle idle = {
 		.id = "idle-host-builds",
 		.category = TARE_LEDGER_BUILD,
-		.confidence = TARE_CONFIDENCE_SURE,
-		.title = "The device is idle %.1f %% of the working part while programs are built",
-		.advice = "Build every program once before the first enqueue, or keep its binary",
+		.confidence = TARE_CONFIDENCE_LIKELY,
+		.title = "The device is idle %.1f %% of the working part while programs are built "
+		         "before the first kernel",
+		.advice = "Keep the programs' binaries, or build before or while the data are made",
+		.share = BUILD_SHARE,
+		.start_up = true,
 	};
 	(void)error;
 	return judge_idle(judging, &idle);
@@ -106,8 +137,12 @@ int finding_idle_host_sleeps(struct judging *judging, struct tare_error *error)
 		.category = TARE_LEDGER_OFF_CPU,
 		.confidence = TARE_CONFIDENCE_LIKELY,
 		.title = "The device is idle %.1f %% of the working part while the host is off the CPU: "
-		         "asleep, or waiting for input or a lock",
-		.advice = "Wait for events rather than sleep, and read input in another thread",
+		         "asleep, waiting for input or a lock, or without a CPU to run on",
+		.advice = "Wait for events rather than sleep, read input in another thread, and see that "
+		          "others leave it a CPU",
+		.least_ns = LEAST_PART_NS,
+		.share = OFF_CPU_SHARE,
+		.gaps = OFF_CPU_GAPS,
 	};
 	(void)error;
 	return judge_idle(judging, &idle);
@@ -123,6 +158,8 @@ int finding_unflushed_queue(struct judging *judging, struct tare_error *error)
 		         "are not handed over to it",
 		.advice = "Call clFlush after enqueueing what may start now",
 		.launched = true,
+		.least_ns = LEAST_PART_NS,
+		.share = SHARE,
 	};
 	(void)error;
 	return judge_idle(judging, &idle);

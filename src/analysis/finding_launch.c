@@ -2,11 +2,10 @@
 // What launching costs: kernels that are short against it, and a host that is slower than its device.
 #include "analysis/findings_work.h"
 
-#include "base/cleanup.h"
 #include "base/units.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 // Fewer launches are no loop; a kernel that takes longer is not short whatever launching costs.
 #define LAUNCHES 100
@@ -144,6 +143,18 @@ int finding_many_short_kernels(struct judging *judging, struct tare_error *error
 #define BOUND_SHARE 0.10
 // The device has run out of work before so many of the commands.
 #define RAN_OUT 0.5
+// Not said again when short kernels are so much of it.
+#define EXPLAINED 0.5
+
+// What findings of that id cost together.
+static double found_ns(const struct judging *judging, const char *id)
+{
+	double sum_ns = 0;
+	for (size_t i = 0; i < judging->findings->count; i++)
+		if (strcmp(judging->findings->at[i].id, id) == 0)
+			sum_ns += (double)judging->findings->at[i].cost_ns;
+	return sum_ns;
+}
 
 int finding_launch_bound(struct judging *judging, struct tare_error *error)
 {
@@ -156,6 +167,7 @@ int finding_launch_bound(struct judging *judging, struct tare_error *error)
 		runs += tare_command_effect(&judging->recording->commands[judging->order[i]]) !=
 		        TARE_EFFECT_NONE;
 	finding_begin(judging, &draft, "launch-bound");
+	double explained_ns = found_ns(judging, "many-short-kernels");
 	for (size_t i = 0; i < judging->gap_count; i++) {
 		const struct judged_gap *gap = &judging->gaps[i];
 		double api_ns = (double)gap->parts_ns[TARE_LEDGER_API] -
@@ -168,6 +180,7 @@ int finding_launch_bound(struct judging *judging, struct tare_error *error)
 		finding_saw_command(&draft, gap->command, gap->from_ns, gap->to_ns, llround(api_ns));
 	}
 	if (runs < LAUNCHES || (double)gaps < RAN_OUT * (double)runs ||
+	    explained_ns > EXPLAINED * sum_ns ||
 	    !finding_matters(judging, TARE_NO_INDEX, sum_ns, 2 * gaps, gaps, gaps, BOUND_SHARE)) {
 		finding_drop(&draft);
 		return 0;

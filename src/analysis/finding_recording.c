@@ -10,14 +10,14 @@
 // ---- recording
 
 // Beyond this the program that was recorded is another one; beyond the second nothing of it can be told.
-#define HIGH 0.20
+#define HIGH 0.10
 #define TOO_HIGH 0.50
 
 int finding_recording_cost(struct judging *judging, struct tare_error *error)
 {
 	const struct tare_recording *recording = judging->recording;
 	struct finding_draft draft;
-	char cost[TARE_UNIT_TEXT];
+	char cost[TARE_UNIT_TEXT], stalled[TARE_UNIT_TEXT];
 	uint64_t commands = 0, calls = 0;
 	(void)error;
 	for (size_t i = 0; i < recording->command_count; i++)
@@ -29,6 +29,7 @@ int finding_recording_cost(struct judging *judging, struct tare_error *error)
 		return finding_unjudged(judging, "what recording cost: it was not calibrated");
 	double cost_ns = (double)commands * (double)judging->command_cost_ps / 1e3 +
 	                 (double)calls * (double)judging->call_cost_ps / 1e3;
+	cost_ns += (double)judging->tables->coverage.stalled_ns;
 	double share = cost_ns / (double)judging->working_ns;
 	if (share < HIGH || cost_ns < FINDING_LEAST_NS)
 		return 0;
@@ -39,14 +40,17 @@ int finding_recording_cost(struct judging *judging, struct tare_error *error)
 	finding_title(&draft, "Recording itself took about %.0f %% of the working part: %s",
 	              100 * fmin(1, share),
 	              judging->cost_drowns ? "too much to conclude anything else"
-	                                   : "findings about less than that are not raised");
-	finding_evidence(&draft, "about %s for %llu commands and %llu other calls, by the cost of one "
-	                         "that was measured when the program started; an upper bound where "
-	                         "several threads share it",
-	                 cost, (unsigned long long)commands, (unsigned long long)calls);
+	                                   : "short calls and gaps look longer than they are");
+	finding_evidence(&draft,
+	                 "about %s: %llu commands and %llu other calls, by the cost of one that was "
+	                 "measured when the program started, and %s in which calls waited for room; an "
+	                 "upper bound where several threads share it",
+	                 cost, (unsigned long long)commands, (unsigned long long)calls,
+	                 tare_format_ns((double)judging->tables->coverage.stalled_ns, stalled));
 	finding_advice(&draft, "Make fewer calls (arguments need not be set again when they stay), and trust "
 	                       "counts here more than times");
 	finding_figure(&draft, "cost_ns", cost_ns, "model");
+	finding_figure(&draft, "stalled_ns", (double)judging->tables->coverage.stalled_ns, "host clock");
 	finding_figure(&draft, "commands", (double)commands, "counted");
 	finding_figure(&draft, "calls", (double)calls, "counted");
 	draft.finding.modelled = true;

@@ -40,18 +40,18 @@ const struct finding_rule finding_rules_transfers[] = {
 	    "intercept of time against size",
 	    PAIR("small-transfers") },
 	  true, finding_small_transfers },
-	{ { "unaligned-transfers", "host addresses of copies are not on 64 bytes",
+	{ { "unaligned-transfers", "host addresses of copies are not on 16 bytes",
 	    "16 copies of 4 KB or more; their time is 5 % of the working part",
-	    "copy time − bytes / rate of aligned copies of this run; without any 0 to copy time, a tenth of "
+	    "copy time − bytes / rate of aligned copies of this run; without any 0 to copy time, half of "
 	    "it for the rank",
 	    PAIR("unaligned-transfers") },
 	  true, finding_unaligned_transfers },
 	{ { "duplicate-transfers", "the same host bytes are written to the same place again",
-	    "16 times, with no time for the host to have changed them (100 GB/s); 2 % of the working part",
+	    "16 times 32 KB or more, with no time for the host to have changed them (100 GB/s); 2 % of the working part",
 	    "device time of the repetitions", PAIR("duplicate-transfers") },
 	  true, finding_repeats },
 	{ { "ping-pong", "what was read back is written to the same place again unchanged",
-	    "8 times, with no time for the host to have changed it (100 GB/s); 2 % of the working part",
+	    "8 times 32 KB or more, with no time for the host to have changed it (100 GB/s); 2 % of the working part",
 	    "device time of both copies", PAIR("ping-pong") },
 	  true, NULL },
 };

@@ -76,7 +76,7 @@ bool finding_matters(const struct judging *judging, uint32_t device, double cost
 int64_t judging_residual_ns(const struct judging *judging, uint32_t device);
 // Whether a moment is in the working part and in what the view asks for.
 bool judging_has_time(const struct judging *judging, int64_t at_ns);
-// Of the working part, in percent.
+// Of the working part without first uses, in percent.
 double judging_percent(const struct judging *judging, double ns);
 // Whether the command is the first launch of its kernel.
 bool judging_is_first_launch(const struct judging *judging, uint32_t command);

@@ -264,7 +264,7 @@ bool judging_has_call(const struct judging *judging, const struct tare_recorded_
 
 double judging_percent(const struct judging *judging, double ns)
 {
-	return judging->working_ns > 0 ? 100 * ns / (double)judging->working_ns : NAN;
+	return judging->steady_ns > 0 ? 100 * ns / (double)judging->steady_ns : NAN;
 }
 
 int64_t judging_residual_ns(const struct judging *judging, uint32_t device)

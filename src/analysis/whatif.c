@@ -199,20 +199,19 @@ static int predict(const struct whatif_scope *scope, const struct whatif_chunk *
 	enum whatif_engines worst = apart || (gain->shares_host && !seen) ? WHATIF_ONE
 	                            : gain->copies == TARE_TOGETHER_SEEN  ? WHATIF_THREE
 	                                                                  : WHATIF_ONE_COPY;
-	double low_ns, high_ns, most_ns, least_ns;
-	int code = whatif_simulate(chunks, count, best, duplex, &host, &low_ns, &most_ns);
+	struct whatif_time fast, slow;
+	int code = whatif_simulate(chunks, count, best, duplex, &host, &fast);
 	// Whether the host's own work needs what it has just read back is not recorded: at worst the device
 	// idles for it as it did.
 	host.own_ns = fmax(0, host.own_ns - idle_ns);
 	if (!code)
-		code = whatif_simulate(chunks, count, worst, duplex, &host, &least_ns, &high_ns);
+		code = whatif_simulate(chunks, count, worst, duplex, &host, &slow);
 	if (code)
 		return code;
-	low_ns = fmax(low_ns, shared_cores_ns(scope, gain));
-	high_ns = fmax(high_ns + idle_ns, low_ns);
-	gain->predicted_low_ns = low_ns;
-	gain->predicted_high_ns = high_ns;
-	gain->predicted_ns = (low_ns + high_ns) / 2;
+	double least_ns = shared_cores_ns(scope, gain);
+	gain->predicted_low_ns = fmax(fast.low_ns, least_ns);
+	gain->predicted_high_ns = fmax(slow.high_ns + idle_ns, gain->predicted_low_ns);
+	gain->predicted_ns = (fmax(fast.ns, least_ns) + fmax(slow.ns + idle_ns, least_ns)) / 2;
 	gain->limit = apart ? "one engine for copies and kernels" : limit_of(gain);
 	return 0;
 }

@@ -131,11 +131,17 @@ static int64_t free_since(const struct tare_recording *recording,
 	return free_ns;
 }
 
+// Which kinds ran beside each other, and how often one waited for the other.
+struct evidence {
+	bool together[TARE_STAGE_COUNT][TARE_STAGE_COUNT];
+	uint64_t apart[TARE_STAGE_COUNT][TARE_STAGE_COUNT];
+};
+
 // Counts the commands that were ready, started only when the other kind had ended, and had nothing
-// of their own kind, or of the third, before them.
+// else before them that they could have waited for.
 static void count_apart(const struct whatif_scope *scope, const struct kind_spans *kinds,
                         const int64_t *queue_end_ns, const struct tare_recorded_command *command,
-                        uint64_t apart[TARE_STAGE_COUNT][TARE_STAGE_COUNT])
+                        struct evidence *evidence)
 {
 	int kind = kind_of(command), other = -1;
 	int64_t ready_ns = free_since(scope->recording, command, queue_end_ns[command->queue]);
@@ -146,7 +152,8 @@ static void count_apart(const struct whatif_scope *scope, const struct kind_span
 	if (kind < 0 || ready_ns >= command->start_ns)
 		return;
 	for (int i = 0; i < TARE_STAGE_COUNT; i++) {
-		if (ran_within(&kinds[i], ready_ns, command->start_ns) == 0)
+		if ((i != kind && evidence->together[kind][i]) ||
+		    ran_within(&kinds[i], ready_ns, command->start_ns) == 0)
 			continue;
 		if (i == kind || other >= 0)
 			return;
@@ -158,11 +165,11 @@ static void count_apart(const struct whatif_scope *scope, const struct kind_span
 	int64_t shortest_ns = (command->end_ns - command->start_ns) / 4;
 	int64_t beside_ns = ran_within(&kinds[other], ready_ns, command->start_ns);
 	if (waited_ns >= shortest_ns && (double)beside_ns >= BESIDE_SHARE * (double)waited_ns)
-		apart[kind][other]++;
+		evidence->apart[kind][other]++;
 }
 
 static int find_apart(const struct whatif_scope *scope, const struct kind_spans *kinds,
-                      uint64_t apart[TARE_STAGE_COUNT][TARE_STAGE_COUNT])
+                      struct evidence *evidence)
 {
 	const struct tare_recording *recording = scope->recording;
 	int64_t *queue_end_ns = calloc(recording->queue_count + 1, sizeof *queue_end_ns);
@@ -172,7 +179,7 @@ static int find_apart(const struct whatif_scope *scope, const struct kind_spans 
 		queue_end_ns[i] = INT64_MIN;
 	for (size_t i = 0; i < scope->count; i++) {
 		const struct tare_recorded_command *command = &recording->commands[scope->order[i]];
-		count_apart(scope, kinds, queue_end_ns, command, apart);
+		count_apart(scope, kinds, queue_end_ns, command, evidence);
 		if (command->end_ns > queue_end_ns[command->queue])
 			queue_end_ns[command->queue] = command->end_ns;
 	}
@@ -180,11 +187,20 @@ static int find_apart(const struct whatif_scope *scope, const struct kind_spans 
 	return 0;
 }
 
-static enum tare_seen_together judge(bool together, uint64_t times_apart)
+static enum tare_seen_together judge(const struct evidence *evidence, int a, int b)
 {
-	return together                     ? TARE_TOGETHER_SEEN
-	       : times_apart >= TIMES_APART ? TARE_TOGETHER_APART
-	                                    : TARE_TOGETHER_UNKNOWN;
+	return evidence->together[a][b] ? TARE_TOGETHER_SEEN
+	       : evidence->apart[a][b] + evidence->apart[b][a] >= TIMES_APART
+	           ? TARE_TOGETHER_APART
+	           : TARE_TOGETHER_UNKNOWN;
+}
+
+// Of two pairs, one that was seen together speaks for both.
+static enum tare_seen_together either(enum tare_seen_together a, enum tare_seen_together b)
+{
+	if (a == TARE_TOGETHER_SEEN || b == TARE_TOGETHER_SEEN)
+		return TARE_TOGETHER_SEEN;
+	return a == TARE_TOGETHER_UNKNOWN ? b : a;
 }
 
 // ---- rates
@@ -258,21 +274,21 @@ static bool shares_host(const struct whatif_scope *scope)
 int whatif_evidence(const struct whatif_scope *scope, struct tare_overlap_gain *gain)
 {
 	struct kind_spans kinds[TARE_STAGE_COUNT] = { { NULL, NULL, 0, 0 } };
-	uint64_t apart[TARE_STAGE_COUNT][TARE_STAGE_COUNT] = { { 0 } };
+	struct evidence evidence = { .together = { { false } } };
 	const int in = TARE_STAGE_TO_DEVICE, work = TARE_STAGE_KERNEL, out = TARE_STAGE_TO_HOST;
 	int64_t error_ns = 2 * residual_of(scope);
 	int code = 0;
 	for (int kind = 0; !code && kind < TARE_STAGE_COUNT; kind++)
 		code = gather(scope, kind, &kinds[kind]);
+	for (int a = 0; !code && a < TARE_STAGE_COUNT; a++)
+		for (int b = 0; b < TARE_STAGE_COUNT; b++)
+			evidence.together[a][b] =
+			    a != b && ran_together(&kinds[a], &kinds[b], error_ns);
 	if (!code)
-		code = find_apart(scope, kinds, apart);
+		code = find_apart(scope, kinds, &evidence);
 	if (!code) {
-		gain->copies = judge(ran_together(&kinds[in], &kinds[out], error_ns),
-		                     apart[in][out] + apart[out][in]);
-		gain->beside = judge(ran_together(&kinds[in], &kinds[work], error_ns) ||
-		                         ran_together(&kinds[out], &kinds[work], error_ns),
-		                     apart[in][work] + apart[work][in] + apart[out][work] +
-		                         apart[work][out]);
+		gain->copies = judge(&evidence, in, out);
+		gain->beside = either(judge(&evidence, in, work), judge(&evidence, out, work));
 		gain->in_caller = run_in_caller(scope);
 		if (gain->in_caller && gain->beside == TARE_TOGETHER_UNKNOWN)
 			gain->beside = TARE_TOGETHER_APART;

@@ -48,8 +48,11 @@ struct whatif_host {
 	double own_ns;   // its own work in all, spread evenly over the chunks
 	double issue_ns; // each enqueue
 };
-// Time of the chunks on three queues, issued depth-first, in nanoseconds: the least and the most, by
-// who is first when all else is equal. `duplex`: speed of copies beside those of the other direction,
-// 0 to 1. Returns 0 or -ENOMEM.
+// The likely time, and the least and the most by who is first when all else is equal.
+struct whatif_time {
+	double ns, low_ns, high_ns;
+};
+// Time of the chunks on three queues, issued depth-first. `duplex`: speed of copies beside those of
+// the other direction, 0 to 1. Returns 0 or -ENOMEM.
 int whatif_simulate(const struct whatif_chunk *chunks, size_t count, enum whatif_engines engines,
-                    double duplex, const struct whatif_host *host, double *low_ns, double *high_ns);
+                    double duplex, const struct whatif_host *host, struct whatif_time *time);

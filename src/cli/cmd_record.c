@@ -262,7 +262,7 @@ static void say_summary(const struct session *session)
 	char calls[32], size[TARE_UNIT_TEXT], text[1024];
 
 	if (survey->processes == survey->silent && survey->unreadable == 0) {
-		say(session->state);
+		say(session, session->state);
 		return;
 	}
 	snprintf(text, sizeof text,

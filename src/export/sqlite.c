@@ -115,6 +115,10 @@ static int put_text(void *context, size_t column, const char *value)
 	struct database *db = context;
 	size_t bytes = export_utf8_clean(value, NULL);
 
+	// What is UTF-8 already stays where it is until the row is written.
+	if (bytes == strlen(value))
+		return errno_of(sqlite3_bind_text64(db->insert, (int)column + 1, value, bytes,
+		                                    SQLITE_STATIC, SQLITE_UTF8));
 	if (bytes > db->room) {
 		char *grown = realloc(db->text, bytes);
 		if (!grown)
@@ -122,9 +126,8 @@ static int put_text(void *context, size_t column, const char *value)
 		db->text = grown;
 		db->room = bytes;
 	}
-	if (bytes)
-		export_utf8_clean(value, db->text);
-	return errno_of(sqlite3_bind_text64(db->insert, (int)column + 1, bytes ? db->text : "", bytes,
+	export_utf8_clean(value, db->text);
+	return errno_of(sqlite3_bind_text64(db->insert, (int)column + 1, db->text, bytes,
 	                                 SQLITE_TRANSIENT, SQLITE_UTF8));
 }
 

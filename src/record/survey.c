@@ -38,12 +38,12 @@ static bool is_running(const struct tare_trace_header *header)
 
 static void add(struct tare_survey *survey, const struct tare_trace_header *header)
 {
-	bool phases_only = header->api == TARE_TRACE_NO_API;
+	bool no_call = header->calls_seen == 0, events = header->windows > header->definition_windows;
+	bool phases_only = header->api == TARE_TRACE_NO_API && no_call && events;
 
 	survey->processes++;
 	survey->phases_only += phases_only;
-	survey->silent += phases_only || (header->calls_seen == 0 &&
-	                                  header->windows <= header->definition_windows);
+	survey->silent += phases_only || (no_call && !events);
 	survey->running += is_running(header);
 	survey->calls += header->calls_seen;
 	survey->lost_records += header->lost_records;

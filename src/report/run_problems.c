@@ -439,6 +439,9 @@ static void find_lesser(struct finder *finder)
 		add(finder, "passed", false,
 		    "%llu call%s through extension pointers: passed on, not timed",
 		    big(coverage->passed_calls), plural(coverage->passed_calls));
+	if (tare_symbols_problem(finder->run->symbols))
+		add(finder, "call-sites", false, "%.400s",
+		    tare_symbols_problem(finder->run->symbols));
 }
 
 int tare_run_problems_find(const struct tare_run_report *run, struct tare_run_problems *problems)

@@ -22,9 +22,10 @@ int tare_run_text_queues(const struct tare_text *text, const struct tare_run_rep
 int tare_run_text_notes(const struct tare_text *text, const struct tare_run_report *run,
                         const struct tare_run_problems *problems);
 
-// The rows of a ledger and the remarks on it; a bar of the share `largest` is the longest.
+// The rows of a ledger, `all` or those that are not 0, and the remarks on it; a bar of the share
+// `largest` is the longest.
 int tare_run_text_ledger_of(const struct tare_text *text, const struct tare_ledger *ledger,
-                            double largest);
+                            double largest, bool all);
 
 // An empty line and a heading in bold, with a remark in parentheses ("" for none).
 int tare_run_heading(const struct tare_text *text, const char *title, const char *remark);

@@ -65,7 +65,7 @@ static double largest_share(const struct tare_ledgers *ledgers)
 }
 
 static int write_categories(const struct tare_text *text, const struct tare_ledger *ledger,
-                            double largest)
+                            double largest, bool all)
 {
 	struct tare_text_table *table = tare_text_table_new(text, 2);
 	size_t columns = text->options->columns, longest = 0, room;
@@ -84,7 +84,7 @@ static int write_categories(const struct tare_text *text, const struct tare_ledg
 	tare_text_column(table, "", 0);
 	for (enum tare_ledger_category c = 0; c < TARE_LEDGER_CATEGORIES; c++) {
 		double share = share_of(ledger->parts_ns[c], ledger->wall_ns);
-		if (ledger->parts_ns[c] == 0 && text->options->verbosity < 1)
+		if (ledger->parts_ns[c] == 0 && !all)
 			continue;
 		tare_text_row(table, TARE_STYLE_PLAIN);
 		tare_text_cell(table, "%s", tare_ledger_category_title(c));
@@ -122,9 +122,9 @@ static int write_remarks(const struct tare_text *text, const struct tare_ledger 
 }
 
 int tare_run_text_ledger_of(const struct tare_text *text, const struct tare_ledger *ledger,
-                            double largest)
+                            double largest, bool all)
 {
-	int status = write_categories(text, ledger, largest);
+	int status = write_categories(text, ledger, largest, all);
 
 	return status < 0 ? status : write_remarks(text, ledger);
 }
@@ -215,7 +215,8 @@ static int write_ledger(const struct tare_text *text, const struct tare_run_repo
 	                 56, cut));
 
 	if (status == 0)
-		status = tare_run_text_ledger_of(text, ledger, largest_share(run->ledgers));
+		status = tare_run_text_ledger_of(text, ledger, largest_share(run->ledgers),
+		                                 text->options->verbosity > 0);
 	if (status == 0 && text->options->verbosity > 0)
 		status = write_matrix(text, ledger);
 	return status;

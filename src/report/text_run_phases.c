@@ -142,16 +142,26 @@ static struct units find_units(const struct tare_phases *phases)
 		               tare_run_unit_between(isfinite(least) ? least : 0, most) };
 }
 
+// What the devices did is not known where no command has times.
+static double known(bool timed, double share)
+{
+	return timed ? share : NAN;
+}
+
 static void add_row(struct tare_text_table *table, const struct tare_text *text,
-                    const struct tare_phase_row *row, size_t depth, const struct units *units)
+                    const struct tare_phase_row *row, size_t depth, bool timed,
+                    const struct units *units)
 {
 	const struct tare_ledger *ledger = &row->ledger;
-	int64_t exposed_ns = ledger->parts_ns[TARE_LEDGER_TO_DEVICE] +
-	                     ledger->parts_ns[TARE_LEDGER_FROM_DEVICE] +
-	                     ledger->parts_ns[TARE_LEDGER_BOTH_WAYS];
+	const int64_t shares_ns[] = {
+		ledger->parts_ns[TARE_LEDGER_KERNEL],
+		ledger->parts_ns[TARE_LEDGER_TO_DEVICE] + ledger->parts_ns[TARE_LEDGER_FROM_DEVICE] +
+		    ledger->parts_ns[TARE_LEDGER_BOTH_WAYS],
+		idle_ns(ledger),
+	};
 	char name[RUN_TEXT], cut[RUN_TEXT], figure[RUN_TEXT];
 	size_t indent = 2 * (depth < DEEPEST ? depth : DEEPEST);
-	size_t room = tare_run_room(text, 67);
+	size_t room = tare_run_room(text, 64);
 
 	tare_text_row(table, TARE_STYLE_PLAIN);
 	tare_run_cut(text, name_phase(row, name), room > indent + 4 ? room - indent : 4, cut);
@@ -160,15 +170,14 @@ static void add_row(struct tare_text_table *table, const struct tare_text *text,
 	tare_text_cell(table, "%s",
 	               tare_run_time(row->count ? (double)row->total_ns : NAN, units->total, figure));
 	tare_text_cell(table, "%s", tare_run_time(row->median_ns, units->median, figure));
-	tare_text_cell(table, "%s",
-	               write_share(share_of(ledger->parts_ns[TARE_LEDGER_KERNEL], ledger), figure));
-	tare_text_cell(table, "%s", write_share(share_of(exposed_ns, ledger), figure));
-	tare_text_cell(table, "%s", write_share(share_of(idle_ns(ledger), ledger), figure));
+	for (size_t i = 0; i < sizeof shares_ns / sizeof *shares_ns; i++)
+		tare_text_cell(table, "%s",
+		               write_share(known(timed, share_of(shares_ns[i], ledger)), figure));
 	tare_text_cell(table, "%s", tare_run_count(row->commands, figure));
 	tare_text_cell(table, "%s", main_cause(ledger));
 }
 
-static int write_table(const struct tare_text *text, const struct ordering *ordering)
+static int write_table(const struct tare_text *text, const struct ordering *ordering, bool timed)
 {
 	struct units units = find_units(ordering->phases);
 	struct tare_text_table *table = tare_text_table_new(text, 2);
@@ -187,7 +196,7 @@ static int write_table(const struct tare_text *text, const struct ordering *orde
 	tare_text_column(table, "idle mostly", TARE_COLUMN_CUT);
 	for (size_t i = 0; i < ordering->count; i++)
 		add_row(table, text, &ordering->phases->rows[ordering->at[i]], ordering->depth[i],
-		        &units);
+		        timed, &units);
 	return tare_text_table_print(table);
 }
 
@@ -203,34 +212,49 @@ static bool do_overlap(const struct tare_phases *phases)
 	return false;
 }
 
+static int write_unended(const struct tare_text *text, const struct tare_phases *phases)
+{
+	uint64_t unended = 0;
+	const struct tare_phase_row *one = NULL;
+	char name[RUN_TEXT], cut[RUN_TEXT], count[RUN_TEXT];
+
+	for (size_t i = 0; i < phases->count; i++) {
+		unended += phases->rows[i].unended;
+		one = phases->rows[i].unended ? &phases->rows[i] : one;
+	}
+	if (unended == 0)
+		return 0;
+	if (unended == 1)
+		return tare_text_paragraph(text, TARE_STYLE_WARNING, " ! ", 3,
+		                           "%s was begun and never ended: taken to last until the "
+		                           "recording ended, and in no median",
+		                           tare_run_cut(text, name_phase(one, name), 40, cut));
+	return tare_text_paragraph(text, TARE_STYLE_WARNING, " ! ", 3,
+	                           "%s phases were begun and never ended: taken to last until the "
+	                           "recording ended, and in no median",
+	                           tare_run_count(unended, count));
+}
+
 static int write_remarks(const struct tare_text *text, const struct tare_phases *phases,
                          size_t shown)
 {
-	uint64_t unended = 0;
 	size_t more = phases->count - shown + phases->left_out;
 	char count[RUN_TEXT];
 	int status = 0;
 
-	for (size_t i = 0; i < phases->count; i++)
-		unended += phases->rows[i].unended;
 	if (more)
 		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2, "and %s more%s",
 		                             tare_run_count(more, count),
-		                             text->options->verbosity < 1 ? " (-v lists them)" : "");
-	if (status == 0 && unended)
-		status = tare_text_paragraph(
-		    text, TARE_STYLE_WARNING, " ! ", 3,
-		    "%s %s never left: %s to last until the recording ended, and %s no median",
-		    tare_run_count(unended, count), unended == 1 ? "was" : "were",
-		    unended == 1 ? "it is taken" : "they are taken",
-		    unended == 1 ? "is in" : "are in");
+		                             shown < phases->count ? " (-v lists them)"
+		                                                   : ", the shortest");
+	if (status == 0)
+		status = write_unended(text, phases);
 	if (status == 0 && text->options->verbosity >= 0)
 		status = tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 3,
-		    "(percentages are of the time in which at least one was open, whatever other "
-		    "threads did then%s)",
-		    do_overlap(phases) ? "; phases of several threads overlap, and each counts in "
-		                         "the total"
+		    "%%: of the time in which at least one was open, whatever other threads did "
+		    "then; copy: transfers not hidden; cmds: enqueued in it by its thread%s",
+		    do_overlap(phases) ? "; total: phases of several threads overlap, and each counts"
 		                       : "");
 	return status;
 }
@@ -252,11 +276,11 @@ static int write_ledgers(const struct tare_text *text, const struct tare_phases 
 		if (row->ledger.wall_ns == 0)
 			continue;
 		snprintf(remark, sizeof remark, "%.400s, %.40s",
-		         tare_run_cut(text, name_phase(row, name), 40, cut),
+		         tare_run_cut(text, name_phase(row, name), 32, cut),
 		         tare_run_span(row->covered_ns, span));
 		status = tare_run_heading(text, "Where the time of a phase went", remark);
 		if (status == 0)
-			status = tare_run_text_ledger_of(text, &row->ledger, largest);
+			status = tare_run_text_ledger_of(text, &row->ledger, largest, false);
 	}
 	return status;
 }
@@ -276,7 +300,7 @@ int tare_run_text_phases(const struct tare_text *text, const struct tare_run_rep
 	status = ordering.at && ordering.depth ? tare_run_heading(text, "Phases", "") : -ENOMEM;
 	if (status == 0) {
 		put_in_order(&ordering);
-		status = write_table(text, &ordering);
+		status = write_table(text, &ordering, !tare_run_nothing_timed(run));
 	}
 	free(ordering.at);
 	free(ordering.depth);

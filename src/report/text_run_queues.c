@@ -114,6 +114,14 @@ static int write_rows(const struct tare_text *text, const struct tare_run_report
 	return tare_text_table_print(table);
 }
 
+// The call site of the command that ended a gap.
+static const char *ended_by(const struct tare_run_report *run, const struct tare_gap *gap)
+{
+	if (gap->command >= run->recording->command_count)
+		return "";
+	return tare_symbols_text(run->symbols, run->recording->commands[gap->command].stack);
+}
+
 static int write_gaps(const struct tare_text *text, const struct tare_run_report *run)
 {
 	const struct tare_ledgers *ledgers = run->ledgers;
@@ -128,6 +136,8 @@ static int write_gaps(const struct tare_text *text, const struct tare_run_report
 	tare_text_column(table, "for", TARE_COLUMN_RIGHT);
 	tare_run_device_column(table, run);
 	tare_text_column(table, "most of it", TARE_COLUMN_CUT);
+	if (run->symbols)
+		tare_text_column(table, "ended by", TARE_COLUMN_CUT);
 	for (size_t i = 0; i < ledgers->gap_count; i++) {
 		const struct tare_gap *gap = &ledgers->gaps[i];
 		size_t before = 0;
@@ -145,6 +155,8 @@ static int write_gaps(const struct tare_text *text, const struct tare_run_report
 		               tare_format_ns((double)(gap->to_ns - gap->from_ns), length));
 		tare_run_device_cell(table, run, gap->device);
 		tare_text_cell(table, "%s", cause_title(gap->cause));
+		if (run->symbols)
+			tare_text_cell(table, "%s", ended_by(run, gap));
 	}
 	return tare_text_table_print(table);
 }

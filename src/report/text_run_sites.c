@@ -19,12 +19,11 @@ static int write_table(const struct tare_text *text, const struct tare_run_repor
 {
 	const struct tare_sites *sites = run->sites;
 	struct tare_text_table *table = tare_text_table_new(text, 2);
-	// Half of what the figures leave is for the place, half for what is done there.
-	size_t columns = text->options->columns, room = columns > 45 ? (columns - 45) / 2 : 0;
+	// The table itself cuts the two where they are too wide together.
+	size_t room = tare_run_room(text, 56);
 	char name[RUN_TEXT], figure[RUN_TEXT], header[64];
 	struct tare_run_unit unit = tare_run_unit_of_totals((double)cost_of(&sites->rows[0]));
 
-	room = room < 16 ? 16 : room > 48 ? 48 : room;
 	tare_text_column(table, "call site", TARE_COLUMN_CUT);
 	tare_text_column(table, "what", TARE_COLUMN_CUT);
 	tare_text_column(table, "n", TARE_COLUMN_RIGHT);
@@ -79,6 +78,10 @@ static int write_stack(const struct tare_text *text, const struct tare_run_repor
 		snprintf(also, sizeof also, ", one of %" PRIu32 " ways there", row->stacks);
 	status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 4, "%s, %s%s:", row->text,
 	                             row->what, also);
+	// What starts a program's main is the same everywhere.
+	for (size_t i = 0; i < count; i++)
+		if (frames[i].function && strcmp(frames[i].function, "main") == 0)
+			count = i + 1;
 	for (size_t i = 0; i < count && i < FRAMES && status == 0; i++) {
 		name_frame(&frames[i], name);
 		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "     ", 7, "%s",

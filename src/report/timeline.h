@@ -116,7 +116,7 @@ char *timeline_header(const struct timeline *timeline, const timeline_layouts la
 
 // ---- timeline_stream.c
 
-// Deflates and writes base64; to no file it only counts.
+// Deflates and writes base64.
 struct timeline_stream;
 struct timeline_stream *timeline_stream_new(FILE *file); // NULL: no memory
 void timeline_stream_free(struct timeline_stream *stream); // accepts NULL

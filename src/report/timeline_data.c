@@ -19,6 +19,8 @@ struct attempt {
 	struct timeline_stream *stream;
 	uint64_t most_characters, total_bytes, bytes; // raw: of all, given so far
 	bool over;
+	char *text; // to be freed
+	size_t length;
 };
 
 static bool take_bytes(void *context, const void *bytes, size_t count)
@@ -37,33 +39,41 @@ static void put_little_endian(uint32_t value, unsigned char bytes[4])
 		bytes[i] = (unsigned char)(value >> 8 * i);
 }
 
-// Writes what is chosen to `file`, or nowhere to see how long it gets; stops when that is more than
-// `most_characters`. Returns 0 with *attempt, or -ENOMEM.
+// Writes what is chosen into memory; stops when that is more than `most_characters`. Returns 0 with
+// *attempt, or -ENOMEM.
 static int try_to_write(const struct timeline *timeline, const struct tare_page_left_out *left_out,
-                        uint64_t most_characters, FILE *file, struct attempt *attempt)
+                        uint64_t most_characters, struct attempt *attempt)
 {
 	timeline_layouts layouts;
 	unsigned char head[16] = "tareline";
 	uint64_t column_bytes = timeline_lay_out(timeline, layouts);
 	char *header = timeline_header(timeline, layouts, left_out);
 	size_t length = header ? strlen(header) : 0;
+	FILE *memory;
 
-	*attempt = (struct attempt){ .most_characters = most_characters,
-		.stream = timeline_stream_new(file) };
-	if (!header || !attempt->stream || length > UINT32_MAX) {
-		free(header);
-		timeline_stream_free(attempt->stream);
-		return -ENOMEM;
-	}
-	put_little_endian(VERSION, head + 8);
-	put_little_endian((uint32_t)length, head + 12);
-	attempt->total_bytes = sizeof head + length + column_bytes;
-	if (take_bytes(attempt, head, sizeof head) && take_bytes(attempt, header, length))
-		timeline_columns_write(timeline, layouts, take_bytes, attempt);
-	if (timeline_stream_end(attempt->stream) > most_characters)
+	*attempt = (struct attempt){ .most_characters = most_characters };
+	memory = open_memstream(&attempt->text, &attempt->length);
+	attempt->stream = memory ? timeline_stream_new(memory) : NULL;
+	if (header && attempt->stream && length <= UINT32_MAX) {
+		put_little_endian(VERSION, head + 8);
+		put_little_endian((uint32_t)length, head + 12);
+		attempt->total_bytes = sizeof head + length + column_bytes;
+		if (take_bytes(attempt, head, sizeof head) && take_bytes(attempt, header, length))
+			timeline_columns_write(timeline, layouts, take_bytes, attempt);
+		if (timeline_stream_end(attempt->stream) > most_characters)
+			attempt->over = true;
+	} else {
 		attempt->over = true;
+		length = SIZE_MAX;
+	}
 	free(header);
 	timeline_stream_free(attempt->stream);
+	// Closing is what makes text and length valid, and where a short write shows.
+	if ((memory && fclose(memory) != 0) || length == SIZE_MAX) {
+		free(attempt->text);
+		attempt->text = NULL;
+		return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -91,24 +101,25 @@ static void count_left_out(const struct timeline *timeline, size_t all_waits, in
 	         "the timeline may take %s (--page-size), so %s are left out", size, words[level]);
 }
 
-// Leaves out as much as it takes to fit. Returns 0, with *left_out, -ENOSPC when nothing fits, or
-// -ENOMEM.
-static int make_fit(struct timeline *timeline, uint64_t most_bytes, struct tare_page_left_out *left_out)
+// Leaves out as much as it takes to fit. Returns 0 with *left_out and *attempt, whose text is to be
+// freed, -ENOSPC when nothing fits, or -ENOMEM.
+static int make_fit(struct timeline *timeline, uint64_t most_bytes, struct tare_page_left_out *left_out,
+                    struct attempt *attempt)
 {
 	size_t all_waits = timeline->wait_count;
 	double share = 1;
 	int level = TIMELINE_EVERYTHING;
 
 	for (int i = 0; i < MOST_ATTEMPTS; i++) {
-		struct attempt attempt;
 		double fits;
 		int code;
 		if (level > TIMELINE_EVERYTHING)
 			timeline_choose(timeline, level, share);
 		count_left_out(timeline, all_waits, level, most_bytes, left_out);
-		code = try_to_write(timeline, left_out, most_bytes, NULL, &attempt);
-		if (code < 0 || !attempt.over)
+		code = try_to_write(timeline, left_out, most_bytes, attempt);
+		if (code < 0 || !attempt->over)
 			return code;
+		free(attempt->text);
 		if (level < TIMELINE_SHARE - 1) {
 			level++;
 			continue;
@@ -117,7 +128,7 @@ static int make_fit(struct timeline *timeline, uint64_t most_bytes, struct tare_
 			return -ENOSPC;
 		level = TIMELINE_SHARE;
 		// What came before it was too much fits with a little less; more precisely by trying.
-		fits = (double)attempt.bytes / (double)attempt.total_bytes;
+		fits = (double)attempt->bytes / (double)attempt->total_bytes;
 		share *= fits < 0.9 ? 0.9 * fits : 0.8;
 		if (i > MOST_ATTEMPTS / 2)
 			share = 0;
@@ -125,45 +136,37 @@ static int make_fit(struct timeline *timeline, uint64_t most_bytes, struct tare_
 	return -ENOSPC;
 }
 
-static int write_chosen(const struct timeline *timeline, const struct tare_page_left_out *left_out,
-                        FILE *file, struct tare_error *error)
-{
-	struct attempt attempt;
-
-	if (try_to_write(timeline, left_out, UINT64_MAX, file, &attempt) < 0)
-		return tare_fail(error, ENOMEM, "no memory for the page's timeline");
-	if (ferror(file))
-		return tare_fail(error, EIO, "cannot write the page: %s",
-		                 errno ? strerror(errno) : "the output has failed");
-	return 0;
-}
-
 int tare_report_timeline_write(const struct tare_run_report *run, uint64_t most_bytes, FILE *file,
                                struct tare_page_left_out *left_out, struct tare_error *error)
 {
 	struct timeline timeline;
 	struct tare_page_left_out here;
+	struct attempt attempt;
 	int code = timeline_open(&timeline, run, error);
 
 	if (code < 0)
 		return code;
 	if (!left_out)
 		left_out = &here;
-	code = make_fit(&timeline, most_bytes, left_out);
+	code = make_fit(&timeline, most_bytes, left_out, &attempt);
+	timeline_close(&timeline);
 	if (code == -ENOSPC) {
 		char size[TARE_UNIT_TEXT];
 		tare_format_bytes(most_bytes, size);
 		snprintf(left_out->why, sizeof left_out->why,
 		         "not even the names of the timeline fit into %s (--page-size), so it is left out",
 		         size);
-		code = 0;
-	} else if (code < 0) {
-		code = tare_fail(error, ENOMEM, "no memory for the page's timeline");
-	} else {
-		code = write_chosen(&timeline, left_out, file, error);
+		return 0;
 	}
-	timeline_close(&timeline);
-	return code;
+	if (code < 0)
+		return tare_fail(error, ENOMEM, "no memory for the page's timeline");
+	errno = 0;
+	fwrite(attempt.text, 1, attempt.length, file);
+	free(attempt.text);
+	if (ferror(file))
+		return tare_fail(error, EIO, "cannot write the page: %s",
+		                 errno ? strerror(errno) : "the output has failed");
+	return 0;
 }
 
 #else

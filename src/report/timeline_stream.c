@@ -59,8 +59,7 @@ static void write_base64(struct timeline_stream *stream, size_t count)
 		stream->text[used++] = left > 1 ? digits[group >> 6 & 63] : '=';
 		stream->text[used++] = left > 2 ? digits[group & 63] : '=';
 	}
-	if (stream->file)
-		fwrite(stream->text, 1, used, stream->file);
+	fwrite(stream->text, 1, used, stream->file);
 	stream->written += used;
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// report_trace DIR: a small trace whose truth is known. Process 71 runs ten rounds of 100 µs on one
-// device: a blocking write of 1 KB (6 µs on the device), a kernel "blur" (50 µs) that clFinish waits
-// for; process 72 does nothing.
+// report_trace DIR [phases]: a small trace whose truth is known. Process 71 runs ten rounds of 100 µs on
+// one device: a blocking write of 1 KB (6 µs on the device), a kernel "blur" (50 µs) that clFinish waits
+// for; process 72 does nothing. With phases: each round is a "step" of 90 µs, first "upload" (15 µs), then
+// "compute" (75 µs), all in "app/run" (995 µs); "tail" begins at 996 µs and does not end, "tick" is an
+// instant.
 #include "trace/writer.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +19,7 @@ enum { PLATFORM = 0x100, DEVICE = 0x200, CONTEXT = 0x300, QUEUE = 0x400, PROGRAM
 enum { F_WRITE = 1, F_KERNEL = 2, F_FINISH = 3, TRACK = 1 };
 
 static struct tare_trace_writer *writer;
+static bool with_phases;
 
 static void add(union tare_trace_record record)
 {
@@ -68,20 +72,39 @@ static void add_times(uint32_t number, int64_t enter, int64_t start, int64_t end
 		.submitted = enter + 1000, .start = start, .end = end, .observed = end + 2 * US } });
 }
 
+enum { INSTANT = 0, BEGIN = 1, END = 2 };
+
+static void add_phase(uint16_t what, const char *name, const char *domain, int64_t at)
+{
+	struct tare_trace_phase phase = { .ticks = at };
+	if (!with_phases)
+		return;
+	phase.name = tare_trace_writer_text(writer, name);
+	phase.domain = domain ? tare_trace_writer_text(writer, domain) : 0;
+	tare_trace_writer_phase(writer, TRACK, what, TARE_PHASE_TARE, &phase);
+}
+
 static void add_round(uint32_t number, int64_t at)
 {
+	add_phase(BEGIN, "step", NULL, at);
+	add_phase(BEGIN, "upload", NULL, at);
 	add((union tare_trace_record){ .command = {
 		.head = tare_trace_head(TARE_TRACE_COMMAND, TARE_COMMAND_BLOCKING, F_WRITE, TRACK), .enter = at,
 		.call_ticks = 10 * US, .number = number, .kind = TARE_KIND_WRITE,
 		.direction = TARE_DIRECTION_TO_DEVICE, .alignment = 6, .memory = TARE_TRACE_MEMORY_PAGEABLE,
 		.queue = 1, .object = BUFFER, .amount = 1024, .object2 = 0x7f0000 } });
 	add_times(number, at, at + 2 * US, at + 8 * US);
+	add_phase(INSTANT, "tick", NULL, at + 11 * US);
+	add_phase(END, "upload", NULL, at + 15 * US);
+	add_phase(BEGIN, "compute", NULL, at + 15 * US);
 	add((union tare_trace_record){ .command = { .head = tare_trace_head(TARE_TRACE_COMMAND, 0, F_KERNEL, TRACK),
 		.enter = at + 20 * US, .call_ticks = 4 * US, .number = number + 1, .kind = TARE_KIND_KERNEL,
 		.alignment = 255, .queue = 1, .object = KERNEL, .amount = 1 } });
 	add_times(number + 1, at + 20 * US, at + 30 * US, at + 80 * US);
 	add((union tare_trace_record){ .call = { .head = tare_trace_head(TARE_TRACE_CALL, 0, F_FINISH, TRACK),
 		.enter = at + 25 * US, .exit = at + 85 * US, .object = QUEUE } });
+	add_phase(END, "compute", NULL, at + 90 * US);
+	add_phase(END, "step", NULL, at + 90 * US);
 }
 
 static int write_process(const char *directory, const char *name, uint64_t pid, const char *executable)
@@ -98,8 +121,11 @@ static int write_process(const char *directory, const char *name, uint64_t pid, 
 		return -1;
 	if (pid == 71) {
 		add_definitions();
+		add_phase(BEGIN, "run", "app", START);
 		for (uint32_t i = 0; i < ROUNDS; i++)
 			add_round(1 + 2 * i, START + i * 100 * US);
+		add_phase(END, "run", "app", START + 995 * US);
+		add_phase(BEGIN, "tail", NULL, START + 996 * US);
 	}
 	return tare_trace_writer_close(writer, &error);
 }
@@ -109,9 +135,10 @@ int main(int argc, char **argv)
 	char path[4200];
 	FILE *file;
 
-	if (argc != 2 || write_process(argv[1], "here-71-1", 71, "/opt/made") < 0 ||
+	with_phases = argc == 3 && strcmp(argv[2], "phases") == 0;
+	if ((argc != 2 && !with_phases) || write_process(argv[1], "here-71-1", 71, "/opt/made") < 0 ||
 	    write_process(argv[1], "here-72-2", 72, "/opt/other") < 0) {
-		fprintf(stderr, "usage: report_trace DIR.tare\n");
+		fprintf(stderr, "usage: report_trace DIR.tare [phases]\n");
 		return 1;
 	}
 	snprintf(path, sizeof path, "%s/record.json", argv[1]);

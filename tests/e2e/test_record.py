@@ -16,7 +16,8 @@ import time
 import pytest
 
 PYTHON = sys.executable
-OURS = ("OPENCL_LAYERS", "TARE_RECORD", "TARE_RECORD_OPTIONS")
+OURS = ("OPENCL_LAYERS", "TARE_RECORD", "TARE_RECORD_OPTIONS", "TARE_PHASES", "INTEL_LIBITTNOTIFY64",
+        "NVTX_INJECTION64_PATH")
 
 
 @pytest.fixture

@@ -181,7 +181,7 @@ def test_what_is_not_known_is_null(run, path):
 def test_a_part_of_the_run_says_so():
     document = document_of("many")
     assert document["view"] == {"from_ns": 1_000_000_000, "to_ns": 12_410_000_000, "process": None,
-                                "device": None, "kernel": "*N*"}
+                                "device": None, "kernel": "*N*", "phase": None, "spans": None}
     head = text("many").split("Where the time went")[0]
     assert "11.4 s of 12.4 s wall" in head
     assert "only from 1.00 s to 12.4 s of the run, kernels *N*" in head

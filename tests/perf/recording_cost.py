@@ -5,7 +5,7 @@
   recording_cost.py [--tare TARE] [--stress PROGRAM] [--rounds N] [--commands N]
 
 Variants: as it is; with profiling that the program itself asks for; recorded but counting only
-(no device times: our own cost alone); recorded in full. Printed are medians over the rounds of what
+(no device times: our own cost alone); recorded in full; and with call stacks. Printed are medians over the rounds of what
 each variant adds to the one as it is, in nanoseconds a command: in the program's loop, and in the
 process's CPU and wall time less start-up (a run with one command).
 """
@@ -32,14 +32,16 @@ def take(command, environment):
 
 def variants(options, folder):
     stress = [options.stress, str(options.commands)]
-    record = [options.tare, "record", "-q", "--force", "-o", os.path.join(folder, "cost.tare"), "--"]
+    record = [options.tare, "record", "-q", "--force", "-o", os.path.join(folder, "cost.tare")]
+    plain, stacks = record + ["--"], record + ["--call-stacks", "--"]
     one = [options.stress, "1"]
     count = {"TARE_RECORD_OPTIONS": "count"}
     return {
         "native": (stress, one, {}),
         "own profiling": (stress + ["profile"], one + ["profile"], {}),
-        "counting only": (record + stress, record + one, count),
-        "recorded": (record + stress, record + one, {}),
+        "counting only": (plain + stress, plain + one, count),
+        "recorded": (plain + stress, plain + one, {}),
+        "with call stacks": (stacks + stress, stacks + one, {}),
     }
 
 
@@ -65,7 +67,7 @@ def main():
         shutil.rmtree(folder)
     native = taken["native"]
     print(f"{options.rounds - 1} rounds of {options.commands} commands, POCL_DEVICES=basic, ns a command")
-    print(f"{'':15}{'loop':>8}{'added':>8}{'ratio':>7}{'CPU':>9}{'added':>8}{'wall':>9}{'added':>8}")
+    print(f"{'':16}{'loop':>8}{'added':>8}{'ratio':>7}{'CPU':>9}{'added':>8}{'wall':>9}{'added':>8}")
     for name, rows in taken.items():
         cells = []
         for column in range(3):
@@ -74,7 +76,7 @@ def main():
                                       for row, base in zip(rows, native))
             ratio = statistics.median(row[column] / base[column] for row, base in zip(rows, native))
             cells.append((each, added, ratio))
-        print(f"{name:15}{cells[0][0]:8.1f}{cells[0][1]:+8.1f}{cells[0][2]:7.2f}"
+        print(f"{name:16}{cells[0][0]:8.1f}{cells[0][1]:+8.1f}{cells[0][2]:7.2f}"
               f"{cells[1][0]:9.1f}{cells[1][1]:+8.1f}{cells[2][0]:9.1f}{cells[2][1]:+8.1f}")
 
 

@@ -62,7 +62,6 @@ static cl_program build(const struct pair *pair, long salt)
 static void open_pair(struct pair *pair, long salt)
 {
 	static const int zero;
-	cl_program program;
 	cl_int status;
 
 	// Not open_program, which enqueues: what is judged begins with the first enqueue.
@@ -73,10 +72,9 @@ static void open_pair(struct pair *pair, long salt)
 	pair->program.context = clCreateContext(NULL, 1, &pair->program.device, NULL, NULL, &status);
 	check(status, "clCreateContext");
 	pair->program.queue = queue_of(&pair->program, 0);
-	program = build(pair, salt);
-	pair->kernel = clCreateKernel(program, "spin", &status);
+	pair->program.program = build(pair, salt);
+	pair->kernel = clCreateKernel(pair->program.program, "spin", &status);
 	check(status, "clCreateKernel");
-	clReleaseProgram(program);
 	pair->memory = clCreateBuffer(pair->program.context, CL_MEM_READ_WRITE,
 	                              MOST_ITEMS * sizeof(int), NULL, &status);
 	check(status, "clCreateBuffer");
@@ -119,13 +117,11 @@ static void warm_up(struct pair *pair)
 
 static void recording_cost(struct pair *pair)
 {
-	int turns = 1;
-
 	warm_up(pair);
-	for (int i = 0; i < (pair->raise ? 400000 : 100); i++)
-		check(clSetKernelArg(pair->kernel, 1, sizeof turns, &turns), "clSetKernelArg");
+	for (int i = 0; i < (pair->raise ? 200000 : 100); i++)
+		check(clFlush(pair->program.queue), "clFlush");
 	for (int i = 0; i < 4; i++)
-		run(pair, pair->raise ? 1 : 500000);
+		run(pair, pair->raise ? 1 : 100000);
 	finish(pair);
 }
 
@@ -133,7 +129,7 @@ static void many_short_kernels(struct pair *pair)
 {
 	warm_up(pair);
 	for (int i = 0; i < (pair->raise ? 2000 : 200); i++)
-		run(pair, pair->raise ? 1 : 40000);
+		run(pair, pair->raise ? 1 : 4000);
 	finish(pair);
 }
 
@@ -141,14 +137,10 @@ static void launch_bound(struct pair *pair)
 {
 	warm_up(pair);
 	for (int i = 0; i < 150; i++) {
-		for (int k = 0; pair->raise && k < 300; k++) {
-			cl_int status;
-			cl_mem part = clCreateBuffer(pair->program.context, CL_MEM_READ_WRITE, 64,
-			                             NULL, &status);
-			check(status, "clCreateBuffer");
-			clReleaseMemObject(part);
-		}
-		run(pair, 30000);
+		for (int k = 0; pair->raise && k < 250; k++)
+			check(clEnqueueMarkerWithWaitList(pair->program.queue, 0, NULL, NULL),
+			      "clEnqueueMarkerWithWaitList");
+		run(pair, 3000);
 	}
 	finish(pair);
 }
@@ -158,7 +150,7 @@ static void one_kernel_dominates(struct pair *pair)
 	size_t two[2] = { 64, 64 }, one = 64 * 64;
 
 	for (int i = 0; i < 8; i++)
-		run_shape(pair, 10000, pair->raise ? 2 : 1, pair->raise ? two : &one, NULL, NULL);
+		run_shape(pair, 2000, pair->raise ? 2 : 1, pair->raise ? two : &one, NULL, NULL);
 	finish(pair);
 }
 
@@ -168,7 +160,7 @@ static void under_filled_device(struct pair *pair)
 
 	warm_up(pair);
 	for (int i = 0; i < 20; i++)
-		run_shape(pair, pair->raise ? 200000 : 8000, 1, &items, &group, NULL);
+		run_shape(pair, pair->raise ? 30000 : 500, 1, &items, &group, NULL);
 	finish(pair);
 }
 
@@ -178,7 +170,7 @@ static void odd_work_group_size(struct pair *pair)
 
 	warm_up(pair);
 	for (int i = 0; i < 20; i++)
-		run_shape(pair, 50000, 1, &items, &group, NULL);
+		run_shape(pair, 10000, 1, &items, &group, NULL);
 	finish(pair);
 }
 
@@ -190,7 +182,7 @@ static void slow_first_use(struct pair *pair)
 	finish(pair);
 	first = now_us() - begun;
 	for (begun = now_us(); !pair->raise && now_us() - begun < 2 * first;) {
-		run(pair, 200000);
+		run(pair, 50000);
 		finish(pair);
 	}
 }
@@ -199,7 +191,7 @@ static void drift(struct pair *pair)
 {
 	warm_up(pair);
 	for (int i = 0; i < 256; i++)
-		run(pair, 20000 + (pair->raise ? 100 * i : 0));
+		run(pair, 2000 + (pair->raise ? 10 * i : 0));
 	finish(pair);
 }
 
@@ -207,7 +199,7 @@ static void idle_host_computes(struct pair *pair)
 {
 	warm_up(pair);
 	for (int i = 0; i < 10; i++) {
-		run(pair, 300000);
+		run(pair, 50000);
 		finish(pair);
 		if (pair->raise)
 			compute(2000);
@@ -232,13 +224,11 @@ static void idle_host_waits(struct pair *pair)
 
 static void idle_host_builds(struct pair *pair)
 {
-	if (!pair->raise)
-		clReleaseProgram(build(pair, now_us() % 1000000));
-	warm_up(pair);
+	// The other one has built before its first enqueue.
 	if (pair->raise)
 		clReleaseProgram(build(pair, now_us() % 1000000));
 	for (int i = 0; i < 4; i++)
-		run(pair, 300000);
+		run(pair, 50000);
 	finish(pair);
 }
 
@@ -246,7 +236,7 @@ static void idle_host_sleeps(struct pair *pair)
 {
 	warm_up(pair);
 	for (int i = 0; i < 10; i++) {
-		run(pair, 300000);
+		run(pair, 50000);
 		finish(pair);
 		if (pair->raise)
 			usleep(3000);
@@ -262,7 +252,7 @@ static void host_polling(struct pair *pair)
 	for (int i = 0; i < 3; i++) {
 		cl_int state = CL_QUEUED;
 		cl_event event;
-		run_shape(pair, 5000000, 1, &items, &group, &event);
+		run_shape(pair, 300000, 1, &items, &group, &event);
 		check(clFlush(pair->program.queue), "clFlush");
 		while (pair->raise && state > CL_COMPLETE)
 			check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state,
@@ -303,7 +293,9 @@ int main(int argument_count, char **arguments)
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
 		if (strcmp(pairs[i].name, arguments[1]) != 0)
 			continue;
-		open_pair(&pair, strcmp(pairs[i].name, "slow-first-use") == 0 ? now_us() % 1000000 : 0);
+		open_pair(&pair, pair.raise && strcmp(pairs[i].name, "slow-first-use") == 0
+		                     ? now_us() % 1000000
+		                     : 0);
 		pairs[i].go(&pair);
 		return 0;
 	}

@@ -266,6 +266,41 @@ static void set_tables(struct tare_tables *tables)
 
 // ---- the scenarios
 
+// Phases of two threads in two levels, one that was never left, one whose name is hostile.
+static void make_phases(struct run_fixture *fixture, const char *long_name)
+{
+	static struct tare_phase_row rows[4];
+	const struct {
+		const char *name, *domain;
+		size_t parent;
+		uint64_t count, unended;
+		int64_t total_ms, covered_ms;
+	} made[] = {
+		{ "step", "app", SIZE_MAX, 100, 0, 16000, 9000 },
+		{ long_name, "", 0, 200, 1, 5200, 4000 },
+		{ "exchange", "MPI", 0, 100, 0, 2000, 2000 },
+		{ "load", "", SIZE_MAX, 1, 1, 110, 110 },
+	};
+	for (size_t i = 0; i < COUNT(made); i++) {
+		struct tare_ledger *ledger = &rows[i].ledger;
+		rows[i] = (struct tare_phase_row){ .name = made[i].name, .domain = made[i].domain,
+			.parent = made[i].parent, .count = made[i].count, .unended = made[i].unended,
+			.total_ns = made[i].total_ms * MS, .covered_ns = made[i].covered_ms * MS,
+			.median_ns = made[i].count > made[i].unended ? 20.5 * MS : NAN,
+			.max_ns = made[i].count > made[i].unended ? 120. * MS : NAN,
+			.commands = 300 - 100 * i };
+		*ledger = (struct tare_ledger){ .scope = "union", .name = "all devices",
+			.device = TARE_NO_INDEX, .wall_ns = made[i].covered_ms * MS,
+			.ambiguous_ns = 100 * MS };
+		ledger->parts_ns[TARE_LEDGER_KERNEL] = i == 3 ? 0 : ledger->wall_ns / 2;
+		ledger->parts_ns[TARE_LEDGER_TO_DEVICE] = i == 3 ? 0 : ledger->wall_ns / 10;
+		ledger->parts_ns[i == 2 ? TARE_LEDGER_DISPATCH : TARE_LEDGER_COMPUTING] =
+		    i == 3 ? ledger->wall_ns : ledger->wall_ns * 4 / 10;
+		ledger->matrix_ns[TARE_HOST_COMPUTING][TARE_DEVICE_IDLE] = ledger->wall_ns;
+	}
+	fixture->phases = (struct tare_phases){ rows, COUNT(rows), 7 };
+}
+
 static void make_many(struct run_fixture *fixture)
 {
 	static char long_name[2048];
@@ -274,6 +309,7 @@ static void make_many(struct run_fixture *fixture)
 
 	memset(long_name, 'N', sizeof long_name - 1);
 	memcpy(long_name, "_ZTS\n\033[31m\xc2\x9b", 12);
+	make_phases(fixture, long_name);
 	recording->program = "mpirun -n 2 ./a-rather-long-path/to/some/program --with --many arguments that go on\n";
 	recording->exit_status = -1;
 	recording->exit_signal = 11;
@@ -428,6 +464,7 @@ static bool make(const char *name, struct run_fixture *fixture)
 
 bool run_fixture_make(const char *name, struct run_fixture *fixture)
 {
+	fixture->phases = (struct tare_phases){ 0 };
 	set_recording(&fixture->recording);
 	set_tables(&fixture->tables);
 	set_ledger(&ledgers[0], "device", "NVIDIA H200", 0);

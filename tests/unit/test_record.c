@@ -66,6 +66,44 @@ static void the_recorder_is_told_every_option(void **state)
 	tare_environment_free(made);
 }
 
+// A tool that is there already records the program's phases; a recorder of ours is none, nor is nothing.
+static void hooks_of_phases_lead_to_the_layer_unless_they_are_taken(void **state)
+{
+	static const char *const variables[] = { "TARE_PHASES", "INTEL_LIBITTNOTIFY64",
+		"NVTX_INJECTION64_PATH" };
+	static const struct { const char *before, *after; bool taken; } rows[] = {
+		{ NULL, "/x/layer.so", false },
+		{ "", "/x/layer.so", false },
+		{ "/x/layer.so", "/x/layer.so", false },
+		{ "/y/layer.so", "/x/layer.so", false }, // the same elsewhere
+		{ "/y/tool.so", "/y/tool.so", true },
+		{ "/x/layer.so.1", "/x/layer.so.1", true },
+	};
+	(void)state;
+	for (size_t hook = 0; hook < TARE_PHASE_HOOKS; hook++)
+		for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+			struct tare_record_options options = { 0 };
+			const char *value = NULL, *phases = NULL, *name;
+			char entry[128], **made;
+			char *inherited[] = { "HOME=/h", rows[i].before ? entry : NULL, NULL };
+			snprintf(entry, sizeof entry, "%s=%s", variables[hook],
+			         rows[i].before ? rows[i].before : "");
+			made = tare_environment_make(inherited, "/x/layer.so", "/t/run.tare", &options, 42);
+			assert_non_null(made);
+			for (size_t j = 0; j < TARE_PHASE_HOOKS; j++)
+				assert_string_equal(variable(made, variables[j]),
+				                    j == hook ? rows[i].after : "/x/layer.so");
+			tare_environment_free(made);
+			name = tare_environment_elsewhere(inherited, "/x/layer.so", hook, &value, &phases);
+			assert_int_equal(name != NULL, rows[i].taken);
+			if (name) {
+				assert_string_equal(name, variables[hook]);
+				assert_string_equal(value, rows[i].before);
+				assert_non_null(strstr(phases, "phases"));
+			}
+		}
+}
+
 // ---- programs and loaders
 
 static void a_program_is_found_as_exec_finds_it(void **state)
@@ -317,7 +355,12 @@ static void headers_are_summed_and_strange_files_counted(void **state)
 	header = header_of(0);
 	put_header("b", &header);
 	header.windows = 2; // killed before its calls were counted, but it has events
+	header.api = TARE_TRACE_OPENCL;
 	put_header("c", &header);
+	header.api = TARE_TRACE_NO_API; // phases alone
+	put_header("c2", &header);
+	header.definition_windows = 2; // nothing at all
+	put_header("c3", &header);
 	header = header_of(7);
 	header.state = TARE_TRACE_RECORDING;
 	header.pid = (uint64_t)getpid();
@@ -333,15 +376,16 @@ static void headers_are_summed_and_strange_files_counted(void **state)
 	put_text(".hidden.trace", "not a reader's either");
 	assert_int_equal(symlink("/etc/passwd", "link.trace"), 0);
 	assert_int_equal(tare_survey_folder(folder, &survey), 0);
-	assert_int_equal(survey.processes, 5);
-	assert_int_equal(survey.silent, 1);
+	assert_int_equal(survey.processes, 7);
+	assert_int_equal(survey.silent, 3);
+	assert_int_equal(survey.phases_only, 1);
 	assert_int_equal(survey.running, 1);
 	assert_int_equal(survey.unreadable, 3);
 	assert_int_equal(survey.calls, 84);
 	assert_int_equal(survey.lost_records, 5);
 	assert_int_equal(survey.lost_commands, 2);
 	assert_int_equal(survey.stopped[TARE_TRACE_NO_SPACE], 1);
-	assert_int_equal(survey.bytes, 6 * sizeof header + 5);
+	assert_int_equal(survey.bytes, 8 * sizeof header + 5);
 }
 
 // A process whose environment leads to `variable`; it has begun when this returns.
@@ -425,6 +469,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_layer_stands_before_those_that_were_there),
 		cmocka_unit_test(the_recorder_is_told_every_option),
+		cmocka_unit_test(hooks_of_phases_lead_to_the_layer_unless_they_are_taken),
 		IN_A_FOLDER(a_program_is_found_as_exec_finds_it),
 		IN_A_FOLDER(a_static_program_and_foreign_rights_are_seen),
 		IN_A_FOLDER(the_evidence_says_why_nothing_was_recorded),

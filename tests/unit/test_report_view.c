@@ -89,6 +89,10 @@ static void what_is_not_there_is_refused_with_what_is(void **state)
 		{ { .device = "nvidia" }, "'nvidia' could be any of several; there are 0 (NVIDIA H200), 1" },
 		{ { .device = "Arc" }, "no device 'Arc'" },
 		{ { .task = "x*" }, "no kernel of this trace matches 'x*'; there are step, norm2" },
+		{ { .phase = "x*" }, "--phase: no phase of this trace matches 'x*'; there are app/step, _ZTS??[31m" },
+		{ { .phase = "Step" }, "NNN..., MPI/exchange, load" },
+		{ { .phase = "step", .from = "2" }, "no phase 'step' was open in the part of the run that --from" },
+		{ { .phase = "step", .process = "1" }, "--phase: this process marks no phases; it could with tare/phase.h" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -98,6 +102,46 @@ static void what_is_not_there_is_refused_with_what_is(void **state)
 		if (status != TARE_EXIT_USAGE || !strstr(error.message, rows[i].words))
 			fail_msg("row %zu: %d, '%s', not '%s'", i, status, error.message, rows[i].words);
 	}
+}
+
+static void phases_give_the_parts_of_the_run(void **state)
+{
+	static const struct {
+		const char *phase, *from;
+		int64_t from_ms, to_ms;
+	} rows[] = {
+		{ "step", NULL, 0, 1000 }, { "app/*", NULL, 0, 1000 }, { "*", NULL, 0, 4000 },
+		{ "exchange", "2.5", 2500, 3000 }, { "[el]*", NULL, 2, 4000 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct tare_settings settings = { .phase = rows[i].phase, .from = rows[i].from };
+		int64_t start_ns = fixture.recording.start_ns;
+		struct tare_view view;
+		struct tare_error error = { 0 };
+		assert_int_equal(tare_report_view_parse(&settings, &fixture.recording, &view, &spans,
+		                                        &error), TARE_EXIT_OK);
+		assert_ptr_equal(view.spans, spans);
+		assert_ptr_equal(view.phase, rows[i].phase);
+		assert_int_equal(view.span_count, 1);
+		assert_int_equal(spans[0].from_ns - start_ns, rows[i].from_ms * S / 1000);
+		assert_int_equal(spans[0].to_ns - start_ns, rows[i].to_ms * S / 1000);
+		free(spans);
+	}
+}
+
+static void a_program_without_phases_is_told_how(void **state)
+{
+	struct tare_settings settings = { .phase = "step" };
+	size_t before = fixture.recording.phase_count;
+	struct tare_view view;
+	struct tare_error error = { 0 };
+	(void)state;
+	fixture.recording.phase_count = 0;
+	assert_int_equal(tare_report_view_parse(&settings, &fixture.recording, &view, &spans, &error), TARE_EXIT_USAGE);
+	assert_non_null(strstr(error.message, "this program marks no phases; it could with tare/phase.h, ITT or NVTX"));
+	assert_null(spans);
+	fixture.recording.phase_count = before;
 }
 
 static void a_name_of_several_processes_is_refused_with_their_pids(void **state)
@@ -208,6 +252,23 @@ static void a_trace_that_is_named_is_taken_or_refused(void **state)
 	assert_string_equal(error.message, "cannot read zz: No such file or directory");
 }
 
+static void add_phases(struct tare_recording *recording)
+{
+	static struct tare_recorded_phase phases[4];
+	static char long_name[200] = "_ZTS\n\033[31m";
+	static const struct {
+		const char *name, *domain;
+	} made[] = { { "step", "app" }, { long_name, "" }, { "exchange", "MPI" }, { "load", "" } };
+	memset(long_name + strlen(long_name), 'N', 150);
+	for (size_t i = 0; i < 4; i++)
+		phases[i] = (struct tare_recorded_phase){
+			.from_ns = recording->start_ns + (int64_t)i * S / 1000,
+			.to_ns = recording->start_ns + (int64_t)(i + 1) * S, .thread = 0,
+			.parent = TARE_NO_INDEX, .name = made[i].name, .domain = made[i].domain };
+	recording->phases = phases;
+	recording->phase_count = 4;
+}
+
 static int enter_folder(void **state)
 {
 	static char folder[] = "/tmp/tare-report-view-XXXXXX";
@@ -217,6 +278,7 @@ static int enter_folder(void **state)
 	fixture.recording.processes[1].executable = "/opt/worker";
 	fixture.recording.devices[1].name = "NVIDIA A100";
 	fixture.recording.program = "x";
+	add_phases(&fixture.recording);
 	return 0;
 }
 
@@ -232,6 +294,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(filters_pick_what_they_name),
 		cmocka_unit_test(what_is_not_there_is_refused_with_what_is),
+		cmocka_unit_test(phases_give_the_parts_of_the_run),
+		cmocka_unit_test(a_program_without_phases_is_told_how),
 		cmocka_unit_test(a_name_of_several_processes_is_refused_with_their_pids),
 		cmocka_unit_test(names_of_the_program_are_cut_and_cleaned_and_lists_end),
 		cmocka_unit_test(an_empty_trace_has_nothing_to_filter),

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transfers themselves: too much time in them, too many, at odd addresses.
+#include "analysis/findings_transfers.h"
+
+#include "base/cleanup.h"
+#include "base/units.h"
+#include "model/statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// ---- too much time
+
+#define DOMINATING_SHARE 0.4 // of the working part
+
+int finding_transfers_dominate(struct judging *judging, struct tare_error *error)
+{
+	const struct tare_recording *recording = judging->recording;
+	const int64_t *parts_ns = judging->ledger.parts_ns;
+	struct finding_draft draft;
+	char cost[TARE_UNIT_TEXT], work[TARE_UNIT_TEXT], moved[TARE_UNIT_TEXT];
+	double in_ns = (double)parts_ns[TARE_LEDGER_TO_DEVICE];
+	double out_ns = (double)parts_ns[TARE_LEDGER_FROM_DEVICE];
+	double cost_ns = in_ns + out_ns + (double)parts_ns[TARE_LEDGER_BOTH_WAYS], bytes = 0;
+	double kernel_ns = (double)parts_ns[TARE_LEDGER_KERNEL];
+	(void)error;
+	finding_begin(judging, &draft, "transfers-dominate");
+	for (size_t i = 0; i < judging->order_count; i++) {
+		const struct tare_recorded_command *c = &recording->commands[judging->order[i]];
+		if (!tables_is_transfer(c) || !judging_has_command(judging, c))
+			continue;
+		bytes += (double)c->amount;
+		finding_claim(&draft, c->start_ns, c->end_ns);
+		finding_saw_command(&draft, judging->order[i], c->start_ns, c->end_ns,
+		                    c->end_ns - c->start_ns);
+	}
+	if (cost_ns <= kernel_ns ||
+	    !finding_matters(judging, TARE_NO_INDEX, cost_ns, 2, draft.finding.occurrences, 0,
+	                     DOMINATING_SHARE)) {
+		finding_drop(&draft);
+		return 0;
+	}
+	tare_format_ns(cost_ns, cost);
+	tare_format_ns(kernel_ns, work);
+	tare_format_bytes((uint64_t)fmin(bytes, 0x1p63), moved);
+	finding_title(&draft, "The device copies, and runs no kernel, for %.0f %% of the working part",
+	              judging_percent(judging, cost_ns));
+	finding_evidence(&draft, "%s of transfers not hidden, %s of kernels; %s moved", cost, work, moved);
+	finding_advice(&draft, "Keep data on the device between kernels, move less of it, and let what must "
+	                       "move overlap with kernels; `tare bandwidth` shows whether pinned memory is "
+	                       "faster here");
+	finding_figure(&draft, "to_device_ns", in_ns, "device timestamp");
+	finding_figure(&draft, "from_device_ns", out_ns, "device timestamp");
+	finding_figure(&draft, "kernel_ns", kernel_ns, "device timestamp");
+	finding_figure(&draft, "bytes", bytes, "counted");
+	finding_cost(&draft, 0, cost_ns, cost_ns);
+	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
+	return finding_raise(&draft);
+}
+
+// ---- too many
+
+enum { SMALL_BYTES = 65536, FEWEST_SMALL = 100, SIZES = 24, FEWEST_OF_SIZE = 3 };
+#define SMALL_SHARE 0.02
+#define FIXED_SHARE 0.5 // of what the copies and their calls take
+
+struct small {
+	uint64_t count, bytes;
+	double device_ns, call_ns; // call: beside the copy itself
+};
+
+// Time inside the call that is not the copy's own.
+static double beside_copy_ns(const struct tare_recorded_command *command)
+{
+	double call_ns = (double)(command->exit_ns - command->enter_ns);
+	double copy_ns = (double)(command->end_ns - command->start_ns);
+	bool inside = command->start_ns >= command->enter_ns && command->end_ns <= command->exit_ns;
+	return inside ? fmax(0, call_ns - copy_ns) : call_ns;
+}
+
+static bool is_candidate(const struct judging *judging, const struct tare_recorded_command *c,
+                         uint8_t kind, uint32_t device)
+{
+	return finding_is_copy(judging, c) && c->kind == kind &&
+	       tare_command_device(judging->recording, c) == device;
+}
+
+// The median time of a size, of `spans` as room. Returns how many copies there are.
+static size_t median_of_size(const struct judging *judging, uint8_t kind, uint32_t device,
+                             uint64_t bytes, struct tables_span *spans, double *median_ns)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < judging->order_count; i++) {
+		const struct tare_recorded_command *c =
+		    &judging->recording->commands[judging->order[i]];
+		if (is_candidate(judging, c, kind, device) && c->amount == bytes)
+			spans[count++] = (struct tables_span){ c->start_ns, c->end_ns };
+	}
+	*median_ns = count ? tables_median_length(spans, count) : 0;
+	return count;
+}
+
+static size_t find_sizes(const struct judging *judging, uint8_t kind, uint32_t device,
+                         uint64_t sizes[SIZES])
+{
+	size_t count = 0;
+	for (size_t i = 0; i < judging->order_count && count < SIZES; i++) {
+		const struct tare_recorded_command *c =
+		    &judging->recording->commands[judging->order[i]];
+		size_t at = 0;
+		if (!is_candidate(judging, c, kind, device) || c->amount == 0)
+			continue;
+		while (at < count && sizes[at] != c->amount)
+			at++;
+		if (at == count)
+			sizes[count++] = c->amount;
+	}
+	return count;
+}
+
+// The device's fixed cost of a copy, from the times of three sizes or more; 0 where they do not tell.
+static int fixed_cost(const struct judging *judging, uint8_t kind, uint32_t device, double *fixed_ns)
+{
+	uint64_t sizes[SIZES], fitted[SIZES];
+	double medians_ns[SIZES];
+	struct tare_transfer_fit fit;
+	size_t count = find_sizes(judging, kind, device, sizes), n = 0;
+	*fixed_ns = 0;
+	if (count < 3)
+		return 0;
+	TARE_FREE struct tables_span *spans = calloc(judging->order_count + 1, sizeof *spans);
+	if (!spans)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		double median_ns;
+		size_t copies = median_of_size(judging, kind, device, sizes[i], spans, &median_ns);
+		if (copies < FEWEST_OF_SIZE || !(median_ns > 0))
+			continue;
+		fitted[n] = sizes[i];
+		medians_ns[n++] = median_ns;
+	}
+	int code = n < 3 ? -EINVAL : tare_fit_transfer(fitted, medians_ns, n, &fit);
+	if (code == 0 && fit.latency_ns > 0)
+		*fixed_ns = fit.latency_ns;
+	return code == -ENOMEM ? code : 0;
+}
+
+static int judge_small(struct judging *judging, uint8_t kind, uint32_t device)
+{
+	struct small small = { 0 };
+	struct finding_draft draft;
+	char each[TARE_UNIT_TEXT], all[TARE_UNIT_TEXT], mean[TARE_UNIT_TEXT];
+	double fixed_ns;
+	int code = fixed_cost(judging, kind, device, &fixed_ns);
+	if (code)
+		return code;
+	finding_begin(judging, &draft, "small-transfers");
+	for (size_t i = 0; i < judging->order_count; i++) {
+		uint32_t at = judging->order[i];
+		const struct tare_recorded_command *c = &judging->recording->commands[at];
+		if (!is_candidate(judging, c, kind, device) || c->amount > SMALL_BYTES)
+			continue;
+		small.count++;
+		small.bytes += c->amount;
+		small.device_ns += (double)(c->end_ns - c->start_ns);
+		small.call_ns += beside_copy_ns(c);
+		finding_claim(&draft, c->enter_ns, c->exit_ns);
+		finding_claim(&draft, c->start_ns, c->end_ns);
+		finding_saw_command(&draft, at, c->start_ns, c->end_ns,
+		                    (int64_t)beside_copy_ns(c) + c->end_ns - c->start_ns);
+	}
+	double count = (double)small.count, joined = ceil((double)small.bytes / SMALL_BYTES);
+	double whole_ns = small.call_ns + small.device_ns;
+	double each_ns = small.count ? small.call_ns / count + fixed_ns : 0;
+	double cost_ns = fmin(whole_ns, each_ns * (count - joined));
+	if (small.count < FEWEST_SMALL || each_ns * count < FIXED_SHARE * whole_ns ||
+	    !finding_matters(judging, device, cost_ns, 0, small.count, 0, SMALL_SHARE)) {
+		finding_drop(&draft);
+		return 0;
+	}
+	tare_format_ns(each_ns, each);
+	tare_format_ns(whole_ns, all);
+	tare_format_bytes((uint64_t)((double)small.bytes / count), mean);
+	finding_title(&draft, "%llu copies %s the device move %s each on average",
+	              (unsigned long long)small.count, kind == TARE_KIND_WRITE ? "to" : "from", mean);
+	finding_evidence(&draft, "each has a fixed cost of %s%s, %.0f %% of the %s that they take", each,
+	                 fixed_ns > 0 ? " (call and device)" : " (call alone: too few sizes to tell the "
+	                                                       "device's)",
+	                 fmin(100, 100 * each_ns * count / whole_ns), all);
+	finding_advice(&draft, "Gather the pieces in one buffer and copy it at once, or pass small values as "
+	                       "kernel arguments");
+	finding_figure(&draft, "copies", count, "counted");
+	finding_figure(&draft, "fixed_ns", each_ns, fixed_ns > 0 ? "model" : "host clock");
+	finding_figure(&draft, "bytes", (double)small.bytes, "counted");
+	finding_cost(&draft, 0, cost_ns, cost_ns);
+	draft.finding.modelled = fixed_ns > 0;
+	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
+	draft.finding.device = device;
+	return finding_raise(&draft);
+}
+
+// Asks for each device, to it and from it.
+static int each_way(struct judging *judging,
+                    int (*judge)(struct judging *judging, uint8_t kind, uint32_t device))
+{
+	const struct tare_recording *recording = judging->recording;
+	int code = 0;
+	for (uint32_t i = 0; i < recording->device_count && !code; i++) {
+		if (recording->devices[i].same_as != i)
+			continue;
+		code = judge(judging, TARE_KIND_WRITE, i);
+		if (!code)
+			code = judge(judging, TARE_KIND_READ, i);
+	}
+	return code;
+}
+
+int finding_small_transfers(struct judging *judging, struct tare_error *error)
+{
+	(void)error;
+	return each_way(judging, judge_small);
+}
+
+// ---- at odd addresses
+
+enum { ALIGNED_LOG2 = 4, NO_ADDRESS = 255, FEWEST_UNALIGNED = 16, WORTH_BYTES = 4096, SIZE_FACTOR = 4 };
+#define UNALIGNED_SHARE 0.05
+#define FASTER 1.1
+
+struct way {
+	double ns[2], bytes[2]; // unaligned, aligned
+	uint64_t count;
+};
+
+static struct way gather_unaligned(const struct judging *judging, uint8_t kind, uint32_t device,
+                                   struct finding_draft *draft)
+{
+	struct way way = { .count = 0 };
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < judging->order_count; i++) {
+			uint32_t at = judging->order[i];
+			const struct tare_recorded_command *c = &judging->recording->commands[at];
+			double mean = way.bytes[0] / (double)(way.count ? way.count : 1);
+			double amount = (double)c->amount;
+			if (!is_candidate(judging, c, kind, device) || c->amount < WORTH_BYTES ||
+			    c->alignment == NO_ADDRESS || (c->alignment >= ALIGNED_LOG2) != pass)
+				continue;
+			if (pass == 1 && (amount * SIZE_FACTOR < mean || amount > mean * SIZE_FACTOR))
+				continue;
+			way.ns[pass] += (double)(c->end_ns - c->start_ns);
+			way.bytes[pass] += amount;
+			if (pass == 1)
+				continue;
+			way.count++;
+			finding_claim(draft, c->start_ns, c->end_ns);
+			finding_saw_command(draft, at, c->start_ns, c->end_ns,
+			                    c->end_ns - c->start_ns);
+		}
+	return way;
+}
+
+static int judge_unaligned(struct judging *judging, uint8_t kind, uint32_t device)
+{
+	struct finding_draft draft;
+	char ns[TARE_UNIT_TEXT];
+	finding_begin(judging, &draft, "unaligned-transfers");
+	struct way way = gather_unaligned(judging, kind, device, &draft);
+	bool known = way.bytes[1] > 0;
+	double aligned_ns = known ? way.bytes[0] * way.ns[1] / way.bytes[1] : 0;
+	double cost_ns = known ? way.ns[0] - aligned_ns : way.ns[0] / 2;
+	if (way.count < FEWEST_UNALIGNED || way.ns[0] < UNALIGNED_SHARE * (double)judging->working_ns ||
+	    (known && way.ns[0] < FASTER * aligned_ns) ||
+	    !finding_matters(judging, device, cost_ns, 2, way.count, 0, FINDING_SHARE)) {
+		finding_drop(&draft);
+		return 0;
+	}
+	tare_format_ns(way.ns[0], ns);
+	finding_title(&draft, "%llu copies %s the device use host addresses that are not on 16 bytes",
+	              (unsigned long long)way.count, kind == TARE_KIND_WRITE ? "to" : "from");
+	if (known)
+		finding_evidence(&draft, "they took %s; aligned ones of about their size are %.1f times as fast",
+		                 ns, way.ns[0] / aligned_ns);
+	else
+		finding_evidence(&draft, "they took %s; no aligned copy of about their size in this run to "
+		                         "compare with, so what it costs is not known", ns);
+	finding_advice(&draft, "Begin host buffers on 64 bytes (aligned_alloc), better on pages of 4096");
+	finding_figure(&draft, "copies", (double)way.count, "counted");
+	finding_figure(&draft, "copy_ns", way.ns[0], "device timestamp");
+	finding_cost(&draft, known ? cost_ns : 0, cost_ns, known ? cost_ns : way.ns[0]);
+	draft.finding.modelled = !known;
+	draft.finding.confidence = known ? TARE_CONFIDENCE_LIKELY : TARE_CONFIDENCE_POSSIBLE;
+	draft.finding.device = device;
+	return finding_raise(&draft);
+}
+
+int finding_unaligned_transfers(struct judging *judging, struct tare_error *error)
+{
+	(void)error;
+	return each_way(judging, judge_unaligned);
+}

@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tare export: what other tools are given, against the report of the same trace."""
+import collections
+import csv
+import io
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import perfetto  # noqa: E402
+
+SMALL, MADE = os.environ.get("TARE_REPORT_TRACE"), os.environ.get("TARE_MAKE_TRACE")
+DOCS = pathlib.Path(__file__).parents[2] / "docs" / "export.md"
+BUILT = os.environ.get("TARE_SQLITE", "1") == "1"
+PACKAGE = pathlib.Path(__file__).parents[1] / "oracle" / "node_modules" / "@swmansion" / "argent"
+needs_sqlite = pytest.mark.skipif(not BUILT, reason="this tare was built without SQLite")
+
+
+def make(program, folder, *arguments):
+    if not program:
+        pytest.skip("the programs that make traces are not named")
+    subprocess.run([program, *arguments, folder], check=True, timeout=60)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """20 commands whose times are known: report_trace.c."""
+    return make(SMALL, tmp_path_factory.mktemp("small") / "small.tare")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Four threads, three queues, waits and phases: make_trace.c."""
+    return make(MADE, tmp_path_factory.mktemp("made") / "made.tare", "600")
+
+
+def export(tare, *arguments, **options):
+    result = tare("export", *arguments, **options)
+    assert result.returncode == 0 and result.stderr == "", result
+    return result.stdout
+
+
+def sentence(result, status=1):
+    assert result.returncode == status and result.stdout == "", result
+    lines = result.stderr.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("tare: export: ") and not lines[0].endswith("."), lines
+    return lines[0]
+
+
+def report_of(tare, *arguments):
+    result = tare("report", *arguments, "--json", "-")
+    assert result.returncode == 0, result
+    return json.loads(result.stdout)
+
+
+def rows_of(path, query):
+    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+        database.row_factory = sqlite3.Row
+        return [dict(row) for row in database.execute(query)]
+
+
+def queries():
+    text = DOCS.read_text(encoding="utf-8")
+    return dict(re.findall(r"^(.+):\n```sql\n(.+?)```", text, re.M | re.S))
+
+
+def query(path, beginning):
+    return rows_of(path, next(sql for title, sql in queries().items() if title.startswith(beginning)))
+
+
+# ---- Perfetto
+
+def test_perfetto_has_a_slice_for_every_record(tare, made, tmp_path):
+    said = export(tare, made, "--perfetto", "out.pftrace", "--csv", "tables")
+    trace = perfetto.Trace((tmp_path / "out.pftrace").read_bytes())
+    slices = trace.slices()
+    count = collections.Counter(piece["category"] for piece in slices)
+    tables = {name: len(read_csv(tmp_path / "tables" / f"{name}.csv")) for name in ("command", "call", "phase")}
+    assert tables["command"] > 500 and tables["call"] > 200 and tables["phase"] > 10
+    assert count["command"] == count["queue"] == count["engine"] == tables["command"]
+    assert count["call"] == tables["call"]
+    assert count["phase"] + sum(event["type"] == perfetto.INSTANT for event in trace.events) == tables["phase"]
+    assert f"{len(slices)} slices of {tables['command']} commands" in said
+    assert max(piece["depth"] for piece in slices) > 0  # calls lie in phases
+
+
+def test_perfetto_says_what_ran_when(tare, small, tmp_path):
+    export(tare, small, "--perfetto", "out.pftrace")
+    trace = perfetto.Trace((tmp_path / "out.pftrace").read_bytes())
+    start = 1_000_000_000_000
+    by_track = collections.defaultdict(list)
+    for piece in trace.slices():
+        by_track[trace.tracks[piece["track"]]["name"]].append(piece)
+    kernels, writes = by_track["kernels"], by_track["copies to the device"]
+    assert [(piece["at"] - start, piece["end"] - piece["at"], piece["name"]) for piece in kernels] == [
+        (100_000 * i + 30_000, 50_000, "blur") for i in range(10)]
+    assert [(piece["at"] - start, piece["end"] - piece["at"], piece["name"]) for piece in writes] == [
+        (100_000 * i + 2_000, 6_000, "write") for i in range(10)]
+    queue = by_track["queue 1, Made GPU"]
+    assert len(queue) == 20
+    assert queue[0]["notes"] == {
+        "command": 0, "kind": "write", "queue": 1, "bytes": 1024, "bytes_per_second": pytest.approx(1024 / 6e-6),
+        "memory": "pageable", "blocking": 1, "enqueue_to_start_ns": 2_000, "enqueue_to_submit_ns": 1_000}
+    assert (queue[1]["notes"]["global"], queue[1]["notes"]["local"]) == ("4096", "64")
+    calls = [piece["name"] for piece in trace.slices() if trace.tracks[piece["track"]]["thread"] == (71, 71)]
+    assert collections.Counter(calls) == {
+        "clEnqueueWriteBuffer": 10, "clEnqueueNDRangeKernel": 10, "clFinish": 10}
+    assert {track["process"] for track in trace.tracks.values() if track["process"]} == {71, 72}
+    assert (trace.primary, trace.clocks) == (5, {5: start})
+
+
+def test_every_flow_has_two_ends_in_order(tare, made, tmp_path):
+    export(tare, made, "--perfetto", "out.pftrace", "--sqlite", "out.db") if BUILT else \
+        export(tare, made, "--perfetto", "out.pftrace")
+    trace = perfetto.Trace((tmp_path / "out.pftrace").read_bytes())
+    ends = collections.defaultdict(list)
+    for piece in trace.slices():
+        for flow in piece["flows"]:
+            ends[flow].append(piece)
+    from_calls, between = 0, set()
+    for flow, both in ends.items():
+        assert len(both) == 2, flow
+        first, second = sorted(both, key=lambda piece: piece["at"])
+        if first["category"] == "command":
+            assert second["category"] == "queue" and first["notes"]["command"] == second["notes"]["command"]
+            from_calls += 1
+        else:
+            assert first["category"] == second["category"] == "queue" and first["end"] <= second["at"]
+            between.add((second["notes"]["command"], first["notes"]["command"]))
+    assert from_calls == sum(piece["category"] == "queue" for piece in trace.slices())
+    assert len(between) > 300
+    if BUILT:
+        assert between == {(row["command"], row["waits_for"])
+                           for row in rows_of(tmp_path / "out.db", "SELECT * FROM wait")}
+
+
+def test_perfetto_to_standard_output_is_the_same(tare_path, tare, made, tmp_path):
+    export(tare, made, "--perfetto", "out.pftrace")
+    done = subprocess.run([tare_path, "export", made, "--perfetto", "-"], capture_output=True, check=True,
+                          timeout=60)
+    assert done.stdout == (tmp_path / "out.pftrace").read_bytes() and done.stderr == b""
+
+
+@pytest.mark.skipif(not shutil.which("node") or not PACKAGE.exists(),
+                    reason="no node, or no tests/oracle/node_modules (tests/oracle/README.md)")
+def test_perfettos_own_reader_finds_nothing_wrong(tare, made, tmp_path):
+    export(tare, made, "--perfetto", "out.pftrace", "--csv", "tables")
+    asked = ["SELECT category, count(*) AS n, min(dur) AS least FROM slice GROUP BY category",
+             "SELECT name FROM stats WHERE severity IN ('error', 'data_loss') AND value != 0",
+             "SELECT count(*) AS n FROM flow"]
+    done = subprocess.run(["node", pathlib.Path(PACKAGE).parents[2] / "trace_processor.mjs", PACKAGE, "out.pftrace"],
+                          input=json.dumps(asked), capture_output=True, text=True, cwd=tmp_path, check=True,
+                          timeout=120)
+    categories, wrong, flows = json.loads(done.stdout[done.stdout.index("[["):])
+    count = {row["category"]: row["n"] for row in categories}
+    tables = {name: len(read_csv(tmp_path / "tables" / f"{name}.csv")) for name in ("command", "call", "wait")}
+    assert wrong == [] and all(row["least"] >= 0 for row in categories)
+    assert count["command"] == count["queue"] == tables["command"] and count["call"] == tables["call"]
+    assert flows[0]["n"] == tables["command"] + tables["wait"]
+
+
+# ---- SQLite
+
+@needs_sqlite
+def test_the_queries_answer_as_the_report(tare, made, tmp_path):
+    export(tare, made, "--sqlite", "out.db")
+    compare(tmp_path / "out.db", report_of(tare, made))
+
+
+@needs_sqlite
+@pytest.mark.parametrize("view", [["--from", "20%", "--to", "70%"], ["--kernel", "*1*"], ["--device", "0"]])
+def test_a_part_is_the_reports_part(tare, made, tmp_path, view):
+    export(tare, made, "--sqlite", "out.db", *view)
+    compare(tmp_path / "out.db", report_of(tare, made, *view))
+
+
+def compare(path, report):
+    assert {(row["name"], row["instances"], row["total_ns"]) for row in query(path, "Time by kernel")} == {
+        (task["name"], task["instances"], task["total_ns"]) for task in report["tasks"]}
+    keys = ("kind", "direction", "host_memory", "blocking", "count", "bytes", "total_ns")
+    assert {tuple(row[key] for key in keys) for row in query(path, "Transfers by direction")} == {
+        tuple(row["memory" if key == "host_memory" else key] for key in keys) for row in report["transfers"]}
+    for row in query(path, "Transfers by direction"):
+        assert any(row["bytes_per_second"] == pytest.approx(other["bytes_per_second"])
+                   for other in report["transfers"])
+    gaps = collections.Counter()
+    for gap in report["gaps"]:
+        gaps[gap["cause"]] += gap["to_ns"] - gap["from_ns"]
+    assert {row["cause"]: row["ns"] for row in query(path, "Long gaps")} == gaps
+    union = next(ledger for ledger in report["ledgers"] if ledger["scope"] == "union")
+    assert {row["category"]: row["ns"] for row in query(path, "Where the time went")} == {
+        part["category"]: part["ns"] for part in union["parts"] if part["ns"]}
+    assert {(row["name"], row["calls"], row["inside_ns"]) for row in query(path, "Calls by function")} == {
+        (row["function"], row["count"], row["total_ns"]) for row in report["api"]}
+    assert sum(row["commands"] for row in query(path, "Why commands have no times")) == \
+        report["coverage"]["unobserved"]
+    phases = {row["name"]: row["commands"] for row in query(path, "Commands and kernel time by phase")}
+    for row in report["phases"]:
+        assert row["commands"] == phases[row["name"]]
+
+
+@needs_sqlite
+def test_phases_and_waits_are_what_the_tables_say(tare, made, tmp_path):
+    """The two queries that the report has no figure for, counted again."""
+    export(tare, made, "--sqlite", "out.db", "--csv", "tables")
+    commands = {int(row["command"]): row for row in read_csv(tmp_path / "tables" / "command.csv")}
+    waited = {}
+    for row in read_csv(tmp_path / "tables" / "wait.csv"):
+        mine, other = commands[int(row["command"])], commands[int(row["waits_for"])]
+        took = int(other["end_ns"]) - int(mine["submitted_ns"])
+        waited[mine["command"]] = max(took, waited.get(mine["command"], 0))
+    answer = {str(row["command"]): row["waited_ns"] for row in query(tmp_path / "out.db", "Commands that waited")}
+    assert answer == {key: value for key, value in waited.items() if value > 0} and len(answer) > 10
+    kernel_ns = collections.Counter()
+    for phase in read_csv(tmp_path / "tables" / "phase.csv"):
+        kernel_ns[phase["name"]] += sum(
+            int(row["end_ns"]) - int(row["start_ns"]) for row in commands.values() if row["kind"] == "kernel" and
+            row["thread"] == phase["thread"] and int(phase["from_ns"]) <= int(row["enter_ns"]) < int(phase["to_ns"]))
+    answer = query(tmp_path / "out.db", "Commands and kernel time by phase")
+    assert {row["name"]: row["kernel_ns"] for row in answer} == kernel_ns and sum(kernel_ns.values()) > 0
+
+
+@needs_sqlite
+def test_csv_and_sqlite_have_the_same(tare, made, tmp_path):
+    export(tare, made, "--sqlite", "out.db", "--csv", "tables")
+    names = [row["name"] for row in rows_of(tmp_path / "out.db", "SELECT name FROM sqlite_master WHERE type = 'table'")]
+    assert {path.name for path in (tmp_path / "tables").iterdir()} == {f"{name}.csv" for name in names}
+    documented = set(re.findall(r"`(\w+)`", " ".join(
+        line.split("|")[1] for line in DOCS.read_text().split("## SQLite")[1].split("## Queries")[0].splitlines()
+        if line.startswith("| `"))))
+    assert documented == set(names) and len(names) == 17
+    for name in names:
+        kept = rows_of(tmp_path / "out.db", f"SELECT * FROM \"{name}\"")
+        read = read_csv(tmp_path / "tables" / f"{name}.csv")
+        assert len(kept) == len(read), name
+        for row, other in zip(kept, read):
+            assert {key: "" if value is None else str(value) for key, value in row.items()} == \
+                {key: value for key, value in other.items()} or name == "device", name
+
+
+def read_csv(path):
+    return list(csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8"), newline=""), strict=True))
+
+
+def test_csv_is_as_the_rfc_has_it(tare, small, tmp_path):
+    assert "rows, one file a table" in export(tare, small, "--csv", "tables")
+    text = (tmp_path / "tables" / "meta.csv").read_bytes().decode()
+    assert text.startswith("name,value\r\nschema,1\r\n") and "\n" not in text.replace("\r\n", "")
+    assert "program,./made --rounds 10\r\n" in text and "exit_signal,\r\n" in text
+    (device,) = read_csv(tmp_path / "tables" / "device.csv")
+    assert (device["name"], device["memory_bytes"], device["compute_units"]) == ("Made GPU", str(1 << 30), "")
+
+
+# ---- what is there already, what cannot be
+
+def test_what_is_there_is_kept_without_force(tare, small, tmp_path):
+    (tmp_path / "kept").write_text("mine")
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "mine.txt").write_text("mine")
+    for option, name in (("--perfetto", "kept"), ("--sqlite", "kept"), ("--csv", "tables")):
+        if option == "--sqlite" and not BUILT:
+            continue
+        result = tare("export", small, option, name)
+        assert "--force" in sentence(result) and name in sentence(result)
+    assert (tmp_path / "kept").read_text() == "mine" and len(list((tmp_path / "tables").iterdir())) == 1
+    export(tare, small, "-f", "--perfetto", "kept", "--csv", "tables")
+    perfetto.Trace((tmp_path / "kept").read_bytes())
+    names = {path.name for path in (tmp_path / "tables").iterdir()}
+    assert len(names) == 18 and {"mine.txt", "command.csv"} <= names and not any(name[0] == "." for name in names)
+
+
+@pytest.mark.parametrize("arguments, status, words", [
+    ([], 2, "--perfetto FILE, --sqlite FILE or --csv DIR"),
+    (["--sqlite", "-"], 2, "cannot go to standard output"),
+    (["--csv", "-"], 2, "cannot go to standard output"),
+    (["--perfetto", "a", "--sqlite", "a"], 2, "both write a"),
+    (["--perfetto", "none/a"], 1, "cannot write none/a: No such file or directory"),
+    (["--csv", "none/a"], 1, "cannot write none/a: No such file or directory"),
+    (["--perfetto", "."], 1, "is a folder"),
+    (["--csv", "a", "--device", "7"], 2, "no device '7'"),
+    (["--csv", "a", "--from", "x"], 2, "--from"),
+])
+def test_what_cannot_be_is_said_in_one_sentence(tare, small, tmp_path, arguments, status, words):
+    assert words in sentence(tare("export", small, *arguments), status)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("option", ["--perfetto", "--sqlite", "--csv"])
+def test_a_full_disk_leaves_nothing(tare, made, tmp_path, option):
+    if option == "--sqlite" and not BUILT:
+        pytest.skip("this tare was built without SQLite")
+    words = sentence(tare("export", made, option, "out", preexec_fn=limit_files))
+    assert "cannot write out" in words and list(tmp_path.iterdir()) == []
+
+
+def limit_files():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+
+
+@pytest.mark.parametrize("option", ["--perfetto", "--sqlite", "--csv"])
+def test_an_interrupted_one_leaves_nothing(tare_path, tmp_path, option):
+    if option == "--sqlite" and not BUILT:
+        pytest.skip("this tare was built without SQLite")
+    folder = make(MADE, tmp_path / "long.tare", "150000")
+    process = subprocess.Popen([tare_path, "export", folder, option, "out"], cwd=tmp_path, stderr=subprocess.PIPE)
+    while process.poll() is None and not any(path.name.startswith(".tare-") for path in tmp_path.iterdir()):
+        time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    errors = process.communicate(timeout=60)[1].decode()
+    assert process.returncode == 130 and "interrupted" in errors, (process.returncode, errors)
+    assert [path.name for path in tmp_path.iterdir()] == ["long.tare"]
+
+
+def test_a_trace_of_nothing_says_where_to_look(tare, small, tmp_path):
+    folder = tmp_path / "nothing.tare"
+    shutil.copytree(small, folder)
+    for path in folder.glob("*.trace"):
+        path.unlink()
+    assert "tare report" in sentence(tare("export", folder, "--csv", "out"))
+
+
+def test_commands_without_times_are_on_the_threads(tare, small, tmp_path):
+    """The records of the times are made empty ones."""
+    folder = pathlib.Path(shutil.copytree(small, tmp_path / "cut.tare"))
+    path = next(folder.glob("*-71-*.trace"))
+    data = bytearray(path.read_bytes())
+    for at in range(4096, len(data), 64):
+        if data[at] == 21:
+            data[at] = 32
+    path.write_bytes(data)
+    said = export(tare, folder, "--perfetto", "out.pftrace", "--csv", "tables")
+    assert "20 of 20 commands have no device times" in said
+    slices = perfetto.Trace((tmp_path / "out.pftrace").read_bytes()).slices()
+    enqueues = [piece for piece in slices if piece["category"] == "command"]
+    assert len(enqueues) == 20 and not any(piece["category"] in ("queue", "engine") for piece in slices)
+    assert {piece["notes"]["untimed"] for piece in enqueues} == {"pending"} and not any(
+        piece["flows"] for piece in slices)
+    commands = read_csv(tmp_path / "tables" / "command.csv")
+    assert {(row["start_ns"], row["end_ns"], row["untimed"]) for row in commands} == {("", "", "pending")}
+
+
+def test_processes_of_several_hosts_stay_apart(tare, small, tmp_path):
+    """Both processes get the same number, one of them another host's name."""
+    folder = pathlib.Path(shutil.copytree(small, tmp_path / "hosts.tare"))
+    where = {}
+    for number in (71, 72):
+        path = next(folder.glob(f"*-{number}-*.trace"))
+        where[number] = path.read_bytes()
+    at = where[71].index((71).to_bytes(8, "little") + (70).to_bytes(8, "little"))
+    path = next(folder.glob("*-72-*.trace"))
+    path.write_bytes(where[72][:at] + (71).to_bytes(8, "little") + where[72][at + 8:])
+    export(tare, folder, "--perfetto", "out.pftrace", "--csv", "tables")
+    trace = perfetto.Trace((tmp_path / "out.pftrace").read_bytes())
+    processes = {track["process"]: track["name"] for track in trace.tracks.values() if track["process"]}
+    assert len(processes) == 2 and 71 in processes and max(processes) >= 1 << 30
+    assert "(pid 71)" in processes[max(processes)]
+    assert [row["pid"] for row in read_csv(tmp_path / "tables" / "process.csv")] == ["71", "71"]

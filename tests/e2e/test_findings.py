@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every finding's pair of programs, recorded: the one raises it, the other does not. The pairs are those
+of the table in docs/findings.md, which a unit test holds to the table in the code."""
+import os
+import pathlib
+import re
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from recorded import EXAMPLES, PROGRAMS, Recorder, built, kernel_cache  # noqa: E402, F401
+
+pytestmark = built()
+TABLE = pathlib.Path(__file__).parents[2] / "docs/findings.md"
+# Others run on the serial device, which is steady. These need a host that runs beside the device, or
+# several units.
+BESIDE = ("under-filled-device", "idle-host-waits", "host-polling", "matmul")
+# On a busy machine a program is stopped at any moment, and that is then what is found.
+TRIES = 3
+
+
+def rows():
+    for line in TABLE.read_text().splitlines():
+        cells = [cell.strip().strip("`") for cell in line.strip().strip("|").split(" | ")]
+        if line.startswith("| `") and len(cells) == 6:
+            yield cells[0], cells[4], cells[5]
+
+
+def pairs():
+    for name, raised_by, silent_on in rows():
+        for program, expected in ((raised_by, True), (silent_on, False)):
+            if re.fullmatch(r"(pairs_\w+|pipeline|matmul) .*", program):
+                yield name, program, expected
+
+
+def find(recorder, program):
+    name, *arguments = program.split()
+    folder = EXAMPLES if name in ("pipeline", "matmul") else PROGRAMS
+    device = {"POCL_DEVICES": "pthread"} if any(word in program for word in BESIDE) else {}
+    if os.cpu_count() < 2:
+        device["POCL_PTHREAD_COUNT"] = "2"
+    done = recorder.record([folder / name, *arguments], name="pair", environment=device)
+    assert done.status == 0, done.errors.decode()
+    return recorder.report(done.folder)["findings"]
+
+
+@pytest.fixture(scope="module")
+def recorder(tare_path, tmp_path_factory, kernel_cache):  # noqa: F811
+    return Recorder(tare_path, tmp_path_factory.mktemp("findings"), kernel_cache)
+
+
+def test_every_finding_has_its_pair():
+    found = list(rows())
+    assert len(found) >= 14
+    assert len({name for name, _, _ in found}) == len(found)
+    raised = {name for name, _, expected in pairs() if expected}
+    assert {name for name, _, _ in found} - raised == {"unflushed-queue"}
+
+
+@pytest.mark.parametrize("name, program, expected", list(pairs()),
+                         ids=[f"{program} raises{'' if expected else ' no'} {name}"
+                              for name, program, expected in pairs()])
+def test_the_pair(recorder, name, program, expected):
+    seen = []
+    for _ in range(TRIES):
+        findings = find(recorder, program)
+        seen.append([finding["id"] for finding in findings])
+        if (name in seen[-1]) == expected:
+            break
+    assert (name in seen[-1]) == expected, seen
+    for finding in findings:
+        assert 0 <= finding["cost_low_ns"] <= finding["cost_ns"] <= finding["cost_high_ns"]
+        assert finding["cost_ns"] <= finding["claims_ns"] and finding["shared_ns"] <= finding["claims_ns"]
+        assert finding["title"] and finding["advice"] and not finding["title"].endswith(".")
+    costs = [finding["cost_ns"] for finding in findings]
+    assert costs == sorted(costs, reverse=True)
+
+
+def test_the_advice_on_the_matrix_product_leads_to_the_next_rung(recorder):
+    first = {finding["id"]: finding for finding in find(recorder, "matmul inner 64")}
+    assert first["many-short-kernels"]["title"].startswith("Too many small kernels")
+    assert "a work-item for every turn" in first["many-short-kernels"]["advice"]
+    second = {finding["id"]: finding for finding in find(recorder, "matmul naive 128")}
+    assert "many-short-kernels" not in second
+    assert "local memory" in second["one-kernel-dominates"]["advice"]
+    third = {finding["id"] for finding in find(recorder, "matmul tiled 128")}
+    assert not third & {"many-short-kernels", "one-kernel-dominates"}
+
+
+def test_a_well_behaved_program_has_none(recorder):
+    seen = []
+    for device in ("basic", "pthread") * TRIES:
+        folder = recorder.record([EXAMPLES / "pipeline", "concurrent"], name="well",
+                                 environment={"POCL_DEVICES": device}).folder
+        seen.append([finding["id"] for finding in recorder.report(folder)["findings"]])
+        if len(seen) >= 2 and not seen[-1] and not seen[-2]:
+            return
+    assert False, seen

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands whose lines are known, from C++: a template's method, and one that is inlined.
+extern "C" {
+#include "program.h"
+}
+
+#include <cstdio>
+#include <vector>
+
+namespace solver {
+
+template <typename Number> class grid {
+public:
+	explicit grid(const struct program &with) : on(with), numbers(ITEMS) {}
+	__attribute__((noinline)) void put()
+	{
+		check(clEnqueueWriteBuffer(on.queue, on.memory, CL_TRUE, 0, BYTES, numbers.data(), 0, nullptr, // HERE: plus
+		                           nullptr), "write");
+	}
+	inline __attribute__((always_inline)) void step()
+	{
+		size_t items = ITEMS;
+		check(clEnqueueNDRangeKernel(on.queue, on.kernel, 1, nullptr, &items, nullptr, 0, nullptr, // HERE: step
+		                             nullptr), "kernel");
+	}
+
+private:
+	const struct program &on;
+	std::vector<Number> numbers;
+};
+
+} // namespace solver
+
+int main()
+{
+	struct program program = open_program(0);
+	solver::grid<int> grid(program);
+
+	grid.put();
+	for (int i = 0; i < 3; i++)
+		grid.step();
+	check(clFinish(program.queue), "finish");
+	std::puts("done");
+	close_program(&program);
+	return 0;
+}
