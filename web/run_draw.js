@@ -10,6 +10,8 @@ const GROUP_PIXELS = 22;
 const NARROW_PIXELS = 560;  // a narrower timeline has its titles above the rows
 const TITLE_PIXELS = 15;
 const CANVAS_FONT = '11px system-ui, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif';
+const PAPER_HEIGHT = 1000;
+const PAPER_PIXELS = 800;   // so wide that letters can be read on A4
 const MOST_ARROWS = 200;
 const ARROW_HEAD = 5;
 
@@ -63,8 +65,8 @@ function redraw(view) {
 function fitCanvas(view) {
 	const { canvas } = view;
 	const ratio = window.devicePixelRatio || 1;
-	const width = view.scroller.clientWidth;
-	const height = printing ? Math.min(view.wantedHeight, 1000) : view.scroller.clientHeight;
+	const width = printing ? PAPER_PIXELS : view.scroller.clientWidth;
+	const height = printing ? Math.min(view.wantedHeight, PAPER_HEIGHT) : view.scroller.clientHeight;
 	if (!width || !height)
 		return false;
 	view.cssWidth = view.width = width;
@@ -107,6 +109,7 @@ function drawFrame(view) {
 	drawRange(view, theme);
 	const ruler = rulerTicks(view, view.narrow ? 70 : 100);
 	drawGrid(view, theme, ruler);
+	drawGroups(view, theme);
 	drawRows(view, theme);
 	drawSelection(view, theme);
 	drawTitles(view, theme);
@@ -165,24 +168,41 @@ function drawRuler(view, theme, { ticks, step }) {
 		drawRangeText(view, theme);
 }
 
+function drawGroups(view, theme) {
+	const { context } = view;
+	for (const { y } of view.groups) {
+		context.fillStyle = theme.panel;
+		context.fillRect(0, RULER_PIXELS + y - view.scroll, view.width, GROUP_PIXELS - 4);
+	}
+}
+
+function drawGroupTitles(view, theme) {
+	const { context } = view;
+	context.fillStyle = theme.text;
+	context.font = `bold ${CANVAS_FONT}`;
+	for (const { group, y } of view.groups)
+		context.fillText(shorten(groupTitle(view, group), Math.floor(view.width / 6.6)), 6, RULER_PIXELS + y - view.scroll + (GROUP_PIXELS - 4) / 2);
+	context.font = CANVAS_FONT;
+}
+
 function drawTitles(view, theme) {
 	const { context } = view;
 	if (!view.narrow) {
-		context.fillStyle = theme.back;
-		context.fillRect(0, RULER_PIXELS, view.gutter - 1, view.height);
-		context.fillStyle = theme.border;
-		context.fillRect(view.gutter - 1, RULER_PIXELS, 1, view.height);
+		// What reaches out of the rows to the left is covered, but not the groups.
+		for (const row of view.rows) {
+			const y = lineY(view, row, 0) - ROW_GAP;
+			context.fillStyle = theme.back;
+			context.fillRect(0, y, view.gutter - 1, row.height + 2 * ROW_GAP);
+			context.fillStyle = theme.border;
+			context.fillRect(view.gutter - 1, y, 1, row.height + 2 * ROW_GAP);
+		}
+		for (const { y } of view.groups) {
+			context.fillStyle = theme.panel;
+			context.fillRect(0, RULER_PIXELS + y - view.scroll, view.gutter, GROUP_PIXELS - 4);
+		}
 	}
 	context.textBaseline = 'middle';
-	for (const { group, y } of view.groups) {
-		const at = RULER_PIXELS + y - view.scroll;
-		context.fillStyle = theme.panel;
-		context.fillRect(0, at, view.width, GROUP_PIXELS - 4);
-		context.fillStyle = theme.text;
-		context.font = `bold ${CANVAS_FONT}`;
-		context.fillText(shorten(groupTitle(view, group), Math.floor(view.width / 6.6)), 6, at + (GROUP_PIXELS - 4) / 2);
-	}
-	context.font = CANVAS_FONT;
+	drawGroupTitles(view, theme);
 	for (const row of view.rows) {
 		const y = view.narrow ? RULER_PIXELS + row.y - view.scroll + TITLE_PIXELS / 2 : lineY(view, row, 0) + LINE_PIXELS / 2;
 		const room = view.narrow ? view.width - 8 : view.gutter - 12;

@@ -4,10 +4,10 @@
 
 const MOST_PLACES = 5;
 
+// "2.40 s to 2.90 s", "up to 572 ms", and the same as shares of the wall time.
 function rangeOfCost(low, high, wall) {
-	const span = formatNs(low) === formatNs(high) ? formatNs(low) : `${formatNs(low)} to ${formatNs(high)}`;
-	const share = shareText(low, wall) === shareText(high, wall) ? shareText(high, wall) : `${shareText(low, wall)} to ${shareText(high, wall)}`;
-	return { span, share };
+	const range = (from, to) => (from === to ? to : low > 0 ? `${from} to ${to}` : `up to ${to}`);
+	return { span: range(formatNs(low), formatNs(high)), share: range(shareText(low, wall), shareText(high, wall)) };
 }
 
 function placeText(place) {
@@ -24,7 +24,7 @@ function placeButtons(finding) {
 }
 
 function figureText(figure) {
-	const unit = /_(ns|bytes)$/.exec(figure.name);
+	const unit = /(?:^|_)(ns|bytes)$/.exec(figure.name);
 	const perSecond = /_bytes_per_second$/.test(figure.name);
 	if (!isKnown(figure.value))
 		return 'n/a';
@@ -39,7 +39,7 @@ function figureList(finding) {
 	if (!finding.figures.length)
 		return null;
 	return h('details', { class: 'figures' }, h('summary', {}, 'The figures it rests on'), h('dl', { class: 'list' }, finding.figures.map((figure) =>
-		[h('dt', {}, words(figure.name).replace(/ (ns|bytes per second|bytes)$/, '')),
+		[h('dt', {}, words(figure.name).replace(/ (ns|bytes per second|bytes)$/, '') || figure.name),
 			h('dd', {}, figureText(figure), figure.source ? h('span', { class: 'origin' }, ` (${figure.source})`) : null)])));
 }
 

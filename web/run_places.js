@@ -16,11 +16,14 @@ function phasesSection(run) {
 	};
 	const jump = (which) => [which, (phase, view) => foundPhase(view, phase, which)];
 	const busy = (category) => category === 'kernel' || /^(transfer_|local_copy)/.test(category);
-	return reportTable('phases', 'Phases', [nameColumn('phase', 'name'), textColumn('domain', 'domain', { show: (row) => dataText(row.domain || '–') }),
+	const table = reportTable('phases', 'Phases', [nameColumn('phase', 'name'), textColumn('domain', 'domain', { show: (row) => dataText(row.domain || '–') }),
 		jumpColumn([jump('first'), jump('longest')]), countColumn('n', 'count'), countColumn('without an end', 'unended'), timeColumn('total', 'total_ns'),
 		timeColumn('covered', 'covered_ns'), timeColumn('median', 'median_ns'), timeColumn('max', 'max_ns'),
 		shareColumn('kernels', share((category) => category === 'kernel')), shareColumn('transfers', share((category) => /^transfer_/.test(category))),
 		shareColumn('idle', share((category) => !busy(category))), countColumn('commands', 'commands')], run.phases, '');
+	table.append(h('p', { class: 'note' }, 'Shares are of the time in which at least one was open, whatever other threads did then. Phases of several threads overlap; each counts in the total.',
+		run.phases_left_out > 0 ? ` ${run.phases_left_out} more names have no row.` : null));
+	return table;
 }
 
 function sitesSection(run) {

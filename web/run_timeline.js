@@ -164,11 +164,11 @@ function timelineLegend(view) {
 }
 
 function resizeTimeline(view) {
-	view.cssWidth = view.scroller.clientWidth;
+	view.cssWidth = printing ? PAPER_PIXELS : view.scroller.clientWidth;
 	layOut(view);
 	const room = Math.max(220, window.innerHeight * MOST_TIMELINE_SHARE);
 	view.wantedHeight = view.rowsHeight + RULER_PIXELS + 4;
-	view.scroller.style.height = `${Math.min(view.wantedHeight, printing ? 1000 : room) + 2}px`; // its border
+	view.scroller.style.height = `${Math.min(view.wantedHeight, printing ? PAPER_HEIGHT : room) + 2}px`; // its border
 	if (fitCanvas(view)) {
 		// The canvas stays where it is while the rows move below it.
 		view.spacer.style.height = `${Math.max(0, view.wantedHeight - view.height)}px`;

@@ -23,7 +23,7 @@
 #define TARE_TRACE_NAME_BYTES 128
 
 enum tare_trace_api {
-	TARE_TRACE_NO_API = 0,
+	TARE_TRACE_NO_API = 0, // phases alone, as yet
 	TARE_TRACE_OPENCL = 1,
 	TARE_TRACE_LEVELZERO = 2,
 	TARE_TRACE_CUDA = 3,

@@ -11,9 +11,8 @@
 
 // ---- first use
 
-// One start-up is no finding unless it is half of the working part; that of many kernels is from a
-// tenth on.
-#define ONE 0.5
+// One start-up is no finding unless it dominates; that of many kernels is from a tenth on.
+#define ONE 0.75
 #define MANY 0.10
 #define MANY_KERNELS 4
 // A first run is slow that takes so many times the median of the rest.
@@ -25,13 +24,27 @@ struct first_uses {
 };
 
 // What the first instance of a task ran for beyond the median of the others.
-static double slow_run_ns(const struct judging *judging, const struct tare_task *task,
-                          const struct tare_recorded_command *first)
+static double slow_run_ns(const struct tare_task *task, const struct tare_recorded_command *first)
 {
 	double run_ns = (double)(first->end_ns - first->start_ns);
 	bool compared = task->timed >= 3 && task->shapes == 1 && task->median_ns > 0;
-	(void)judging;
 	return compared && run_ns > SLOWER * task->median_ns ? run_ns - task->median_ns : 0;
+}
+
+// Whether the wait for a command's start is a first use already.
+static bool has_slow_gap(const struct judging *judging, const struct tare_recorded_command *command)
+{
+	size_t low = 0, high = judging->gap_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (judging->gaps[middle].to_ns < command->start_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < judging->gap_count &&
+	       judging_first_use_ns(judging, &judging->gaps[low]) >= FINDING_LEAST_NS &&
+	       judging->gaps[low].to_ns == command->start_ns;
 }
 
 static void add_slow_runs(struct judging *judging, struct finding_draft *draft,
@@ -46,10 +59,11 @@ static void add_slow_runs(struct judging *judging, struct finding_draft *draft,
 			continue;
 		for (size_t t = 0; t < judging->tables->task_count; t++) {
 			const struct tare_task *task = &judging->tables->tasks[t];
-			double run_ns = slow_run_ns(judging, task, command);
+			double run_ns = slow_run_ns(task, command);
 			if (run_ns <= 0 || !finding_is_of_task(judging, task, command))
 				continue;
 			sums->run_ns += run_ns;
+			sums->count += !has_slow_gap(judging, command);
 			finding_claim(draft, command->start_ns, command->end_ns);
 			finding_saw_command(draft, judging->order[i], command->start_ns,
 			                    command->end_ns, llround(run_ns));

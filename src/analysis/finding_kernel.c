@@ -145,7 +145,7 @@ int finding_one_kernel_dominates(struct judging *judging, struct tare_error *err
 static double lost_part(const struct judging *judging, const struct tare_task *task)
 {
 	const struct tare_recorded_device *device = device_of(judging, task);
-	if (!device || device->compute_units < 2 || !isfinite(task->waves) || task->groups == 0)
+	if (!device || !isfinite(task->waves) || task->groups == 0)
 		return 0;
 	return 1 - (double)task->groups / (task->waves * (double)device->compute_units);
 }

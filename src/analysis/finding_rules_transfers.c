@@ -3,6 +3,7 @@
 #include "analysis/findings_transfers.h"
 
 #define PAIR(name) "pairs_transfers " name " raise", "pairs_transfers " name " silent"
+#define FORM(arguments) "pipeline " arguments, "pipeline concurrent"
 
 const struct finding_rule finding_rules_transfers[] = {
 	{ { "transfers-dominate", "the device mostly copies while no kernel runs",
@@ -11,28 +12,28 @@ const struct finding_rule finding_rules_transfers[] = {
 	  true, finding_transfers_dominate },
 	{ { "overlap-missed", "chunks of copy, kernel, copy, and the host waits for each",
 	    "3 chunks; a gain of 5 % of their time and 1 % of the working part",
-	    "measured time − time predicted by the overlap model, a range", PAIR("overlap-missed") },
+	    "measured time − time predicted by the overlap model, a range", FORM("sequential") },
 	  true, finding_overlap },
 	{ { "single-queue", "chunks of copy, kernel, copy, not waited for, in one in-order queue",
-	    "as overlap-missed", "as overlap-missed", PAIR("single-queue") },
+	    "as overlap-missed", "as overlap-missed", FORM("default-queue") },
 	  true, NULL },
 	{ { "blocking-call", "chunks of copy, kernel, copy in several queues, but copies block",
 	    "as overlap-missed; half of the chunks have a blocking copy", "as overlap-missed",
-	    PAIR("blocking-call") },
+	    FORM("blocking") },
 	  true, NULL },
 	{ { "pageable-memory", "copies that need not block use plain host memory",
 	    "4 copies that do not block; their time is 5 % of the working part",
 	    "copy time − bytes / rate of pinned copies of this run; without any 0 to copy time, half of it "
 	    "for the rank",
-	    PAIR("pageable-memory") },
+	    FORM("pageable") },
 	  true, finding_pageable_memory },
 	{ { "allocation-in-loop", "memory objects are made between kernels",
-	    "before 4 kernels and every fourth one; 0.1 % of the working part",
-	    "time inside the calls that make and free them", PAIR("allocation-in-loop") },
+	    "before 4 kernels and every fourth one; with the first copies of them 1 % of the working part",
+	    "time inside the calls that make and free them; high: and the first copies of the objects", FORM("allocation") },
 	  false, finding_allocation_in_loop },
 	{ { "build-in-loop", "programs are built between kernels",
 	    "after the first kernel and before the last; 1 % of the working part",
-	    "time inside the calls; low: of it, the device idle", PAIR("build-in-loop") },
+	    "time inside the calls; low: of it, the device idle", FORM("build 4") },
 	  false, finding_build_in_loop },
 	{ { "small-transfers", "many copies so small that their fixed cost dominates",
 	    "100 copies of at most 64 KB; 2 % of the working part",

@@ -34,7 +34,7 @@ const struct finding_rule finding_rules_work[] = {
 	    "0 to kernel time × empty lanes", PAIR("odd-work-group-size") },
 	  true, finding_odd_work_group_size },
 	{ { "slow-first-use", "first launches take far longer than later ones",
-	    "50 % of the working part, or 10 % with 4 kernels",
+	    "75 % of the working part, or 10 % with 4 kernels",
 	    "call to start of first launches, and their run beyond 3 × the median",
 	    PAIR("slow-first-use") },
 	  true, finding_slow_first_use },

@@ -29,8 +29,10 @@ int finding_transfers_dominate(struct judging *judging, struct tare_error *error
 		const struct tare_recorded_command *c = &recording->commands[judging->order[i]];
 		if (!tables_is_transfer(c) || !judging_has_command(judging, c))
 			continue;
-		bytes += (double)c->amount;
 		finding_claim(&draft, c->start_ns, c->end_ns);
+		if (!finding_is_copy(judging, c))
+			continue;
+		bytes += (double)c->amount;
 		finding_saw_command(&draft, judging->order[i], c->start_ns, c->end_ns,
 		                    c->end_ns - c->start_ns);
 	}

@@ -147,7 +147,8 @@ static struct tare_recorded_phase *add(struct loading *l, const struct load_trac
 		return NULL;
 	*phase = (struct tare_recorded_phase){
 		.from_ns = ns, .to_ns = ns, .thread = track->thread, .parent = TARE_NO_INDEX,
-		.name = mark->name ? text_of(l, mark->name) : "(unnamed)", .domain = text_of(l, mark->domain),
+		.name = mark->name ? text_of(l, mark->name) : "(unnamed)",
+		.domain = text_of(l, mark->domain),
 		.source = tare_trace_record_flags(mark->head),
 	};
 	return phase;

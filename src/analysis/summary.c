@@ -67,6 +67,7 @@ struct sums {
 	uint64_t runs[2];  // of all, of kernels
 	uint64_t calls;    // that do not block
 	int64_t call_ns;   // of these
+	int64_t work_from_ns, work_to_ns; // without what only makes ready or tidies up
 };
 
 // A device may run a command inside the call that enqueues it.
@@ -85,6 +86,22 @@ static int64_t issue_time(const struct tare_recorded_command *command, bool time
 static bool is_launch(const struct tare_recorded_command *command)
 {
 	return !(command->flags & (TARE_COMMAND_BLOCKING | TARE_COMMAND_NESTED));
+}
+
+static bool is_mark(const struct tare_recorded_command *command)
+{
+	return command->kind == TARE_KIND_MARKER || command->kind == TARE_KIND_BARRIER;
+}
+
+// Programs map memory long before they have work for it, and let go of it long after.
+static bool begins_work(const struct tare_recorded_command *command)
+{
+	return !is_mark(command) && command->kind != TARE_KIND_MAP;
+}
+
+static bool ends_work(const struct tare_recorded_command *command)
+{
+	return !is_mark(command) && command->kind != TARE_KIND_UNMAP;
 }
 
 static void sum_command(const struct tare_recorded_command *command, struct sums *sums,
@@ -106,6 +123,12 @@ static void sum_command(const struct tare_recorded_command *command, struct sums
 		sums->calls++;
 		sums->call_ns = tables_add(sums->call_ns, call_ns);
 	}
+	if (begins_work(command) && (sums->work_from_ns == TARE_NO_TIME ||
+	                             command->enter_ns < sums->work_from_ns))
+		sums->work_from_ns = command->enter_ns;
+	if (ends_work(command) &&
+	    (sums->work_to_ns == TARE_NO_TIME || last_ns > sums->work_to_ns))
+		sums->work_to_ns = last_ns;
 	if (summary->working_from_ns == TARE_NO_TIME ||
 	    command->enter_ns < summary->working_from_ns)
 		summary->working_from_ns = command->enter_ns;
@@ -150,7 +173,7 @@ static void sum_commands(const struct tables_context *context, struct tables_pac
 {
 	const struct tare_recording *recording = context->recording;
 	const struct tare_view *view = context->view;
-	struct sums sums = { 0 };
+	struct sums sums = { .work_from_ns = TARE_NO_TIME, .work_to_ns = TARE_NO_TIME };
 	summary->working_from_ns = summary->working_to_ns = TARE_NO_TIME;
 	for (size_t i = 0; i < recording->command_count; i++)
 		if (tables_has_command_of_any_name(context, &recording->commands[i]))
@@ -162,6 +185,10 @@ static void sum_commands(const struct tables_context *context, struct tables_pac
 	pace->issued = sums.runs[pace->kernels];
 	if (summary->working_from_ns == TARE_NO_TIME)
 		return;
+	if (sums.work_from_ns != TARE_NO_TIME && sums.work_to_ns > sums.work_from_ns) {
+		summary->working_from_ns = sums.work_from_ns;
+		summary->working_to_ns = sums.work_to_ns;
+	}
 	// Where the program says what it is about nothing of that is start-up.
 	if (view->spans && view->span_count > 0) {
 		summary->working_from_ns = view->spans[0].from_ns;

@@ -96,9 +96,9 @@ static void write_bash(FILE *file)
 	      "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
 	      "\telif [ \"$command\" = render ]; then\n"
 	      "\t\tCOMPREPLY=($(compgen -f -- \"$current\"))\n"
-	      "\telif [ \"$command\" = report ]; then\n"
+	      "\telif [[ $command == report || $command == export ]]; then\n"
 	      "\t\tCOMPREPLY=($(compgen -d -- \"$current\"))\n"
-	      "\telif [ \"$command\" = record ]; then\n"
+	      "\telif [[ $command == record || $command == run ]]; then\n"
 	      "\t\tCOMPREPLY=($(compgen -c -f -- \"$current\"))\n"
 	      "\telif [ \"$command\" = help ]; then\n"
 	      "\t\tCOMPREPLY=($(compgen -W '",
@@ -183,9 +183,9 @@ static void write_zsh(FILE *file)
 		}
 		if (c == TARE_COMMAND_RENDER)
 			fputs(" \\\n\t\t\t'1:result:_files -g \"*.json\"'", file);
-		if (c == TARE_COMMAND_REPORT)
+		if (c == TARE_COMMAND_REPORT || c == TARE_COMMAND_EXPORT)
 			fputs(" \\\n\t\t\t'1:trace:_files -/'", file);
-		if (c == TARE_COMMAND_RECORD)
+		if (c == TARE_COMMAND_RECORD || c == TARE_COMMAND_RUN)
 			fputs(" \\\n\t\t\t'(-):program:_command_names -e'"
 			      " \\\n\t\t\t'*::argument:_normal'",
 			      file);
@@ -256,7 +256,7 @@ static void write_fish(FILE *file)
 		write_fish_quoted(option->summary, file);
 		fputc('\n', file);
 	}
-	fputs("complete -c tare -n '__fish_seen_subcommand_from render record report' -F\n"
+	fputs("complete -c tare -n '__fish_seen_subcommand_from render record report run export' -F\n"
 	      "complete -c tare -n '__fish_seen_subcommand_from help' -a '",
 	      file);
 	write_commands(" ", file);

@@ -71,6 +71,8 @@ struct guest_thread {
 	// Private to src/guest.
 	struct guest_phase_open *phases;     // how many are open, by domain
 	struct guest_walk *walk;             // of its stack, in progress
+	struct guest_walks *walks;           // that it has made lately
+	uint32_t walks_track;                // whose they are
 	uint64_t loss_from, loss_to;         // host ticks
 	union tare_trace_record *forking;    // the record of a fork that is under way
 	struct guest_thread *following;

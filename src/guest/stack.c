@@ -5,8 +5,11 @@
 
 #include "guest/internal.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <unwind.h>
 
 enum {
@@ -22,10 +25,29 @@ struct guest_walk {
 	struct guest_walk *outer; // that a signal handler of the program has interrupted
 	uint64_t cfa;             // of the last frame: they ascend
 	uint32_t steps, count;
+	bool interrupted;         // it went through a signal handler
+	struct again *again;      // filled on the way; NULL: not wanted
 	uint64_t frame[MOST_FRAMES];
 	jmp_buf out;
 };
 
+// A walk that this thread has made lately, to be told again by what it read: where each return address
+// lay, and what it was. Only x86-64 has them all below a frame's CFA.
+struct again {
+	uint64_t frame, caller; // of guest_stack, and the frame pointer of who called it
+	uint32_t process, id, count;
+	const uint64_t *slot[MOST_STEPS];
+	uint64_t value[MOST_STEPS];
+};
+enum { AGAIN = 32, TOP_BYTES = 64 * 1024 };
+struct guest_walks {
+	uint64_t top;  // the end of the thread's own stack
+	uint32_t hits; // not counted yet
+	struct again again[AGAIN];
+};
+
+static _Atomic uint64_t all_walks, all_hits;
+static int64_t walk_ps, hit_ps; // as calibrated
 static uint64_t ours_from, ours_to;
 static struct guest_map *stacks; // ids by hash and generation
 static _Atomic uint32_t defined, defined_in; // stacks of the process, and of which
@@ -56,6 +78,18 @@ const void *__wrap__Unwind_Find_FDE(void *address, void *bases)
 	return table;
 }
 
+static void note_slot(struct guest_walk *walk, uint64_t address)
+{
+	struct again *again = walk->again;
+	const uint64_t *slot = (const uint64_t *)(uintptr_t)walk->cfa - 1;
+	if (walk->cfa <= again->frame)
+		return; // below guest_stack
+	if (*slot != address)
+		walk->interrupted = true;
+	again->slot[again->count] = slot;
+	again->value[again->count++] = address;
+}
+
 static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *argument)
 {
 	struct guest_walk *walk = argument;
@@ -66,6 +100,9 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *argum
 	if (!address || astray || walk->steps++ >= MOST_STEPS)
 		return _URC_NORMAL_STOP;
 	walk->cfa = cfa;
+	walk->interrupted |= interrupted;
+	if (walk->again)
+		note_slot(walk, address);
 	add_frame(walk, address + (interrupted != 0));
 	return walk->count == MOST_FRAMES ? _URC_NORMAL_STOP : _URC_NO_REASON;
 }
@@ -75,6 +112,7 @@ static void walk_stack(struct guest_thread *thread, struct guest_walk *walk)
 	walk->outer = thread->walk;
 	walk->cfa = 0;
 	walk->steps = walk->count = 0;
+	walk->interrupted = false;
 	if (!_setjmp(walk->out)) {
 		thread->walk = walk;
 		_Unwind_Backtrace(on_frame, walk);
@@ -115,30 +153,120 @@ static __attribute__((noinline)) uint32_t define(const struct guest_walk *walk, 
 	return id;
 }
 
-static inline uint32_t find(bool may_define)
+// ---- walks told again
+
+#if defined(__x86_64__)
+
+extern void *__libc_stack_end;
+
+static struct guest_walks *walks_of(struct guest_thread *thread)
+{
+	struct guest_walks *walks = thread->walks;
+	if (!walks) {
+		walks = guest_memory(sizeof *walks);
+		thread->walks = walks;
+	}
+	// A state goes from thread to thread.
+	if (walks && thread->walks_track != thread->track) {
+		thread->walks_track = thread->track;
+		memset(walks->again, 0, sizeof walks->again);
+		// The C library puts its own data at the end of a thread's stack.
+		walks->top = (uint64_t)getpid() == (uint64_t)syscall(SYS_gettid) ?
+			(uint64_t)(uintptr_t)__libc_stack_end : (uint64_t)pthread_self();
+	}
+	return walks;
+}
+
+static struct again *place_again(struct guest_walks *walks, uint64_t frame, uint64_t address)
+{
+	uint64_t hash = (frame ^ address << 7) * UINT64_C(0x9e3779b97f4a7c15);
+	return &walks->again[hash >> 59];
+}
+
+// Whether all that a walk read is as it was. It lies on this thread's own stack, above us.
+static __attribute__((no_sanitize("address", "thread"))) bool holds(const struct again *again)
+{
+	for (uint32_t i = 0; i < again->count; i++)
+		if (*(const volatile uint64_t *)again->slot[i] != again->value[i])
+			return false;
+	return true;
+}
+
+static bool can_be_told_again(const struct guest_walks *walks, const struct guest_walk *walk)
+{
+	return !walk->interrupted && walk->again->count && walk->cfa <= walks->top &&
+	       walks->top - walk->cfa < TOP_BYTES;
+}
+
+static void count_walk(struct guest_walks *walks)
+{
+	uint64_t hits = atomic_fetch_add(&all_hits, walks->hits) + walks->hits;
+	uint64_t made = atomic_fetch_add(&all_walks, 1) + 1;
+	walks->hits = 0;
+	if (walk_ps)
+		__atomic_store_n(&guest_header->self_stack_cost_ps,
+		                 (int64_t)(((double)walk_ps * (double)made +
+		                            (double)hit_ps * (double)hits) / (double)(made + hits)),
+		                 __ATOMIC_RELAXED);
+}
+
+#endif
+
+static uint32_t find(struct guest_thread *thread, struct guest_walk *walk, bool may_define)
+{
+	const void *key;
+	uint32_t id;
+	walk_stack(thread, walk);
+	if (!walk->count)
+		return 0;
+	key = key_of(walk);
+	id = (uint32_t)guest_map_find(stacks, key, 0);
+	return id || !may_define ? id : define(walk, key);
+}
+
+__attribute__((noinline)) uint32_t guest_stack(void)
 {
 	struct guest_thread *thread = guest_this;
 	struct guest_walk walk;
-	const void *key;
 	uint32_t id;
 	if (!thread)
 		return 0;
-	walk_stack(thread, &walk);
-	if (!walk.count)
-		return 0;
-	key = key_of(&walk);
-	id = (uint32_t)guest_map_find(stacks, key, 0);
-	return id || !may_define ? id : define(&walk, key);
-}
-
-uint32_t guest_stack(void)
-{
-	return find(true);
+	walk.again = NULL;
+#if defined(__x86_64__)
+	const uint64_t *frame = __builtin_frame_address(0);
+	struct guest_walks *walks = walks_of(thread);
+	struct again *again =
+		walks ? place_again(walks, (uint64_t)(uintptr_t)frame, frame[1]) : NULL;
+	if (again && again->id && again->frame == (uint64_t)(uintptr_t)frame &&
+	    again->caller == frame[0] && again->process == thread->process && holds(again)) {
+		if (++walks->hits == 1 << 16)
+			count_walk(walks);
+		return again->id;
+	}
+	if (again) {
+		again->id = again->count = 0;
+		again->frame = (uint64_t)(uintptr_t)frame;
+		again->caller = frame[0];
+		again->process = thread->process;
+		count_walk(walks);
+	}
+	walk.again = again;
+#endif
+	id = find(thread, &walk, true);
+#if defined(__x86_64__)
+	// A handler of the program's may have taken the place meanwhile: then its frame is another.
+	if (again && again->frame == (uint64_t)(uintptr_t)frame && can_be_told_again(walks, &walk))
+		again->id = id;
+#endif
+	return id;
 }
 
 uint32_t guest_stack_seen(void)
 {
-	return find(false);
+	struct guest_thread *thread = guest_this;
+	struct guest_walk walk;
+	walk.again = NULL;
+	return thread ? find(thread, &walk, false) : 0;
 }
 
 void guest_site(struct guest_thread *thread, uint8_t flags, uint64_t of, uint32_t stack)

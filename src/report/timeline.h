@@ -33,6 +33,7 @@ struct timeline {
 	uint32_t *command_row;     // where a command of the recording is among the rows; TARE_NO_INDEX
 	uint32_t *wait_at;         // what the rows wait for, one row after the other: indices into the
 	size_t wait_count;         // recording's waits
+	size_t all_waits;          // of the view's rows
 	struct tare_gap *gaps;     // pieces of idle time
 	size_t gap_count, gap_capacity;
 	// By index of the recording.

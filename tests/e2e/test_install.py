@@ -43,7 +43,8 @@ def test_man_pages_completions_and_schema_are_there(installed):
     if shutil.which("scdoc"):
         wanted += [f"share/man/man1/tare{page}.1" for page in
                    ("", "-devices", "-latency", "-bandwidth", "-peak", "-matmul", "-overlap",
-                    "-checkup", "-record", "-report", "-render")]
+                    "-checkup", "-record", "-report", "-run", "-export",
+                    "-render")]
     assert set(wanted) <= files, files
 
 

@@ -114,15 +114,19 @@ static __attribute__((noinline)) void write_twice(void)
 
 static void forked(void)
 {
-	pid_t child;
+	pid_t child = 0;
 	int status;
 
-	write_twice();
-	child = fork();
-	if (child == 0) {
+	// The child does what the parent did, by the same stack.
+	for (int side = 0; side < 2; side++) {
 		write_twice();
-		_exit(0);
+		if (side == 0)
+			child = fork();
+		if (child != 0)
+			break;
 	}
+	if (child == 0)
+		_exit(0);
 	if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
 		exit(1);
 }

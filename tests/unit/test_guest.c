@@ -524,6 +524,45 @@ static void cost_is_printed(void **state)
 	assert_int_equal(run_recorded(folder, "", measure_cost, NULL), 0);
 }
 
+static int harvests;
+
+static void count_harvest(void)
+{
+	harvests++;
+}
+
+// What a driver registers for its end: by then nothing of it may be called any more, and what it had
+// has been taken.
+static void driver_ends(void)
+{
+	if (atomic_load(&guest_alive))
+		_exit(8);
+	if (!harvests)
+		_exit(9);
+}
+
+static int begin_with_phases(void *argument)
+{
+	(void)argument;
+	if (!guest_begin(TARE_TRACE_NO_API, NULL) || guest_header->api != TARE_TRACE_NO_API)
+		return 1;
+	atexit(driver_ends);
+	if (!guest_begin(TARE_TRACE_OPENCL, count_harvest) ||
+	    !guest_begin(TARE_TRACE_CUDA, no_harvest))
+		return 2;
+	return 0;
+}
+
+static void an_api_may_come_after_phases(void **state)
+{
+	struct guest_trace trace;
+	(void)state;
+	assert_int_equal(run_recorded(folder, NULL, begin_with_phases, NULL), 0);
+	trace = only_trace();
+	assert_int_equal(trace.header->api, TARE_TRACE_OPENCL);
+	unload(&trace);
+}
+
 int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -536,6 +575,7 @@ int main(int argc, char **argv)
 		TEST(killed_process_shows_the_call_that_it_was_in),
 		TEST(closed_descriptors_are_no_harm),
 		TEST(errno_is_kept),
+		TEST(an_api_may_come_after_phases),
 		TEST(delay_and_duration_bound_the_events),
 		TEST(exec_leaves_a_whole_file),
 		cmocka_unit_test(kill_loses_no_record),

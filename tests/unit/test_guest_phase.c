@@ -307,6 +307,8 @@ static int mark_itt_times(void *argument)
 	itt.frame_submit(domain, NULL, from, to);
 	itt.frame_submit(domain, NULL, from, UINT64_MAX);
 	itt.frame_submit(domain, NULL, UINT64_MAX, to);
+	itt.frame_submit(domain, NULL, UINT64_MAX, UINT64_MAX);
+	itt.frame_submit(domain, NULL, 0, to);
 	itt.frame_submit(domain, NULL, to + 1, to);
 	itt.task_begin_ex(domain, NULL, from, ITT_CLIENT_NULL, ITT_CLIENT_NULL, NULL);
 	itt.task_end_ex(domain, NULL, to);

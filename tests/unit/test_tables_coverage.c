@@ -299,6 +299,14 @@ static void losses_and_cost_come_from_the_processes(void **state)
 	assert_int_equal(coverage->stalled_ns, 88);
 	assert_int_equal(coverage->self_cost_ns, 2 * 150 + 3 * 50);
 	assert_near(coverage->self_cost_share, 450.0 / 1000000);
+	// Of a view's spans together.
+	struct tare_view view = tare_view_all(&run->recording);
+	view.spans = (const struct tare_time_span[]){ { 0, 600 }, { 1000, 1400 } };
+	view.span_count = 2;
+	tare_tables_free(&run->tables);
+	assert_int_equal(tare_tables_compute(&run->recording, &view, &run->ledgers, NULL, 0, &run->tables,
+	                                     NULL), 0);
+	assert_near(coverage->self_cost_share, 450.0 / 1000);
 	process->self_call_cost_ps = 0;
 	compute(run);
 	assert_int_equal(coverage->self_cost_ns, TARE_NO_TIME);

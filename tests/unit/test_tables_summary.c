@@ -357,6 +357,33 @@ static void start_up_is_not_judged(void **state)
 	assert_true(fabs(summary->kernel_share - 0.08) < 1e-12);
 }
 
+// What the program calls a phase has no start-up: the view's ledger is judged, whatever was enqueued
+// when.
+static void all_of_a_phase_is_judged(void **state)
+{
+	static const struct tare_time_span spans[] = { { 0, 300000 }, { 500000, 1000000 } };
+	struct run *run = *state;
+	const struct tare_run_summary *summary;
+	run->view.spans = spans;
+	run->view.span_count = 2;
+	run->view.phase = "load";
+	run->processes[0].cpu_ns = 600000;
+	run->ledger.wall_ns = 800000;
+	run->ledger.parts_ns[TARE_LEDGER_COMPUTING] = 700000;
+	run->ledger.parts_ns[TARE_LEDGER_TO_DEVICE] = 100000;
+	add(run, 600000, 1000, 610000, 710000);
+	summary = compute(run);
+	assert_int_equal(summary->wall_ns, 800000);
+	assert_int_equal(summary->working_from_ns, 0);
+	assert_int_equal(summary->working_to_ns, 1000000);
+	assert_int_equal(summary->bound, TARE_BOUND_HOST);
+	assert_int_equal(summary->bound_ns[TARE_BOUND_HOST], 700000);
+	assert_string_equal(summary->verdict, "This phase is host-bound: the device waits for what the program "
+	                                      "does on the host 87.5 % of the time");
+	assert_null(strstr(summary->evidence, "not judged"));
+	assert_true(isnan(summary->cpu_utilisation));
+}
+
 // ---- figures
 
 static void shares_are_of_the_unions_ledger(void **state)
@@ -433,6 +460,7 @@ int main(void)
 		WITH_RUN(what_is_usual_decides),
 		WITH_RUN(first_launches_are_the_hosts),
 		WITH_RUN(the_evidence_has_the_figures),
+		WITH_RUN(all_of_a_phase_is_judged),
 		WITH_RUN(without_commands_or_times_nothing_is_claimed),
 		WITH_RUN(start_up_is_not_judged),
 		WITH_RUN(shares_are_of_the_unions_ledger),

@@ -179,6 +179,7 @@ static void host_work_is_no_gain_for_sure(void **state)
 // A run that is concurrent already gains next to nothing.
 static void what_overlaps_already_gains_nothing(void **state)
 {
+	size_t known = 0;
 	(void)state;
 	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
 		for (int one = 0; one < 2; one++) {
@@ -192,8 +193,15 @@ static void what_overlaps_already_gains_nothing(void **state)
 			                           .one_copy_engine = one },
 			    &measured_ns);
 			assert_int_equal(gain.beside, TARE_TOGETHER_SEEN);
-			assert_true(fabs(gain.predicted_ns / (double)measured_ns - 1) < 0.05);
+			assert_true((double)measured_ns > 0.98 * gain.predicted_low_ns);
+			assert_true((double)measured_ns < 1.05 * gain.predicted_high_ns);
+			if (gain.copies != TARE_TOGETHER_UNKNOWN)
+				assert_true(fabs(gain.predicted_ns / (double)measured_ns - 1) <
+				            0.05);
+			known += gain.copies == (one ? TARE_TOGETHER_APART : TARE_TOGETHER_SEEN);
 		}
+	// Most show their engines.
+	assert_true(known >= 10);
 }
 
 // ---- what is no pipeline
@@ -278,6 +286,22 @@ static void the_part_with_the_largest_gain(void **state)
 	free(made);
 }
 
+// Several commands of a stage are one chunk, and what has no copies is no chunk but work.
+static void a_stage_may_have_several_commands(void **state)
+{
+	struct made *made = new_run();
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		int64_t at_ns = 1000 + i * 400000;
+		add_chunk(made, at_ns, 50000, 0, 0);
+		add_chunk(made, at_ns + 60000, 50000, 100000, 100000);
+	}
+	struct tare_overlap_gain gain = gain_of(made, 0);
+	assert_int_equal(gain.chunks, 6);
+	assert_true(fabs(gain.predicted_low_ns / 800000 - 1) < 0.01);
+	free(made);
+}
+
 static void one_engine_for_all_gains_nothing(void **state)
 {
 	struct made *made = new_run();
@@ -342,6 +366,7 @@ int main(void)
 		cmocka_unit_test(says_why_there_is_no_prediction),
 		cmocka_unit_test(a_device_that_is_not_there),
 		cmocka_unit_test(the_part_with_the_largest_gain),
+		cmocka_unit_test(a_stage_may_have_several_commands),
 		cmocka_unit_test(one_engine_for_all_gains_nothing),
 		cmocka_unit_test(a_device_of_the_hosts_cores_may_gain_nothing),
 		cmocka_unit_test(more_chunks_than_are_simulated),

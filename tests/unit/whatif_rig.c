@@ -145,12 +145,14 @@ static void chunk(struct rig *rig, uint32_t number)
 	if (p->form == RIG_BUILD)
 		calls(rig, TARE_ROLE_BUILD, p->build_ns ? p->build_ns : 3000000);
 	for (int i = 0; i < 2 && p->form == RIG_ALLOCATION; i++)
-		calls(rig, TARE_ROLE_ALLOCATE, ALLOCATE_NS);
+		calls(rig, TARE_ROLE_ALLOCATE, p->allocate_ns ? p->allocate_ns : ALLOCATE_NS);
 	enqueue(rig, queue, TARE_KIND_WRITE, p->in_ns, blocking, stages);
 	enqueue(rig, queue, TARE_KIND_KERNEL, p->work_ns, false, false);
 	if (wait_each)
 		finish(rig);
 	enqueue(rig, queue, TARE_KIND_READ, p->out_ns, blocking, stages);
+	if (p->form == RIG_WAITING)
+		finish(rig);
 }
 
 // Fills in what the model knows at the end.

@@ -13,6 +13,7 @@ enum rig_form {
 	RIG_PAGEABLE,      // three queues, plain memory: the call of a copy returns when it has ended
 	RIG_ALLOCATION,    // three queues, two buffers made for each chunk
 	RIG_BUILD,         // three queues, a program built for each chunk
+	RIG_WAITING,       // three queues, nothing blocks, but a wait for each chunk
 };
 
 struct rig_pipeline {
@@ -24,6 +25,7 @@ struct rig_pipeline {
 	bool probe;                     // copies of both directions before, at once and alone
 	int64_t pause_ns;               // the host computes before each chunk
 	int64_t build_ns;               // of a program; 0: 3000000
+	int64_t allocate_ns;            // of a buffer; 0: 30000
 };
 
 // Runs it. *span_ns is from the start of the pipeline's first command to the end of its last.

@@ -1,0 +1,588 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of a run, opened in headless Chromium: its tables, and the timeline by wheel, pointer and keys."""
+import base64
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(__file__))
+import run_pages  # noqa: E402
+from page_browser import CHROMIUM, DRIVER, chromium  # noqa: E402, F401
+from run_browser import RunPage  # noqa: E402
+
+TARE = os.environ.get('TARE')
+MAKE = os.environ.get('TARE_MAKE_TRACE')
+pytestmark = [pytest.mark.skipif(not TARE or not MAKE, reason='TARE and TARE_MAKE_TRACE name no programs (run through meson)'),
+              pytest.mark.skipif(not CHROMIUM or not DRIVER, reason='chromium or chromium-driver is not installed')]
+COMMANDS = 600
+BIG = 1000000
+PLACE = 301  # the command that the finding is about
+
+
+def made(folder, commands):
+    trace, page = folder / f'{commands}.tare', folder / f'{commands}.html'
+    subprocess.run([MAKE, str(commands), trace], check=True)
+    subprocess.run([TARE, 'report', trace, '--html', page], check=True, capture_output=True)
+    return page
+
+
+@pytest.fixture(scope='session')
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp('runs')
+
+
+@pytest.fixture(scope='session')
+def small(folder):
+    """A page with a finding at a known place and a table that is long enough for a filter."""
+    page = made(folder, COMMANDS)
+    report, text = run_pages.read(page)
+    header, tables = run_pages.decode(text)
+    at = tables['commands']['number'].index(PLACE)
+    place = {'from_ns': tables['commands']['start'][at], 'to_ns': tables['commands']['end'][at], 'command': PLACE, 'what': 'it',
+             'site': None, 'count': 3, 'cost_ns': 5000}
+    report['findings'].append({'id': 'made-up', 'title': 'A <b>title</b>', 'evidence': 'because', 'cost_ns': 7000, 'cost_low_ns': 5000,
+                               'cost_high_ns': 9000, 'source': 'model', 'confidence': 'possible', 'advice': 'do', 'occurrences': 3,
+                               'device': None, 'device_number': None, 'figures': [{'name': 'some_ns', 'value': 1500, 'source': 'model'}],
+                               'places': [place], 'claims_ns': 9000, 'shared_ns': 0})
+    for i in range(20):
+        report['api'].append({**report['api'][0], 'function': f'clMadeUp{i}', 'count': i + 1, 'nested': 0, 'total_ns': 1000 * (i * 7 % 20), 'max_ns': 1000})
+    run_pages.rewrite(page, folder / 'small.html', report)
+    return {'path': folder / 'small.html', 'report': report, 'header': header, **tables}
+
+
+@pytest.fixture
+def page(chromium):
+    return RunPage(chromium)
+
+
+def moment(ns):
+    """As the page writes moments: in the unit that fits, to the nanosecond."""
+    for unit, digits in (('s', 9), ('ms', 6), ('µs', 3)):
+        if abs(ns) >= 10 ** digits:
+            return f'{ns // 10 ** digits}.{ns % 10 ** digits:0{digits}d} {unit}'
+    return f'{ns} ns'
+
+
+# ---- the report
+
+def test_console_is_empty_and_nothing_is_requested(page, small):
+    page.open(small['path'], fresh=True)
+    for key in 'nnpfw0':
+        page.key(key)
+    page.settle()
+    assert page.console() == []
+    events = [json.loads(entry['message'])['message'] for entry in page.browser.get_log('performance')]
+    asked = [event['params']['request']['url'] for event in events if event['method'] == 'Network.requestWillBeSent']
+    assert [url for url in asked if not url.startswith(('file:', 'data:', 'chrome:'))] == []  # chrome: is the browser's first tab
+
+
+def test_tables_have_the_rows_of_the_report(page, small):
+    page.open(small['path'])
+    rows = page.js('''return Object.fromEntries([...document.querySelectorAll("main > section[id]")].map((section) =>
+        [section.id, section.querySelectorAll("tbody tr").length]))''')
+    for name in ('tasks', 'transfers', 'api', 'queues', 'phases', 'builds', 'devices'):
+        assert rows[name] == len(small['report'][name]), name
+    assert page.js('return document.querySelectorAll(".finding").length') == len(small['report']['findings'])
+    parts = [part for part in small['report']['ledgers'][0]['parts'] if part['ns'] > 0]
+    assert page.js('return document.querySelectorAll(".ledger tbody")[0].rows.length') == len(parts)
+    assert page.js('return document.querySelectorAll(".ledger-bar")[0].children.length') == len(parts)
+
+
+def test_ledger_bar_is_to_scale(page, small):
+    page.open(small['path'])
+    ledger = small['report']['ledgers'][0]
+    parts = [part for part in ledger['parts'] if part['ns'] > 0]
+    widths = page.js('return [...document.querySelector(".ledger-bar").children].map((part) => part.getBoundingClientRect().width)')
+    for part, width in zip(parts, widths):
+        assert abs(width / sum(widths) - part['ns'] / ledger['wall_ns']) < 0.01, part
+
+
+def test_columns_sort_and_rows_are_filtered(page, small):
+    page.open(small['path'])
+    sort = '''const table = document.querySelector("#api table"); const header = [...table.querySelectorAll("th[scope=col]")].find((th) => th.textContent === "n");
+        header.querySelector("button").click();
+        return [header.getAttribute("aria-sort"), [...table.tBodies[0].rows].map((row) => row.cells[header.cellIndex].textContent)]'''
+    counts = sorted(row['count'] for row in small['report']['api'])
+    assert page.js(sort) == ['ascending', [str(n) for n in counts]]
+    assert page.js(sort) == ['descending', [str(n) for n in reversed(counts)]]
+    left = page.js('''const input = document.querySelector("#api input"); input.value = "madeup1"; input.dispatchEvent(new Event("input"));
+        return [...document.querySelectorAll("#api tbody tr")].filter((row) => !row.hidden).length''')
+    assert left == 11
+    RunPage.shown = None
+
+
+def test_hostile_names_stay_text(page, small):
+    page.open(small['path'])
+    assert page.js('return document.querySelector(".finding[data-id=made-up] h3").textContent') == 'A <b>title</b>'
+
+
+@pytest.mark.parametrize('how', ['click', 'keyboard'])
+def test_finding_leads_to_its_place(page, small, how):
+    page.open(small['path'])
+    page.key('f')
+    button = 'document.querySelector(".finding[data-id=made-up] .places button")'
+    if how == 'click':
+        page.js(f'{button}.click()')
+    else:
+        page.js(f'{button}.focus()')
+        page.press('Enter', 'Enter', 13)
+    page.settle()
+    at = small['commands']['number'].index(PLACE)
+    assert page.selected()['kind'] == 'command' and page.selected()['id'] == at
+    view, start, end = page.view(), small['commands']['start'][at], small['commands']['end'][at]
+    assert view['from'] <= start and end <= view['to'] and view['to'] - view['from'] < (view['most'] - view['least']) / 4
+    assert page.js('return [document.activeElement === timelineView.canvas, timelineView.range]') == [True, {'from': start, 'to': end}]
+
+
+@pytest.mark.parametrize('section, label', [('tasks', 'longest'), ('tasks', 'first'), ('transfers', 'longest'), ('queues', 'first'), ('phases', 'longest'),
+                                            ('builds', 'show'), ('api', 'longest')])
+def test_rows_lead_to_the_timeline(page, small, section, label):
+    page.open(small['path'])
+    page.js('document.querySelector(`#${arguments[0]} tbody tr [data-jump=${arguments[1]}]`).click()', section, label)
+    page.settle()
+    chosen, commands, header = page.selected(), small['commands'], small['header']
+    row = small['report'][section][0]
+    if section == 'tasks':
+        mine = [i for i in range(COMMANDS) if header['kinds'][commands['kind'][i]] == 'kernel' and
+                header['strings'][header['kernels'][commands['object'][i]]] == row['name']]
+        lengths = {i: commands['end'][i] - commands['start'][i] for i in mine}
+        wanted = min(mine) if label == 'first' else max(mine, key=lambda i: (lengths[i], -i))
+        assert chosen['id'] == wanted and lengths[max(lengths, key=lengths.get)] == row['max_ns']
+    elif section == 'queues':
+        assert chosen['id'] == next(i for i in range(COMMANDS) if header['queues'][commands['queue'][i]]['number'] == row['number'])
+    elif section == 'transfers':
+        assert header['kinds'][commands['kind'][chosen['id']]] == row['kind']
+    elif section == 'builds':
+        assert chosen['kind'] == 'call' and small['calls']['enter'][chosen['id']] == row['at_ns']
+    elif section == 'phases':
+        lengths = [end - start for start, end, name in zip(small['phases']['from'], small['phases']['to'], small['phases']['name'])
+                   if header['strings'][name] == row['name']]
+        assert small['phases']['to'][chosen['id']] - small['phases']['from'][chosen['id']] == max(lengths)
+    else:
+        table = small['calls' if chosen['kind'] == 'call' else 'commands']
+        assert table['exit'][chosen['id']] - table['enter'][chosen['id']] == row['max_ns']
+
+
+# ---- the timeline's picture
+
+def test_every_bar_has_its_place_and_none_overlap(page, small):
+    page.open(small['path'])
+    rows = page.js('''return timelineView.rows.map((row) => ({kind: row.kind, lines: row.lanes.map((line) => line.map((lane) =>
+        ({kind: lane.source.kind, call: lane.source.call === true, ids: [...lane.ids]})))}))''')
+    counts = {}
+    for row in rows:
+        for lane in itertools.chain.from_iterable(row['lines']):
+            table = {'command': 'commands', 'call': 'calls', 'gap': 'gaps', 'phase': 'phases', 'callback': 'callbacks'}[lane['kind']]
+            names = ('from', 'to') if table in ('gaps', 'phases') else ('enter', 'exit') if lane['call'] or table != 'commands' else ('start', 'end')
+            spans = [(small[table][names[0]][i], small[table][names[1]][i]) for i in lane['ids']]
+            assert all(a[0] <= b[0] and a[1] <= b[0] for a, b in zip(spans, spans[1:])), row['kind']
+            key = (row['kind'], lane['kind'])
+            counts[key] = counts.get(key, 0) + len(lane['ids'])
+    assert counts[('queue', 'command')] == counts[('engine', 'command')] == counts[('calls', 'command')] == COMMANDS
+    assert counts[('calls', 'call')] == len(small['calls']['enter'])
+    assert counts[('gaps', 'gap')] == len(small['gaps']['from'])
+    assert counts[('phases', 'phase')] == len(small['phases']['from'])
+
+
+@pytest.mark.parametrize('zoom', [1, 7, 300])
+def test_pixels_show_what_is_covered(page, small, zoom):
+    """Of each lane, what the rectangles cover sums to the time that its bars take."""
+    page.open(small['path'])
+    lanes = page.js('''const view = timelineView; const length = view.most - view.least; const from = view.least + length / 3;
+        if (arguments[0] > 1) { view.from = from; view.to = from + length / arguments[0]; }
+        const nsPerPixel = spanOf(view) / (view.width - view.gutter);
+        return view.rows.flatMap((row) => row.lanes.flat()).map((lane) => { const pixels = new Pixels(view.width);
+            let wide = 0; let unsure = 0; // bars wider than 3 pixels leave one to their neighbour
+            const strokes = {labels: [], add: (style, x, y, width) => { wide += width + (width > 2 ? 1 : 0); unsure += width > 2 && width <= 3; }};
+            addLane(strokes, view, lane, {y: 0, height: 9}, pixels);
+            return {densest: Math.max(...pixels.cover), covered: pixels.cover.reduce((sum, each) => sum + each, 0) + wide, unsure, wanted: coveredTime(lane, view.from, view.to) / nsPerPixel,
+                bars: lane.ids.length, kind: lane.source.kind, call: lane.source.call === true, ids: [...lane.ids], from: view.from, to: view.to,
+                ns: nsPerPixel}; })''', zoom)
+    for lane in lanes:
+        if lane['kind'] == 'command':
+            names = ('enter', 'exit') if lane['call'] else ('start', 'end')
+            truth = sum(max(0, min(small['commands'][names[1]][i], lane['to']) - max(small['commands'][names[0]][i], lane['from'])) for i in lane['ids'])
+            assert abs(truth / lane['ns'] - lane['wanted']) < 1e-3
+        assert lane['densest'] < 2  # a bar wider than a pixel is drawn as it is
+        assert abs(lane['covered'] - lane['wanted']) <= 1.5 + lane['unsure'] + 0.005 * lane['wanted'], lane['kind']
+
+
+def test_no_more_than_a_rectangle_a_pixel_and_lane(page, small):
+    page.open(small['path'])
+    assert page.js('''const view = timelineView; const lanes = view.rows.flatMap((row) => row.lanes.flat()).length;
+        return [1, 3, 30, 1000].every((zoom) => { view.to = view.most; view.from = view.most - (view.most - view.least) / zoom; drawFrame(view);
+            return view.rectangles > 0 && view.rectangles <= 2 * lanes * view.width; })''')
+
+
+def test_gap_causes_differ_without_colour(page, small):
+    page.open(small['path'])
+    patterns = page.js('''return Object.keys(CATEGORIES).filter((name) => /^idle/.test(categoryTitle(name))).map((name) =>
+        [PAINTS[PAINT_OF.category[name]].pattern, categoryTitle(name)])''')
+    assert all(pattern != 'solid' for pattern, _ in patterns) and len({title for _, title in patterns}) == len(patterns)
+    legend = page.js('return document.querySelector(".paints").textContent')
+    for cause in {small['header']['causes'][cause] for cause in small['gaps']['cause']}:
+        assert page.js('return categoryTitle(arguments[0])', cause) in legend
+
+
+def test_titles_are_those_of_the_text(page, small):
+    page.open(small['path'])
+    assert page.js('return timelineView.timeline.header.causes.map(categoryTitle)') == small['header']['cause_titles']
+
+
+# ---- moving
+
+def test_wheel_zooms_about_the_pointer(page, small):
+    page.open(small['path'])
+    for x, delta in ((700, -400), (700, -400), (400, -300), (900, 200)):
+        before, at = page.view(), page.js('return timeAt(timelineView, arguments[0])', x)
+        page.mouse('mouseWheel', x, 100, deltaX=0, deltaY=delta)
+        page.settle(0.15)
+        after = page.view()
+        assert (after['to'] - after['from'] < before['to'] - before['from']) == (delta < 0)
+        if after['from'] > after['least'] and after['to'] < after['most']:
+            assert abs(page.js('return timeAt(timelineView, arguments[0])', x) - at) < 2e-3 * (after['to'] - after['from'])
+
+
+def test_shift_wheel_and_drag_pan(page, small):
+    page.open(small['path'])
+    for _ in range(4):
+        page.key('+')
+    page.settle(0.1)
+    for gesture in ('wheel', 'drag'):
+        before = page.view()
+        if gesture == 'wheel':
+            page.mouse('mouseWheel', 700, 100, deltaX=0, deltaY=100, modifiers=8)
+        else:
+            page.mouse('mousePressed', 700, 100, button='left', clickCount=1)
+            page.mouse('mouseMoved', 650, 100, button='left', buttons=1)
+            page.mouse('mouseMoved', 600, 100, button='left', buttons=1)
+            page.mouse('mouseReleased', 600, 100, button='left', clickCount=1)
+        page.settle(0.15)
+        after = page.view()
+        shift = 100 * (before['to'] - before['from']) / (before['width'] - before['gutter'])
+        assert abs(after['from'] - before['from'] - shift) < 0.02 * shift, gesture
+        assert abs((after['to'] - after['from']) - (before['to'] - before['from'])) < 1
+
+
+def test_shift_drag_measures(page, small):
+    page.open(small['path'])
+    page.js('showTimes(timelineView, timelineView.most - 1e6, timelineView.most)')
+    page.settle(0.1)
+    before = page.view()
+    page.mouse('mousePressed', 500, 100, button='left', clickCount=1, modifiers=8)
+    for x in (550, 700):
+        page.mouse('mouseMoved', x, 100, button='left', buttons=1, modifiers=8)
+    page.mouse('mouseReleased', 700, 100, button='left', clickCount=1, modifiers=8)
+    chosen = page.js('return timelineView.range')
+    wanted = 200 * (before['to'] - before['from']) / (before['width'] - before['gutter'])
+    assert abs(chosen['to'] - chosen['from'] - wanted) < 0.01 * wanted
+    assert page.view() == before
+    note = page.js('return document.querySelector(".range").textContent')
+    assert note.startswith('Range: ' + page.js('return formatNs(arguments[0], 5)', chosen['to'] - chosen['from']))
+    starts, ends, engine = (small['commands'][name] for name in ('start', 'end', 'engine'))
+    busy = sum(max(0, min(end, chosen['to']) - max(start, chosen['from'])) for start, end, which in zip(starts, ends, engine) if which == 0)
+    assert busy > 0
+    assert f'compute {page.js("return significant(arguments[0], 3)", 100 * busy / (chosen["to"] - chosen["from"]))} %' in note
+
+
+def test_pinch_zooms(page, small):
+    page.open(small['path'], width=360)
+    before = page.view()
+    box = page.js('document.getElementById("timeline-section").scrollIntoView(); const box = timelineView.canvas.getBoundingClientRect(); return [box.left, box.top]')
+    fingers = lambda apart: [{'x': box[0] + 160 + side * apart, 'y': box[1] + 80, 'id': n} for n, side in enumerate((-1, 1))]  # noqa: E731
+    page.cdp('Input.dispatchTouchEvent', type='touchStart', touchPoints=fingers(30))
+    for apart in (40, 60, 90):
+        page.cdp('Input.dispatchTouchEvent', type='touchMove', touchPoints=fingers(apart))
+    page.cdp('Input.dispatchTouchEvent', type='touchEnd', touchPoints=[])
+    page.settle(0.15)
+    after = page.view()
+    assert 0.2 < (after['to'] - after['from']) / (before['to'] - before['from']) < 0.6
+
+
+def test_keys_move(page, small):
+    page.open(small['path'], motion='reduce')
+    whole = page.view()
+    span = lambda view: view['to'] - view['from']  # noqa: E731
+    for zoom, back in (('+', '-'), ('w', 's')):
+        page.key(zoom)
+        assert span(page.view()) < 0.9 * span(whole)
+        page.key(back)
+        assert abs(span(page.view()) - span(whole)) < 2
+    for _ in range(6):
+        page.key('+')
+    for right, left in (('ArrowRight', 'ArrowLeft'), ('d', 'a')):
+        start = page.view()['from']
+        page.key(right)
+        assert page.view()['from'] > start
+        page.key(left)
+        assert abs(page.view()['from'] - start) < 2
+    page.key('End')
+    assert page.view()['to'] == whole['most'] and span(page.view()) < span(whole) / 3
+    page.key('Home')
+    assert page.view()['from'] == whole['least']
+    # Without motion there is nothing in between.
+    page.key('0')
+    assert page.view() == whole
+
+
+def test_motion_is_shown_unless_it_is_not_wanted(page, small):
+    for motion, at_once in (('no-preference', False), ('reduce', True)):
+        page.open(small['path'], motion=motion)
+        assert page.js('''zoomToTimes(timelineView, 1e7, 1.01e7);
+            return Math.abs(spanOf(timelineView) - 1e5 / 0.6) < 1''') is at_once
+        page.settle()
+        assert page.js('return Math.abs(spanOf(timelineView) - 1e5 / 0.6) < 1')
+
+
+# ---- selecting
+
+def expected_fields(small, row):
+    commands, header = small['commands'], small['header']
+    kind = header['kinds'][commands['kind'][row]]
+    kernel = kind == 'kernel'
+    return {'kind': kind, 'number': str(commands['number'][row]), 'enqueue': moment(commands['enter'][row]), 'start': moment(commands['start'][row]),
+            'submit': moment(commands['submitted'][row]), 'end': moment(commands['end'][row]),
+            'queue': f'queue {header["queues"][commands["queue"][row]]["number"]}', 'device': header['devices'][0]['name'],
+            **({} if kernel else {'direction': {1: 'to device', 2: 'from device'}[commands['direction'][row]]})}, \
+        header['strings'][header['kernels'][commands['object'][row]]] if kernel else kind
+
+
+def test_keys_select_and_fields_are_the_commands(page, small):
+    page.open(small['path'])
+    page.choose(0)
+    order = sorted((i for i in range(COMMANDS) if small['commands']['queue'][i] == small['commands']['queue'][0]), key=lambda i: small['commands']['start'][i])
+    seen = []
+    for key in 'nnnpn':
+        page.key(key)
+        row = page.selected()['id']
+        seen.append(order.index(row) - order.index(0))
+        fields, name = expected_fields(small, row)
+        assert fields.items() <= page.fields().items()
+        assert page.js('return document.querySelector(".timeline-details h4").textContent') == name
+        assert page.js('return document.getElementById("announce").textContent').startswith(f'{name}, ')
+    assert seen == [1, 2, 3, 2, 3]
+    page.key('ArrowDown')
+    assert page.selected()['row'] == page.js('return timelineView.rows[timelineView.rows.findIndex((row) => row.kind === "queue") + 1].title')
+    page.key('f', seconds=0.35)
+    low, high = page.js('return timesOf(timelineView, timelineView.selected)')
+    assert 0.5 < (high - low) / (page.view()['to'] - page.view()['from']) < 0.7
+    page.key('Escape')
+    assert page.selected() is None
+
+
+def test_click_selects_what_is_under_it(page, small):
+    page.open(small['path'], motion='reduce')
+    page.choose(30)
+    page.key('f')
+    page.settle(0.1)
+    x, y = page.js('''const place = placesOf(timelineView, timelineView.selected).find((each) => !each.call);
+        return [pixelAt(timelineView, (place.from + place.to) / 2), place.y + 8]''')
+    page.key('Escape')
+    page.mouse('mousePressed', x, y, button='left', clickCount=1)
+    page.mouse('mouseReleased', x, y, button='left', clickCount=1)
+    assert page.selected()['id'] == 30
+    # The tooltip has the fields, too.
+    page.mouse('mouseMoved', x + 2, y)
+    page.settle(0.1)
+    tip = page.js('return [timelineView.tip.hidden, timelineView.tip.innerText]')
+    assert not tip[0]
+    for title, value in expected_fields(small, 30)[0].items():
+        assert f'{title}: {value}' in tip[1]
+
+
+def waits_of(small, row):
+    first = sum(small['commands']['waits'][:row])
+    return small['waits']['command'][first:first + small['commands']['waits'][row]]
+
+
+def test_arrows_are_the_dependencies(page, small):
+    page.open(small['path'])
+    some = [row for row in range(COMMANDS) if small['commands']['waits'][row]][5:200:40]
+    assert some
+    for row in some:
+        page.choose(row)
+        arrows = page.js('return arrowsOf(timelineView, arguments[0])', row)
+        wait = sorted((arrow['fromCommand'], arrow['toCommand']) for arrow in arrows if arrow['kind'] == 'wait')
+        waiters = [other for other in range(row, COMMANDS) if row in waits_of(small, other)]
+        assert wait == sorted([(other, row) for other in waits_of(small, row)] + [(row, other) for other in waiters])
+        for arrow in arrows:
+            start = small['commands']['enter' if arrow['kind'] == 'call' else 'end'][arrow['fromCommand']]
+            assert [arrow['from'], arrow['to']] == [start, small['commands']['start'][arrow['toCommand']]]
+        assert [arrow['kind'] for arrow in arrows].count('call') == 1
+        assert page.js('return document.querySelectorAll("[data-field=\'waits for\'] button").length') == len(waits_of(small, row))
+
+
+def test_search_counts_and_steps(page, small):
+    page.open(small['path'])
+    header, commands = small['header'], small['commands']
+    name = header['strings'][header['kernels'][3]]
+    hits = [i for i in range(COMMANDS) if header['kinds'][commands['kind'][i]] == 'kernel' and header['strings'][header['kernels'][commands['object'][i]]] == name]
+    page.js('startSearch(timelineView, arguments[0])', name.upper())
+    assert page.js('return timelineView.search.count') == len(hits) > 3
+    stepped = []
+    for _ in range(3):
+        page.js('stepFound(timelineView, 1)')
+        stepped.append(page.selected()['id'])
+    assert stepped == hits[:3]
+    page.js('stepFound(timelineView, -1)')
+    assert page.selected()['id'] == hits[1] and page.js('return timelineView.found.textContent') == f'2 of {len(hits)}'
+    page.js('chooseSlice(timelineView, commandSlice(timelineView, arguments[0])); stepFound(timelineView, 1)', hits[-1])
+    assert page.selected()['id'] == hits[0]
+    call = header['functions'][small['calls']['function'][0]]['name']
+    page.js('startSearch(timelineView, arguments[0])', call)
+    assert page.js('return timelineView.search.count') == sum(header['functions'][f]['name'] == call for f in small['calls']['function'] + commands['function'])
+    # Commands and calls are passed in the order of time.
+    both = sorted([(at, 0, i) for i, at in enumerate(commands['enter'])] + [(at, 1, i) for i, at in enumerate(small['calls']['enter'])])
+    page.js('startSearch(timelineView, "cl"); chooseSlice(timelineView, {kind: "call", id: 40})')
+    at = both.index((small['calls']['enter'][40], 1, 40))
+    for direction, place in ((-1, at - 1), (-1, at - 2), (1, at - 1), (1, at), (1, at + 1)):
+        page.js('stepFound(timelineView, arguments[0])', direction)
+        assert (page.selected()['kind'] == 'call', page.selected()['id']) == (both[place][1] == 1, both[place][2])
+    page.js('startSearch(timelineView, "no such name")')
+    assert page.js('return [timelineView.search.count, timelineView.found.textContent]') == [0, 'Nothing is called "no such name"']
+
+
+def test_nested_calls_have_lines_of_their_own(page, small, folder):
+    calls = {**small['calls'], 'depth': [i % 3 for i in range(len(small['calls']['enter']))]}
+    tables = {name: small[name] for name in small['header']['tables']}
+    page.open(run_pages.rewrite(small['path'], folder / 'variant.html', timeline=run_pages.encode(small['header'], {**tables, 'calls': calls})))
+    lines = page.js('''return timelineView.rows.filter((row) => row.kind === "calls").map((row) => row.lanes.map((line) =>
+        line.filter((lane) => lane.source.kind === "call").flatMap((lane) => [...lane.ids])))''')
+    for depth in range(3):
+        assert {i % 3 for row in lines for i in row[depth]} == {depth}
+
+
+# ---- for everyone
+
+@pytest.mark.parametrize('width, scheme', [(360, 'light'), (1280, 'dark')])
+def test_nothing_hangs_over_the_edge_and_text_can_be_read(page, small, width, scheme):
+    page.open(small['path'], width=width, scheme=scheme)
+    page.choose(PLACE)
+    assert page.js('return document.documentElement.scrollWidth') <= width
+    poor = page.js('''
+        const parse = (text) => { const parts = text.match(/[\\d.]+/g).map(Number); return {rgb: parts.slice(0, 3), alpha: parts.length > 3 ? parts[3] : 1}; };
+        const hex = (rgb) => "#" + rgb.map((each) => Math.round(each).toString(16).padStart(2, "0")).join("");
+        const behind = (element) => { for (let at = element; at; at = at.parentElement) { const back = parse(getComputedStyle(at).backgroundColor);
+            if (back.alpha === 1) return back.rgb; } return parse(getComputedStyle(document.documentElement).backgroundColor).rgb; };
+        const contrast = (a, b) => { const [x, y] = [luminance(a), luminance(b)].sort((m, n) => n - m); return (x + 0.05) / (y + 0.05); };
+        const bad = [];
+        for (const element of document.querySelectorAll("body *")) {
+            if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()) || !element.checkVisibility() || element.closest("script"))
+                continue;
+            const ratio = contrast(hex(parse(getComputedStyle(element).color).rgb), hex(behind(element)));
+            if (ratio < 4.5) bad.push([element.tagName, element.className, element.textContent.slice(0, 40), ratio]);
+        }
+        for (const [i, paint] of PAINTS.entries()) {
+            const colour = paintColour(i); const back = themeColour("--back");
+            if (contrast(inkOn(colour), colour) < 4.5) bad.push(["label", paint.title]);
+            if (contrast(colour, back) < 3) bad.push(["bar", paint.title, contrast(colour, back)]);
+        }
+        return bad;''')
+    assert poor == []
+
+
+def test_landmarks_and_names(page, small):
+    page.open(small['path'])
+    assert page.js('''return [document.querySelectorAll("main").length, document.querySelectorAll("h1").length,
+        [...document.querySelectorAll("main > section")].every((section) => section.getAttribute("aria-label") || document.getElementById(section.getAttribute("aria-labelledby"))),
+        [...document.querySelectorAll("button, input")].every((element) => element.textContent.trim() || element.getAttribute("aria-label") || element.labels.length),
+        timelineView.canvas.getAttribute("role"), timelineView.canvas.tabIndex]''') == [1, 1, True, True, 'application', 0]
+    assert f'{COMMANDS} commands' in page.js('return timelineView.canvas.getAttribute("aria-label")')
+    page.js('timelineView.searchInput.focus()')
+    for _ in range(12):
+        page.press('Tab', 'Tab', 9)
+        if page.js('return document.activeElement === timelineView.canvas'):
+            break
+    assert page.js('return getComputedStyle(document.activeElement).outlineStyle') == 'solid'
+    assert page.js('return document.activeElement === timelineView.canvas')
+
+
+def test_paper_is_light_and_has_the_timeline(page, small):
+    page.open(small['path'], scheme='dark')
+    corner = 'return [...timelineView.context.getImageData(timelineView.width - 3, timelineView.height - 3, 1, 1).data].slice(0, 3)'
+    dark = page.js(corner)
+    printed = base64.b64decode(page.cdp('Page.printToPDF', printBackground=True)['data'])
+    assert printed.startswith(b'%PDF') and len(printed) > 20000
+    page.js('window.dispatchEvent(new Event("beforeprint"))')
+    assert page.js(corner) == [255, 255, 255] != dark
+    assert page.js('return document.documentElement.classList.contains("printing")')
+    page.js('window.dispatchEvent(new Event("afterprint"))')
+    assert page.js(corner) == dark
+
+
+# ---- what is not there
+
+def variants(small):
+    header, tables = small['header'], {name: small[name] for name in small['header']['tables']}
+    none = {'commands': {**tables['commands'], **{name: [None] * COMMANDS for name in ('submitted', 'start', 'end')},
+                         **{name: [255] * COMMANDS for name in ('lane', 'engine', 'engine_lane')}}}
+    every = [name for name in tables]
+    one = {name: {key: values[:1] if name in ('commands', 'shapes', 'memories') else [] for key, values in columns.items()} for name, columns in tables.items()}
+    one['commands']['waits'] = [0]
+    return {
+        'no times': (header, {**tables, **none, 'gaps': {key: [] for key in tables['gaps']}}, 'No command has times of the device', True),
+        'nothing': (*run_pages.without_rows(header, tables, *every), 'no command, no call and no phase was recorded', False),
+        'no length': ({**header, 'run_ns': 0, 'from_ns': 0, 'to_ns': 0}, tables, 'has no length', False),
+        'one event': (header, one, 'Press n', True),
+        'calls only': (*run_pages.without_rows(header, tables, 'commands', 'waits', 'gaps'), 'No command was enqueued', True),
+        'left out': ({**header, 'left_out': {'commands': 0, 'calls': 1234, 'waits': 0, 'callbacks': 0, 'phases': 0, 'gaps': 0, 'why': 'because <of> it'}}, tables,
+                     'Left out of the timeline: 1234 calls; because <of> it', True),
+        'several hosts': ({**header, 'processes': [header['processes'][0], {**header['processes'][0], 'host': 'other'}]}, tables, '(process 0)', True),
+    }
+
+
+@pytest.mark.parametrize('name', ['no times', 'nothing', 'no length', 'one event', 'calls only', 'left out', 'several hosts', 'damaged', 'too large'])
+def test_what_is_missing_is_said(page, small, folder, name):
+    if name in ('damaged', 'too large'):
+        text, says, drawn = ('AAAA', 'The timeline could not be drawn', False) if name == 'damaged' else ('', '--page-size', False)
+    else:
+        header, tables, says, drawn = variants(small)[name]
+        text = run_pages.encode(header, tables)
+    page.open(run_pages.rewrite(small['path'], folder / 'variant.html', timeline=text))
+    assert page.js('return [timelineView !== null, document.querySelectorAll("canvas").length]') == [drawn, int(drawn)]
+    heard = page.js('''const canvas = document.querySelector("canvas"); return document.getElementById("timeline-section").textContent +
+        (canvas ? canvas.getAttribute("aria-label") + timelineView.rows.map((row) => row.title).join() : "")''')
+    assert says in heard
+    if drawn:
+        for key in ('n', 'n', 'p', 'ArrowDown', 'f', '0'):
+            page.key(key)
+    else:
+        page.js('document.querySelector(".finding .places button").click()')
+        assert says in page.js('return document.getElementById("announce").textContent')
+    page.settle(0.25)
+    assert page.console() == []
+
+
+# ---- size
+
+def test_million_commands(page, folder):
+    began = time.monotonic()
+    path = made(folder, BIG)
+    print(f'made in {time.monotonic() - began:.1f} s, {path.stat().st_size / 1e6:.1f} MB')
+    assert path.stat().st_size < 60e6
+    page.browser.set_page_load_timeout(120)
+    page.open(path)
+    loaded, parts = page.js('return [performance.now(), timelineView.loadedMs]')
+    frames, gaps = page.browser.execute_async_script('''
+        const done = arguments[0]; const view = timelineView; const length = view.most - view.least; const gaps = [];
+        view.from = view.least + length * 0.4; view.to = view.from + length / 20; view.frameTimes.length = 0;
+        let last = performance.now(); let left = 90;
+        const step = (at) => { gaps.push(at - last); last = at; if (!left--) { done([[...view.frameTimes], gaps]); return; }
+            if (left % 30 === 0) zoomAt(view, 600, 0.2); panBy(view, 7); requestAnimationFrame(step); };
+        requestAnimationFrame(step);''')
+    print(f'loaded in {loaded:.0f} ms, of which timeline {parts:.0f} ms; a frame while panning takes {statistics.median(frames):.1f} ms, '
+          f'95 % below {sorted(frames)[int(0.95 * len(frames))]:.1f} ms; between frames {statistics.median(gaps):.1f} ms')
+    assert len(frames) > 60
+    # Goals are 5 s and 50 ms on a machine of its own; tests share theirs.
+    assert loaded < 4 * 5000
+    assert statistics.median(frames) < 4 * 50
+    assert page.js('return timelineView.timeline.commands.count') >= BIG - 2  # whole chunks of three
+    page.key('n')
+    assert page.fields()['number'] is not None
+    assert page.console() == []

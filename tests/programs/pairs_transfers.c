@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// For findings about transfers a program that must raise it, and a like one that must not:
+// pairs_transfers NAME raise|silent. Those about overlap have the forms of the pipeline example.
+#include "program.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MEGABYTE ((size_t)1 << 20)
+#define TIMES 40
+
+struct pair {
+	struct program program;
+	cl_mem memory;
+	char *host;  // on 64 bytes, two megabytes
+	bool raise;
+};
+
+static void write_to(const struct pair *pair, const char *from, size_t at, size_t bytes)
+{
+	check(clEnqueueWriteBuffer(pair->program.queue, pair->memory, CL_TRUE, at, bytes, from, 0,
+	                           NULL, NULL),
+	      "clEnqueueWriteBuffer");
+}
+
+static void read_to(const struct pair *pair, char *to, size_t bytes)
+{
+	check(clEnqueueReadBuffer(pair->program.queue, pair->memory, CL_TRUE, 0, bytes, to, 0, NULL,
+	                          NULL),
+	      "clEnqueueReadBuffer");
+}
+
+// A kernel over so many items.
+static void work(const struct pair *pair, size_t items)
+{
+	check(clEnqueueNDRangeKernel(pair->program.queue, pair->program.kernel, 1, NULL, &items,
+	                             NULL, 0, NULL, NULL),
+	      "clEnqueueNDRangeKernel");
+	check(clFinish(pair->program.queue), "clFinish");
+}
+
+static void transfers_dominate(const struct pair *pair)
+{
+	for (int i = 0; i < TIMES; i++) {
+		if (pair->raise || i == 0)
+			write_to(pair, pair->host + (i & 1) * 64, 0, MEGABYTE);
+		work(pair, pair->raise ? ITEMS : MEGABYTE / sizeof(int));
+	}
+}
+
+static void small_transfers(const struct pair *pair)
+{
+	for (size_t i = 0; i < 2000; i++)
+		if (pair->raise)
+			write_to(pair, pair->host + i * 256, i * 256, 256);
+		else if (i % 100 == 0)
+			write_to(pair, pair->host + i * 256, 0, MEGABYTE);
+	work(pair, ITEMS);
+}
+
+static void unaligned_transfers(const struct pair *pair)
+{
+	for (int i = 0; i < TIMES; i++)
+		write_to(pair, pair->host + i * 64 + (pair->raise ? 1 : 0), 0, MEGABYTE);
+	work(pair, ITEMS);
+}
+
+static void duplicate_transfers(const struct pair *pair)
+{
+	for (int i = 0; i < TIMES; i++) {
+		if (!pair->raise)
+			memset(pair->host, i, MEGABYTE);
+		write_to(pair, pair->host, 0, MEGABYTE);
+		work(pair, ITEMS);
+	}
+}
+
+static void ping_pong(const struct pair *pair)
+{
+	for (int i = 0; i < TIMES; i++) {
+		work(pair, ITEMS);
+		read_to(pair, pair->host, MEGABYTE);
+		if (!pair->raise)
+			memset(pair->host, i, MEGABYTE);
+		write_to(pair, pair->host, 0, MEGABYTE);
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*run)(const struct pair *pair);
+} pairs[] = {
+	{ "transfers-dominate", transfers_dominate },
+	{ "small-transfers", small_transfers },
+	{ "unaligned-transfers", unaligned_transfers },
+	{ "duplicate-transfers", duplicate_transfers },
+	{ "ping-pong", ping_pong },
+};
+
+int main(int argument_count, char **arguments)
+{
+	struct pair pair = { .raise = false };
+	void (*run)(const struct pair *) = NULL;
+	cl_int status;
+
+	for (size_t i = 0; argument_count == 3 && i < sizeof pairs / sizeof *pairs; i++)
+		if (strcmp(pairs[i].name, arguments[1]) == 0)
+			run = pairs[i].run;
+	pair.raise = run && strcmp(arguments[2], "raise") == 0;
+	if (!run || (!pair.raise && strcmp(arguments[2], "silent") != 0)) {
+		fprintf(stderr, "usage: pairs_transfers NAME raise|silent\n  NAME:");
+		for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+			fprintf(stderr, " %s", pairs[i].name);
+		fputs("\n", stderr);
+		return 2;
+	}
+	pair.program = open_program(0);
+	pair.memory = clCreateBuffer(pair.program.context, CL_MEM_READ_WRITE, MEGABYTE, NULL, &status);
+	check(status, "clCreateBuffer");
+	check(clSetKernelArg(pair.program.kernel, 0, sizeof pair.memory, &pair.memory),
+	      "clSetKernelArg");
+	pair.host = aligned_alloc(64, 2 * MEGABYTE);
+	if (!pair.host)
+		return 1;
+	memset(pair.host, 1, 2 * MEGABYTE);
+	run(&pair);
+	clReleaseMemObject(pair.memory);
+	free(pair.host);
+	close_program(&pair.program);
+	return 0;
+}

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings about transfers and overlap: the forms of the pipeline example as the engine model runs them,
+// at several speeds, and copies made by hand at the thresholds.
+#include "analysis/findings.h"
+#include "whatif_rig.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct tare_findings judge(const struct made *made)
+{
+	struct tare_view view = tare_view_all(&made->recording);
+	struct tare_ledgers ledgers;
+	struct tare_tables tables;
+	struct tare_findings findings;
+	assert_int_equal(tare_ledgers_compute(&made->recording, &view, &ledgers, NULL), 0);
+	assert_int_equal(tare_tables_compute(&made->recording, &view, &ledgers, NULL, 0, &tables, NULL),
+	                 0);
+	assert_int_equal(tare_findings_find(&made->recording, &view, &ledgers, &tables, &findings, NULL),
+	                 0);
+	tare_tables_free(&tables);
+	tare_ledgers_free(&ledgers);
+	return findings;
+}
+
+static const struct tare_finding *find(const struct tare_findings *findings, const char *id)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (strcmp(findings->at[i].id, id) == 0)
+			return &findings->at[i];
+	return NULL;
+}
+
+static bool says(const struct tare_findings *findings, const char *words)
+{
+	for (size_t i = 0; i < findings->unjudged_count; i++)
+		if (strstr(findings->unjudged[i], words))
+			return true;
+	return false;
+}
+
+static const char *text_of(const struct tare_findings *findings, char text[400])
+{
+	text[0] = '\0';
+	for (size_t i = 0; i < findings->count; i++)
+		snprintf(text + strlen(text), 400 - strlen(text), " %s", findings->at[i].id);
+	return text;
+}
+
+// ---- the forms of the pipeline
+
+static const struct {
+	enum rig_form form;
+	const char *id;
+} forms[] = {
+	{ RIG_SEQUENTIAL, "overlap-missed" }, { RIG_CONCURRENT, NULL },
+	{ RIG_DEFAULT_QUEUE, "single-queue" }, { RIG_BLOCKING, "blocking-call" },
+	{ RIG_PAGEABLE, "pageable-memory" }, { RIG_ALLOCATION, "allocation-in-loop" },
+	{ RIG_BUILD, "build-in-loop" }, { RIG_WAITING, "overlap-missed" },
+};
+enum { FORMS = sizeof forms / sizeof *forms };
+
+static void check_form(size_t form, const struct made *made, const char *what)
+{
+	struct tare_findings findings = judge(made);
+	char text[400];
+	for (size_t i = 0; i < FORMS; i++)
+		if (forms[i].id) {
+			bool own = forms[form].id && strcmp(forms[i].id, forms[form].id) == 0;
+			if ((find(&findings, forms[i].id) != NULL) != own)
+				fail_msg("form %zu, %s: '%s' is%s raised; raised are:%s", form, what,
+				         forms[i].id, own ? " not" : "",
+				         text_of(&findings, text));
+		}
+	if (forms[form].form == RIG_CONCURRENT && findings.count > 0)
+		fail_msg("the well-behaved form, %s, raises%s", what, text_of(&findings, text));
+	tare_findings_free(&findings);
+}
+
+static void each_form_raises_its_own_finding_at_any_speed(void **state)
+{
+	static const int64_t speeds_ns[] = { 60000, 300000, 3000000 };
+	static const uint32_t chunks[] = { 8, 16, 40 };
+	(void)state;
+	for (size_t i = 0; i < FORMS; i++)
+		for (size_t j = 0; j < 3; j++)
+			for (size_t k = 0; k < 3; k++)
+				for (int one = 0; one < 2; one++) {
+					char what[100];
+					int64_t span_ns;
+					struct made *made = rig_run(
+					    &(struct rig_pipeline){ .form = forms[i].form,
+					                            .chunks = chunks[k],
+					                            .in_ns = speeds_ns[j],
+					                            .work_ns = (1 + one) * speeds_ns[j],
+					                            .out_ns = speeds_ns[j],
+					                            .allocate_ns = speeds_ns[j] / 10,
+					                            .one_copy_engine = one },
+					    &span_ns);
+					snprintf(what, sizeof what, "%u chunks of %ld ns, %d engines",
+					         chunks[k], (long)speeds_ns[j], 2 - one);
+					check_form(i, made, what);
+					free(made);
+				}
+}
+
+static void the_gain_is_the_models(void **state)
+{
+	struct rig_pipeline pipeline = { .form = RIG_SEQUENTIAL, .chunks = 16, .in_ns = 300000,
+		                         .work_ns = 300000, .out_ns = 300000, .probe = false };
+	int64_t measured_ns, true_ns;
+	struct made *made = rig_run(&pipeline, &measured_ns);
+	struct tare_findings findings = judge(made);
+	const struct tare_finding *finding = find(&findings, "overlap-missed");
+	(void)state;
+	pipeline.form = RIG_CONCURRENT;
+	free(rig_run(&pipeline, &true_ns));
+	assert_non_null(finding);
+	assert_true(finding->modelled);
+	assert_true(finding->cost_low_ns < measured_ns - true_ns);
+	assert_true(finding->cost_high_ns > 0.95 * (double)(measured_ns - true_ns));
+	assert_true(finding->claim_count > 15);
+	assert_int_equal(finding->occurrences, 32);
+	tare_findings_free(&findings);
+	free(made);
+}
+
+static void little_gain_is_not_told(void **state)
+{
+	struct rig_pipeline pipeline = { .form = RIG_SEQUENTIAL, .chunks = 16, .in_ns = 10000,
+		                         .work_ns = 3000000, .out_ns = 10000 };
+	int64_t span_ns;
+	struct made *made = rig_run(&pipeline, &span_ns);
+	struct tare_findings findings = judge(made);
+	(void)state;
+	assert_null(find(&findings, "overlap-missed"));
+	tare_findings_free(&findings);
+	free(made);
+}
+
+static void without_times_nothing_is_raised_and_that_is_said(void **state)
+{
+	int64_t span_ns;
+	struct made *made = rig_run(&(struct rig_pipeline){ .form = RIG_DEFAULT_QUEUE, .chunks = 16,
+	                                                    .in_ns = 300000, .work_ns = 300000,
+	                                                    .out_ns = 300000 }, &span_ns);
+	(void)state;
+	for (size_t i = 0; i < made->recording.command_count; i++)
+		made->commands[i].start_ns = made->commands[i].end_ns = TARE_NO_TIME;
+	struct tare_findings findings = judge(made);
+	assert_int_equal(findings.count, 0);
+	assert_true(says(&findings, "no command has device times"));
+	tare_findings_free(&findings);
+	free(made);
+}
+
+static void within_the_residual_nothing_is_raised(void **state)
+{
+	int64_t span_ns;
+	struct made *made = rig_run(&(struct rig_pipeline){ .form = RIG_SEQUENTIAL, .chunks = 16,
+	                                                    .in_ns = 300000, .work_ns = 300000,
+	                                                    .out_ns = 300000 }, &span_ns);
+	(void)state;
+	made->devices[0].residual_ns = 50000000;
+	struct tare_findings findings = judge(made);
+	assert_int_equal(findings.count, 0);
+	tare_findings_free(&findings);
+	free(made);
+}
+
+static void why_nothing_was_predicted_is_said_where_it_matters(void **state)
+{
+	int64_t span_ns;
+	struct made *made = rig_run(&(struct rig_pipeline){ .form = RIG_DEFAULT_QUEUE, .chunks = 2,
+	                                                    .in_ns = 300000, .work_ns = 300000,
+	                                                    .out_ns = 300000 }, &span_ns);
+	struct tare_findings findings = judge(made);
+	(void)state;
+	assert_null(find(&findings, "single-queue"));
+	assert_true(says(&findings, "copies and kernels do not repeat"));
+	tare_findings_free(&findings);
+	free(made);
+}
+
+// ---- copies by hand
+
+struct copies {
+	uint8_t kind;       // WRITE
+	uint32_t count;
+	uint64_t bytes;
+	int64_t copy_ns;    // of each, in a call that blocks
+	int64_t call_ns;    // of the call beside it
+	int64_t think_ns;   // of the host, between two
+	uint8_t alignment, memory;
+	bool asynchronous;
+	bool read_first;    // the same place is read back before each
+	uint32_t places;    // different ones; 0: one
+	uint32_t aligned;   // so many more that are aligned, of a third of the time
+	uint32_t pinned;    // so many more from pinned memory, of a third of the time
+	int64_t work_ns;    // a kernel at the end
+};
+
+struct hand {
+	struct made *made;
+	struct tare_recorded_memory memory;
+	struct tare_recorded_place places[MADE_MOST];
+	int64_t now_ns;
+};
+
+static void copy(struct hand *hand, const struct copies *c, uint8_t kind, uint32_t place, int64_t copy_ns,
+                 uint8_t alignment, uint8_t memory)
+{
+	struct tare_recording *recording = &hand->made->recording;
+	int64_t enter_ns = hand->now_ns, start_ns = enter_ns + c->call_ns / 2;
+	int64_t exit_ns = c->asynchronous ? enter_ns + c->call_ns : enter_ns + c->call_ns + copy_ns;
+	struct tare_recorded_command command =
+	    made_plain_command(0, 0, kind, enter_ns, exit_ns, start_ns, start_ns, start_ns + copy_ns);
+	command.direction = kind == TARE_KIND_WRITE ? TARE_DIRECTION_TO_DEVICE
+	                                            : TARE_DIRECTION_FROM_DEVICE;
+	command.amount = c->bytes;
+	command.alignment = alignment;
+	command.memory = memory;
+	command.object = 0;
+	command.flags = c->asynchronous ? 0 : TARE_COMMAND_BLOCKING;
+	hand->places[recording->place_count++] = (struct tare_recorded_place){
+		(uint32_t)recording->command_count, place
+	};
+	made_command(hand->made, command);
+	hand->now_ns = (exit_ns > start_ns + copy_ns ? exit_ns : start_ns + copy_ns) + c->think_ns;
+}
+
+static struct hand *by_hand(const struct copies *c)
+{
+	struct hand *hand = calloc(1, sizeof *hand);
+	assert_non_null(hand);
+	hand->made = made_new(0);
+	struct tare_recording *recording = &hand->made->recording;
+	recording->places = hand->places;
+	recording->memories = &hand->memory;
+	recording->memory_count = 1;
+	hand->memory = (struct tare_recorded_memory){ .kind = TARE_TRACE_MEMORY_BUFFER,
+		                                      .parent = TARE_NO_INDEX,
+		                                      .bytes = 1 << 30 };
+	made_process(hand->made, INT64_MAX);
+	made_thread(hand->made, 0);
+	made_queue(hand->made, 0, made_device(hand->made, 0, TARE_NO_INDEX, 0), false);
+	hand->now_ns = 1000;
+	for (uint32_t i = 0; i < c->count; i++) {
+		uint32_t place = c->places ? i % c->places : 0;
+		if (c->read_first)
+			copy(hand, c, TARE_KIND_READ, place, c->copy_ns, c->alignment, c->memory);
+		copy(hand, c, c->kind, place, c->copy_ns, c->alignment, c->memory);
+	}
+	for (uint32_t i = 0; i < c->aligned; i++)
+		copy(hand, c, c->kind, 1000 + i, c->copy_ns / 3, 12, c->memory);
+	for (uint32_t i = 0; i < c->pinned; i++)
+		copy(hand, c, c->kind, 1000 + i, c->copy_ns / 3, c->alignment, TARE_TRACE_MEMORY_PINNED);
+	struct tare_recorded_command kernel =
+	    made_plain_command(0, 0, TARE_KIND_KERNEL, hand->now_ns, hand->now_ns + 1000, hand->now_ns,
+	                       hand->now_ns + 2000, hand->now_ns + 2000 + c->work_ns);
+	kernel.amount = TARE_NO_INDEX;
+	kernel.object = 0;
+	made_command(hand->made, kernel);
+	recording->end_ns = hand->made->processes[0].end_ns = kernel.end_ns + 1000;
+	return hand;
+}
+
+// By default: 40 copies of 1 MB in 100 µs each, aligned, pinned, of different places.
+#define COPIES(...)                                                                                  \
+	{ .kind = TARE_KIND_WRITE, .count = 40, .bytes = 1 << 20, .copy_ns = 100000, .call_ns = 2000, \
+	  .alignment = 12, .memory = TARE_TRACE_MEMORY_PINNED, .places = 40, .work_ns = 100000,       \
+	  __VA_ARGS__ }
+#pragma GCC diagnostic ignored "-Woverride-init"
+
+static const struct {
+	const char *id;
+	bool raised;
+	struct copies copies;
+	double low_ns, best_ns, high_ns; // of what is raised; best 0: not looked at
+} cases[] = {
+	{ "transfers-dominate", true, COPIES(.work_ns = 100000), 0, 4000000, 4000000 },
+	{ "transfers-dominate", false, COPIES(.work_ns = 4100000), 0, 0, 0 },
+	{ "transfers-dominate", false, COPIES(.work_ns = 100000, .think_ns = 200000), 0, 0, 0 },
+
+	{ "small-transfers", true, COPIES(.count = 200, .places = 200, .bytes = 256, .copy_ns = 500),
+	  0, 2000 * 199, 2000 * 199 },
+	{ "small-transfers", false, COPIES(.count = 99, .places = 99, .bytes = 256, .copy_ns = 500), 0, 0, 0 },
+	{ "small-transfers", false, COPIES(.count = 200, .places = 200, .bytes = 65537, .copy_ns = 500), 0, 0, 0 },
+	{ "small-transfers", false, COPIES(.count = 200, .places = 200, .bytes = 256, .copy_ns = 2500), 0, 0, 0 },
+	{ "small-transfers", false, COPIES(.count = 200, .places = 200, .bytes = 256, .copy_ns = 500,
+	                                   .work_ns = 40000000), 0, 0, 0 },
+
+	{ "unaligned-transfers", true, COPIES(.alignment = 0), 0, 2000000, 4000000 },
+	{ "unaligned-transfers", true, COPIES(.alignment = 3), 0, 2000000, 4000000 },
+	{ "unaligned-transfers", false, COPIES(.alignment = 4), 0, 0, 0 },
+	{ "unaligned-transfers", false, COPIES(.alignment = 255), 0, 0, 0 },
+	{ "unaligned-transfers", false, COPIES(.alignment = 0, .count = 15), 0, 0, 0 },
+	{ "unaligned-transfers", false, COPIES(.alignment = 0, .bytes = 4095), 0, 0, 0 },
+	{ "unaligned-transfers", false, COPIES(.alignment = 0, .work_ns = 90000000), 0, 0, 0 },
+	{ "unaligned-transfers", true, COPIES(.alignment = 0, .aligned = 4),
+	  4000000 - 40 * 33333., 4000000 - 40 * 33333., 4000000 - 40 * 33333. },
+
+	{ "pageable-memory", true, COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true),
+	  0, 2000000, 4000000 },
+	{ "pageable-memory", false, COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE), 0, 0, 0 },
+	{ "pageable-memory", false, COPIES(.asynchronous = true), 0, 0, 0 },
+	{ "pageable-memory", false, COPIES(.memory = TARE_TRACE_MEMORY_UNKNOWN, .asynchronous = true), 0, 0, 0 },
+	{ "pageable-memory", false, COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true,
+	                                   .count = 3), 0, 0, 0 },
+	{ "pageable-memory", false, COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true,
+	                                   .work_ns = 90000000), 0, 0, 0 },
+	{ "pageable-memory", true, COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true,
+	                                  .pinned = 4),
+	  4000000 - 40 * 33333., 4000000 - 40 * 33333., 4000000 - 40 * 33333. },
+
+	{ "duplicate-transfers", true, COPIES(.places = 1), 0, 3900000, 3900000 },
+	{ "duplicate-transfers", true, COPIES(.places = 1, .think_ns = 10000), 0, 3900000, 3900000 },
+	{ "duplicate-transfers", false, COPIES(.places = 1, .think_ns = 11000), 0, 0, 0 },
+	{ "duplicate-transfers", false, COPIES(.places = 40), 0, 0, 0 },
+	{ "duplicate-transfers", false, COPIES(.places = 1, .bytes = 32767), 0, 0, 0 },
+	{ "duplicate-transfers", true, COPIES(.places = 1, .count = 17), 0, 1600000, 1600000 },
+	{ "duplicate-transfers", false, COPIES(.places = 1, .count = 16), 0, 0, 0 },
+	{ "duplicate-transfers", false, COPIES(.places = 1, .read_first = true), 0, 0, 0 },
+	{ "duplicate-transfers", false, COPIES(.places = 1, .kind = TARE_KIND_READ), 0, 0, 0 },
+
+	{ "ping-pong", true, COPIES(.read_first = true), 0, 8000000, 8000000 },
+	{ "ping-pong", false, COPIES(.read_first = true, .think_ns = 11000), 0, 0, 0 },
+	{ "ping-pong", true, COPIES(.read_first = true, .count = 8), 0, 1600000, 1600000 },
+	{ "ping-pong", false, COPIES(.read_first = true, .count = 7), 0, 0, 0 },
+	{ "ping-pong", false, COPIES(.read_first = true, .work_ns = 500000000), 0, 0, 0 },
+};
+
+static void assert_close(double value, double expected)
+{
+	if (value < expected - 1000 || value > expected + 1000)
+		fail_msg("%.0f, not %.0f", value, expected);
+}
+
+static void copies_at_the_thresholds(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct hand *hand = by_hand(&cases[i].copies);
+		struct tare_findings findings = judge(hand->made);
+		const struct tare_finding *finding = find(&findings, cases[i].id);
+		char text[400];
+		if ((finding != NULL) != cases[i].raised)
+			fail_msg("case %zu: '%s' is%s raised; raised are:%s", i, cases[i].id,
+			         finding ? "" : " not", text_of(&findings, text));
+		if (finding && cases[i].best_ns > 0) {
+			assert_close((double)finding->cost_low_ns, cases[i].low_ns);
+			assert_close((double)finding->cost_ns, cases[i].best_ns);
+			assert_close((double)finding->cost_high_ns, cases[i].high_ns);
+		}
+		tare_findings_free(&findings);
+		free(hand->made);
+		free(hand);
+	}
+}
+
+// The device's share of the fixed cost comes from the times of several sizes.
+static void the_fixed_cost_is_fitted(void **state)
+{
+	struct copies copies = COPIES(.count = 100, .places = 100, .bytes = 256, .copy_ns = 5000, .call_ns = 200);
+	struct hand *hand = by_hand(&copies);
+	(void)state;
+	for (size_t i = 0; i < 100; i++) {
+		struct tare_recorded_command *command = &hand->made->commands[i];
+		command->amount = 256 * (1 + i % 4);
+		command->end_ns = command->start_ns + 4000 + (int64_t)(i % 4) * 100;
+	}
+	struct tare_findings findings = judge(hand->made);
+	const struct tare_finding *finding = find(&findings, "small-transfers");
+	assert_non_null(finding);
+	assert_true(finding->modelled);
+	// The intercept, and what the calls of 5200 ns take beside copies of 4150.
+	assert_close((double)finding->cost_ns, 99 * (3900 + 1050));
+	tare_findings_free(&findings);
+	free(hand->made);
+	free(hand);
+}
+
+static void another_thread_may_have_changed_it(void **state)
+{
+	struct copies copies = COPIES(.places = 1);
+	struct hand *hand = by_hand(&copies);
+	(void)state;
+	made_thread(hand->made, 0);
+	for (size_t i = 0; i < 40; i++)
+		hand->made->commands[i].thread = i & 1;
+	struct tare_findings findings = judge(hand->made);
+	assert_null(find(&findings, "duplicate-transfers"));
+	tare_findings_free(&findings);
+	free(hand->made);
+	free(hand);
+}
+
+static void only_allocations_between_kernels_count(void **state)
+{
+	static const struct {
+		enum rig_form form;
+		uint32_t chunks;
+		bool before, after, raised;
+	} allocations[] = {
+		{ RIG_ALLOCATION, 4, false, false, false }, // before three kernels
+		{ RIG_ALLOCATION, 5, false, false, true },
+		{ RIG_CONCURRENT, 16, true, false, false },
+		{ RIG_CONCURRENT, 16, false, true, false },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof allocations / sizeof *allocations; i++) {
+		int64_t span_ns;
+		struct made *made = rig_run(&(struct rig_pipeline){ .form = allocations[i].form,
+		                                                    .chunks = allocations[i].chunks,
+		                                                    .in_ns = 300000,
+		                                                    .work_ns = 300000,
+		                                                    .out_ns = 300000 }, &span_ns);
+		const struct tare_recorded_command *first = &made->commands[0];
+		const struct tare_recorded_command *last =
+		    &made->commands[made->recording.command_count - 1];
+		// In the working part, but before the first kernel's enqueue or after the last one's.
+		for (int j = 0; j < 8; j++) {
+			int64_t at_ns = allocations[i].before ? first->enter_ns
+			                                      : last->exit_ns + j * 100000;
+			if (allocations[i].before || allocations[i].after)
+				made_call(made, made_plain_call(0, TARE_ROLE_ALLOCATE, at_ns,
+				                                at_ns + 100000));
+		}
+		made_sort(made);
+		struct tare_findings findings = judge(made);
+		if ((find(&findings, "allocation-in-loop") != NULL) != allocations[i].raised)
+			fail_msg("case %zu", i);
+		tare_findings_free(&findings);
+		free(made);
+	}
+}
+
+// Images: where in them is not recorded.
+static void copies_to_images_are_not_compared(void **state)
+{
+	struct copies copies = COPIES(.places = 1);
+	struct hand *hand = by_hand(&copies);
+	(void)state;
+	hand->memory.kind = TARE_TRACE_MEMORY_IMAGE;
+	struct tare_findings findings = judge(hand->made);
+	assert_null(find(&findings, "duplicate-transfers"));
+	tare_findings_free(&findings);
+	free(hand->made);
+	free(hand);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_form_raises_its_own_finding_at_any_speed),
+		cmocka_unit_test(the_gain_is_the_models),
+		cmocka_unit_test(little_gain_is_not_told),
+		cmocka_unit_test(without_times_nothing_is_raised_and_that_is_said),
+		cmocka_unit_test(within_the_residual_nothing_is_raised),
+		cmocka_unit_test(why_nothing_was_predicted_is_said_where_it_matters),
+		cmocka_unit_test(copies_at_the_thresholds),
+		cmocka_unit_test(the_fixed_cost_is_fitted),
+		cmocka_unit_test(another_thread_may_have_changed_it),
+		cmocka_unit_test(only_allocations_between_kernels_count),
+		cmocka_unit_test(copies_to_images_are_not_compared),
+	};
+	return cmocka_run_group_tests_name("finding_transfers", tests, NULL, NULL);
+}

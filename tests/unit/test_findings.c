@@ -1,0 +1,732 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every finding about kernels and the host: raised, not raised on either side of its threshold, inside
+// the clocks' residual, without device times; and what findings say about each other. The runs are those
+// of a host whose every nanosecond is scripted and a device that does one thing after the other.
+#include "analysis/findings.h"
+#include "made_recording.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define US INT64_C(1000)
+#define MS INT64_C(1000000)
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum { KERNELS = 6 };
+
+// What a run is like. Zero is what raises nothing.
+struct script {
+	uint32_t launches;        // 0: 200
+	uint32_t kinds;           // of kernels, in turn; 0: 1
+	int64_t run_ns;           // of a kernel; 0: 200 µs
+	int64_t dispatch_ns, held_ns, first_ns; // first_ns: beside dispatch_ns, at a kernel's first launch
+	int64_t api_ns;           // in other calls before each launch
+	int64_t compute_ns, sleep_ns; // after each wait
+	uint32_t gaps;            // so many of these only; 0: all
+	int64_t wake_ns;          // after each wait
+	bool wait;                // for each launch, without any of the last four, too
+	int64_t poll_ns;          // asks that often instead of waiting
+	uint32_t poll_launches;   // and for so many launches only; 0: all
+	uint32_t api_every;       // calls before every so many launches; 0: all
+	int64_t first_run_ns;     // beside run_ns, of each kernel's first launch
+	int64_t build_ns;         // between a first transfer and the first kernel
+	int64_t later_build_ns;   // between two kernels
+	int64_t stalled_ns;       // calls waited for the recorder
+	double growth;            // of run_ns from the first to the last
+	uint32_t dimensions;      // 0: 1
+	uint64_t global[2], local[2]; // global 0: 6400 × 64 items in groups of 64
+	uint64_t units, multiple, local_bytes, group_limit;
+	bool no_facts, left_to_runtime;
+	int64_t residual_ns;
+	int64_t command_cost_ns;  // of recording
+	bool not_calibrated, untimed;
+};
+
+struct scene {
+	struct made *made;
+	const struct script *script;
+	struct tare_recorded_kernel kernels[KERNELS];
+	struct tare_recorded_kernel_fact facts[KERNELS];
+	struct tare_recorded_shape shape;
+	int64_t now_ns, cpu_ns, device_ns; // device_ns: when it is done
+	struct tare_view view;
+	struct tare_ledgers ledgers;
+	struct tare_tables tables;
+	struct tare_findings findings;
+};
+
+// ---- the host
+
+static void spend(struct scene *scene, int64_t ns, bool on_cpu)
+{
+	made_sample(scene->made, scene->now_ns, scene->cpu_ns);
+	scene->now_ns += ns;
+	scene->cpu_ns += on_cpu ? ns : 0;
+	made_sample(scene->made, scene->now_ns, scene->cpu_ns);
+}
+
+static void call(struct scene *scene, uint8_t role, int64_t ns)
+{
+	int64_t enter_ns = scene->now_ns;
+	spend(scene, ns, role != TARE_ROLE_WAIT);
+	made_call(scene->made, made_plain_call(0, role, enter_ns, scene->now_ns));
+}
+
+static void enqueue(struct scene *scene, uint8_t kind, uint32_t object, int64_t dispatch_ns,
+                    int64_t run_ns)
+{
+	const struct script *script = scene->script;
+	int64_t enter_ns = scene->now_ns;
+	spend(scene, 1 * US, true);
+	int64_t submitted_ns = scene->now_ns + script->held_ns;
+	int64_t free_ns = scene->device_ns > submitted_ns ? scene->device_ns : submitted_ns;
+	int64_t start_ns = free_ns + dispatch_ns;
+	struct tare_recorded_command command =
+	    made_plain_command(0, 0, kind, enter_ns, scene->now_ns, submitted_ns, start_ns,
+	                       start_ns + run_ns);
+	command.object = object;
+	command.amount = kind == TARE_KIND_KERNEL ? 0 : 4096;
+	command.stack = TARE_NO_INDEX;
+	command.direction = kind == TARE_KIND_WRITE ? TARE_DIRECTION_TO_DEVICE : 0;
+	scene->device_ns = start_ns + run_ns;
+	if (script->untimed)
+		command.submitted_ns = command.start_ns = command.end_ns = TARE_NO_TIME;
+	made_command(scene->made, command);
+}
+
+static void wait_for_it(struct scene *scene, uint32_t launch, bool gap)
+{
+	const struct script *script = scene->script;
+	int64_t left_ns = scene->device_ns > scene->now_ns ? scene->device_ns - scene->now_ns : 0;
+	if (script->poll_ns > 0 && (script->poll_launches == 0 || launch < script->poll_launches)) {
+		struct tare_recorded_call polls = made_plain_call(0, TARE_ROLE_POLL, scene->now_ns,
+		                                                  scene->now_ns + left_ns);
+		polls.count = (uint64_t)(left_ns / script->poll_ns);
+		polls.inside_ns = left_ns / 2;
+		spend(scene, left_ns, true);
+		made_call(scene->made, polls);
+	} else {
+		call(scene, TARE_ROLE_WAIT, left_ns + (gap ? script->wake_ns : 0));
+	}
+	if (gap && script->compute_ns > 0)
+		spend(scene, script->compute_ns, true);
+	if (gap && script->sleep_ns > 0)
+		spend(scene, script->sleep_ns, false);
+}
+
+static void play(struct scene *scene)
+{
+	const struct script *script = scene->script;
+	uint32_t launches = script->launches ? script->launches : 200;
+	uint32_t kinds = script->kinds ? script->kinds : 1;
+	int64_t run_ns = script->run_ns ? script->run_ns : 200 * US;
+	bool waits = script->wait || script->compute_ns || script->sleep_ns || script->wake_ns ||
+	             script->poll_ns || script->held_ns;
+	if (script->build_ns > 0) {
+		enqueue(scene, TARE_KIND_WRITE, TARE_NO_INDEX, 0, 10 * US);
+		call(scene, TARE_ROLE_BUILD, script->build_ns);
+	}
+	for (uint32_t i = 0; i < launches; i++) {
+		bool gap = (script->gaps == 0 || i < script->gaps) && i + 1 < launches;
+		if (i == launches / 2 && script->later_build_ns > 0)
+			call(scene, TARE_ROLE_BUILD, script->later_build_ns);
+		if (script->api_ns > 0 && (script->api_every == 0 || i % script->api_every == 0))
+			call(scene, TARE_ROLE_CREATE, script->api_ns);
+		enqueue(scene, TARE_KIND_KERNEL, i % kinds,
+		        script->dispatch_ns + (i < kinds ? script->first_ns : 0),
+		        run_ns + (i < kinds ? script->first_run_ns : 0) +
+		            (int64_t)(script->growth * (double)run_ns * i / launches));
+		if (waits)
+			wait_for_it(scene, i, gap);
+	}
+	call(scene, TARE_ROLE_WAIT, scene->device_ns > scene->now_ns ? scene->device_ns - scene->now_ns : 0);
+}
+
+// ---- the recording
+
+static void describe(struct scene *scene)
+{
+	const struct script *script = scene->script;
+	struct tare_recording *recording = &scene->made->recording;
+	uint64_t local = script->local[0] ? script->local[0] : 64;
+	scene->shape = (struct tare_recorded_shape){
+		.dimensions = script->dimensions ? script->dimensions : 1,
+		.global = { script->global[0] ? script->global[0] : 6400 * 64,
+		            script->global[1] ? script->global[1] : 1, 1 },
+		.local = { script->left_to_runtime ? 0 : (uint32_t)local,
+		           script->left_to_runtime ? 0 : 1, script->left_to_runtime ? 0 : 1 },
+	};
+	recording->shapes = &scene->shape;
+	recording->shape_count = 1;
+	for (uint32_t i = 0; i < KERNELS; i++) {
+		static const char *const names[KERNELS] = { "a", "b", "c", "d", "e", "f" };
+		scene->kernels[i] = (struct tare_recorded_kernel){ 0, TARE_NO_INDEX, names[i] };
+		scene->facts[i] = (struct tare_recorded_kernel_fact){
+			.kernel = i, .device = 0, .group_limit = script->group_limit,
+			.preferred_multiple = script->multiple, .local_bytes = script->local_bytes,
+			.spill_bytes = UINT64_MAX,
+		};
+	}
+	recording->kernels = scene->kernels;
+	recording->kernel_count = KERNELS;
+	recording->kernel_facts = scene->facts;
+	recording->kernel_fact_count = script->no_facts ? 0 : KERNELS;
+	scene->made->devices[0].compute_units = script->units;
+	scene->made->processes[0].stalled_ns = script->stalled_ns;
+	scene->made->processes[0].self_cost_ps =
+	    script->not_calibrated ? 0 : 1000 * script->command_cost_ns + 1;
+}
+
+static void find(struct scene *scene)
+{
+	const struct tare_recording *recording = &scene->made->recording;
+	assert_int_equal(tare_ledgers_compute(recording, &scene->view, &scene->ledgers, NULL), 0);
+	assert_int_equal(tare_tables_compute(recording, &scene->view, &scene->ledgers, NULL, 0,
+	                                     &scene->tables, NULL),
+	                 0);
+	assert_int_equal(tare_findings_find(recording, &scene->view, &scene->ledgers, &scene->tables,
+	                                    &scene->findings, NULL),
+	                 0);
+}
+
+static struct scene *make_scene(const struct script *script)
+{
+	struct scene *scene = calloc(1, sizeof *scene);
+	assert_non_null(scene);
+	scene->script = script;
+	scene->made = made_new(0);
+	made_process(scene->made, INT64_MAX);
+	made_thread(scene->made, 0);
+	made_queue(scene->made, 0,
+	           made_device(scene->made, 0, TARE_NO_INDEX, script->residual_ns), false);
+	describe(scene);
+	// The program does something before and after, about which nothing is found.
+	spend(scene, 50 * MS, true);
+	call(scene, TARE_ROLE_START, 10 * MS);
+	scene->device_ns = scene->now_ns;
+	return scene;
+}
+
+static struct scene *run_script(const struct script *script)
+{
+	struct scene *scene = make_scene(script);
+	play(scene);
+	spend(scene, 50 * MS, true);
+	scene->made->processes[0].end_ns = scene->made->recording.end_ns = scene->now_ns;
+	scene->view = (struct tare_view){ 0, scene->now_ns, TARE_NO_INDEX, TARE_NO_INDEX, NULL, NULL, 0 };
+	find(scene);
+	return scene;
+}
+
+static void free_scene(struct scene *scene)
+{
+	tare_findings_free(&scene->findings);
+	tare_tables_free(&scene->tables);
+	tare_ledgers_free(&scene->ledgers);
+	free(scene->made);
+	free(scene);
+}
+
+static const struct tare_finding *found(const struct scene *scene, const char *id)
+{
+	for (size_t i = 0; i < scene->findings.count; i++)
+		if (strcmp(scene->findings.at[i].id, id) == 0)
+			return &scene->findings.at[i];
+	return NULL;
+}
+
+// ---- the rules
+
+static const struct {
+	const char *id;
+	bool raised;
+	int64_t least_ns, most_ns; // that it costs, when raised; 0: not looked at
+	struct script script;
+} cases[] = {
+	{ "many-short-kernels", true, 590 * US, 610 * US, { .run_ns = 2 * US, .dispatch_ns = 3 * US } },
+	{ "many-short-kernels", false, 0, 0, { .run_ns = 2 * US } },
+	{ "many-short-kernels", false, 0, 0, { .run_ns = 101 * US, .dispatch_ns = 60 * US } },
+	{ "many-short-kernels", true, 0, 0, { .run_ns = 99 * US, .dispatch_ns = 60 * US } },
+	{ "many-short-kernels", false, 0, 0, { .run_ns = 50 * US, .dispatch_ns = 22 * US } },
+	{ "many-short-kernels", true, 0, 0, { .run_ns = 50 * US, .dispatch_ns = 28 * US } },
+	{ "many-short-kernels", false, 0, 0, { .launches = 99, .run_ns = 2 * US, .dispatch_ns = 3 * US } },
+	{ "many-short-kernels", true, 0, 0, { .launches = 100, .run_ns = 2 * US, .dispatch_ns = 3 * US } },
+	{ "many-short-kernels", false, 0, 0,
+	  { .run_ns = 2 * US, .dispatch_ns = 3 * US, .residual_ns = 1600 } },
+	{ "many-short-kernels", true, 0, 0,
+	  { .run_ns = 2 * US, .dispatch_ns = 3 * US, .residual_ns = 1400 } },
+	{ "launch-bound", true, 9 * MS, 11 * MS, { .api_ns = 249 * US } },
+	{ "launch-bound", false, 0, 0, { .api_ns = 190 * US } },
+	{ "launch-bound", false, 0, 0, { .api_ns = 214 * US } },
+	{ "launch-bound", true, 0, 0, { .api_ns = 230 * US } },
+	{ "launch-bound", false, 0, 0, { .launches = 90, .api_ns = 249 * US } },
+	{ "launch-bound", false, 0, 0, { .api_ns = 249 * US, .residual_ns = 26 * US } },
+	{ "launch-bound", false, 0, 0, { .run_ns = 2 * US, .api_ns = 50 * US } },
+	{ "launch-bound", false, 0, 0, { .api_ns = 2 * MS, .api_every = 4 } },
+	{ "launch-bound", true, 0, 0, { .api_ns = 2 * MS, .api_every = 1 } },
+	{ "one-kernel-dominates", true, 19 * MS, 21 * MS, { .dimensions = 2, .global = { 640, 64 } } },
+	{ "one-kernel-dominates", true, 0, 0, { .launches = 1, .dimensions = 2, .global = { 640, 64 } } },
+	{ "one-kernel-dominates", false, 0, 0, { .dimensions = 1 } },
+	{ "one-kernel-dominates", false, 0, 0, { .dimensions = 2, .global = { 640, 1 } } },
+	{ "one-kernel-dominates", false, 0, 0,
+	  { .dimensions = 2, .global = { 640, 64 }, .local_bytes = 1024 } },
+	{ "one-kernel-dominates", false, 0, 0,
+	  { .dimensions = 2, .global = { 640, 64 }, .no_facts = true } },
+	{ "one-kernel-dominates", false, 0, 0,
+	  { .dimensions = 2, .global = { 640, 64 }, .compute_ns = 220 * US } },
+	{ "one-kernel-dominates", true, 0, 0,
+	  { .dimensions = 2, .global = { 640, 64 }, .compute_ns = 180 * US } },
+	{ "under-filled-device", true, 19 * MS, 21 * MS, { .units = 8, .global = { 4 * 64 } } },
+	{ "under-filled-device", false, 0, 0, { .units = 8, .global = { 8 * 64 } } },
+	{ "under-filled-device", true, 17 * MS, 18 * MS, { .units = 8, .global = { 9 * 64 } } },
+	{ "under-filled-device", false, 0, 0, { .units = 8, .global = { 79 * 64 } } },
+	{ "under-filled-device", false, 0, 0, { .units = 20, .global = { 19 * 64 } } },
+	{ "under-filled-device", true, 0, 0, { .units = 20, .global = { 17 * 64 } } },
+	{ "under-filled-device", false, 0, 0, { .global = { 4 * 64 } } },
+	{ "under-filled-device", false, 0, 0, { .units = 1, .global = { 4 * 64 } } },
+	{ "under-filled-device", false, 0, 0,
+	  { .units = 8, .global = { 4 * 64 }, .left_to_runtime = true } },
+	{ "under-filled-device", false, 0, 0,
+	  { .units = 8, .global = { 7 * 64 }, .compute_ns = 600 * US } },
+	{ "odd-work-group-size", true, 9 * MS, 11 * MS,
+	  { .multiple = 32, .local = { 48 }, .global = { 480 } } },
+	{ "odd-work-group-size", false, 0, 0, { .multiple = 32, .local = { 64 } } },
+	{ "odd-work-group-size", false, 0, 0,
+	  { .multiple = 32, .local = { 62 }, .global = { 620 } } },
+	{ "odd-work-group-size", false, 0, 0, { .local = { 48 }, .global = { 480 } } },
+	{ "odd-work-group-size", false, 0, 0,
+	  { .multiple = 32, .local = { 48 }, .global = { 480 }, .no_facts = true } },
+	{ "odd-work-group-size", true, 0, 0,
+	  { .multiple = 32, .left_to_runtime = true, .group_limit = 256, .global = { 1009 } } },
+	{ "odd-work-group-size", false, 0, 0,
+	  { .multiple = 32, .left_to_runtime = true, .group_limit = 256, .global = { 1024 } } },
+	{ "odd-work-group-size", false, 0, 0,
+	  { .multiple = 32, .left_to_runtime = true, .global = { 1009 } } },
+	{ "odd-work-group-size", true, 0, 0,
+	  { .multiple = 32, .left_to_runtime = true, .group_limit = 32, .dimensions = 2, .global = { 24, 48 } } },
+	{ "odd-work-group-size", false, 0, 0, { .multiple = 32, .local = { 1 }, .global = { 1 } } },
+	{ "slow-first-use", true, 124 * MS, 126 * MS, { .first_ns = 125 * MS } },
+	{ "slow-first-use", false, 0, 0, { .first_ns = 115 * MS } },
+	{ "slow-first-use", true, 0, 0, { .kinds = 4, .first_ns = 2 * MS, .wait = true } },
+	{ "slow-first-use", false, 0, 0, { .kinds = 4, .first_ns = 1 * MS, .wait = true } },
+	{ "slow-first-use", false, 0, 0, { .kinds = 3, .first_ns = 2 * MS, .wait = true } },
+	{ "slow-first-use", true, 199 * MS, 201 * MS, { .first_run_ns = 200 * MS } },
+	{ "slow-first-use", false, 0, 0, { .first_run_ns = 100 * MS } },
+	{ "drift", true, 4 * MS, 8 * MS, { .growth = 0.3 } },
+	{ "drift", true, 0, 0, { .growth = -0.3 } },
+	{ "drift", false, 0, 0, { .growth = 0.1 } },
+	{ "drift", true, 0, 0, { .growth = 0.2 } },
+	{ "drift", false, 0, 0, { .launches = 99, .growth = 0.3 } },
+	{ "drift", false, 0, 0, { 0 } },
+	{ "idle-host-computes", true, 3900 * US, 4 * MS, { .compute_ns = 20 * US } },
+	{ "idle-host-computes", false, 0, 0, { .compute_ns = 9 * US } },
+	{ "idle-host-computes", true, 0, 0, { .compute_ns = 12 * US } },
+	{ "idle-host-computes", false, 0, 0, { .run_ns = 20 * US, .compute_ns = 4 * US } },
+	{ "idle-host-computes", false, 0, 0, { .compute_ns = 20 * US, .residual_ns = 11 * US } },
+	{ "idle-host-computes", true, 0, 0, { .compute_ns = 20 * US, .residual_ns = 9 * US } },
+	{ "idle-host-waits", true, 3900 * US, 4 * MS, { .wake_ns = 20 * US } },
+	{ "idle-host-waits", false, 0, 0, { .wake_ns = 9 * US } },
+	{ "idle-host-waits", false, 0, 0, { .wake_ns = 20 * US, .residual_ns = 11 * US } },
+	{ "idle-host-builds", true, 59 * MS, 61 * MS, { .build_ns = 60 * MS } },
+	{ "idle-host-builds", false, 0, 0, { .build_ns = 30 * MS } },
+	{ "idle-host-builds", false, 0, 0, { .wait = true, .later_build_ns = 60 * MS } },
+	{ "idle-host-sleeps", true, 7900 * US, 8 * MS, { .sleep_ns = 40 * US } },
+	{ "idle-host-sleeps", false, 0, 0, { .sleep_ns = 20 * US } },
+	{ "idle-host-sleeps", true, 0, 0, { .sleep_ns = 24 * US } },
+	{ "idle-host-sleeps", false, 0, 0, { .sleep_ns = 20 * MS, .gaps = 2 } },
+	{ "idle-host-sleeps", true, 0, 0, { .sleep_ns = 20 * MS, .gaps = 3 } },
+	{ "unflushed-queue", true, 3900 * US, 4 * MS, { .held_ns = 20 * US } },
+	{ "unflushed-queue", false, 0, 0, { .held_ns = 9 * US } },
+	{ "unflushed-queue", true, 0, 0, { .held_ns = 12 * US } },
+	{ "unflushed-queue", false, 0, 0, { .run_ns = 20 * US, .held_ns = 4 * US } },
+	{ "unflushed-queue", false, 0, 0, { .held_ns = 20 * US, .residual_ns = 11 * US } },
+	{ "host-polling", true, 38 * MS, 41 * MS, { .poll_ns = 1 * US } },
+	{ "host-polling", false, 0, 0, { .run_ns = 2 * MS, .poll_ns = 21 * US } },
+	{ "host-polling", true, 0, 0, { .run_ns = 2 * MS, .poll_ns = 19 * US } },
+	{ "host-polling", false, 0, 0, { .poll_ns = 100, .poll_launches = 18 } },
+	{ "host-polling", true, 0, 0, { .poll_ns = 100, .poll_launches = 22 } },
+	{ "host-polling", false, 0, 0, { .launches = 99, .poll_ns = 20 * US } },
+	{ "host-polling", false, 0, 0, { .wait = true } },
+	{ "recording-cost", true, 5 * MS, 7 * MS, { .command_cost_ns = 30 * US } },
+	{ "recording-cost", true, 39 * MS, 41 * MS, { .command_cost_ns = 300 * US } },
+	{ "recording-cost", true, 9 * MS, 11 * MS, { .stalled_ns = 10 * MS } },
+	{ "recording-cost", false, 0, 0, { .command_cost_ns = 18 * US } },
+	{ "recording-cost", true, 0, 0, { .command_cost_ns = 22 * US } },
+};
+
+static const char *name_case(size_t i)
+{
+	static char name[64];
+	snprintf(name, sizeof name, "case %zu, %s", i, cases[i].id);
+	return name;
+}
+
+static void each_rule_is_raised_where_it_must_be(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct scene *scene = run_script(&cases[i].script);
+		const struct tare_finding *finding = found(scene, cases[i].id);
+		if (!!finding != cases[i].raised)
+			fail_msg("%s %s raised", name_case(i), finding ? "was" : "was not");
+		if (finding && cases[i].most_ns > 0 &&
+		    (finding->cost_ns < cases[i].least_ns || finding->cost_ns > cases[i].most_ns))
+			fail_msg("%s costs %lld ns", name_case(i), (long long)finding->cost_ns);
+		free_scene(scene);
+	}
+}
+
+static bool is_timeless(const char *id)
+{
+	return strcmp(id, "host-polling") == 0 || strcmp(id, "recording-cost") == 0;
+}
+
+static void without_device_times_nothing_is_claimed(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct script script = cases[i].script;
+		if (!cases[i].raised || is_timeless(cases[i].id))
+			continue;
+		script.untimed = true;
+		struct scene *scene = run_script(&script);
+		if (found(scene, cases[i].id))
+			fail_msg("%s was raised", name_case(i));
+		assert_true(scene->findings.unjudged_count > 0);
+		assert_non_null(strstr(scene->findings.unjudged[0], "no command has device times"));
+		free_scene(scene);
+	}
+}
+
+static int64_t length_of(const struct tare_finding *finding)
+{
+	int64_t sum_ns = 0;
+	for (size_t i = 0; i < finding->claim_count; i++)
+		sum_ns += finding->claims[i].to_ns - finding->claims[i].from_ns;
+	return sum_ns;
+}
+
+static void check_text(const char *text)
+{
+	assert_non_null(text);
+	assert_true(strlen(text) > 10);
+	assert_int_not_equal(text[strlen(text) - 1], '.');
+	assert_null(strstr(text, "nan"));
+	assert_null(strstr(text, "inf "));
+}
+
+static void check_finding(const struct scene *scene, const struct tare_finding *finding)
+{
+	int64_t from_ns = scene->tables.summary.working_from_ns;
+	int64_t to_ns = scene->tables.summary.working_to_ns;
+	assert_true(finding->cost_low_ns >= 0 && finding->cost_low_ns <= finding->cost_ns);
+	assert_true(finding->cost_ns > 0 && finding->cost_ns <= finding->cost_high_ns);
+	assert_true(finding->cost_high_ns <= length_of(finding));
+	for (size_t i = 0; i < finding->claim_count; i++) {
+		assert_true(finding->claims[i].from_ns < finding->claims[i].to_ns);
+		assert_true(finding->claims[i].from_ns >= from_ns);
+		assert_true(finding->claims[i].to_ns <= to_ns);
+		assert_true(i == 0 || finding->claims[i - 1].to_ns < finding->claims[i].from_ns);
+	}
+	check_text(finding->title);
+	check_text(finding->evidence);
+	check_text(finding->advice);
+	assert_true(finding->figure_count > 0);
+	assert_true(finding->occurrences > 0);
+	for (size_t i = 1; i < finding->place_count; i++)
+		assert_true(finding->places[i - 1].cost_ns >= finding->places[i].cost_ns);
+}
+
+static void what_is_said_hangs_together(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct scene *scene = run_script(&cases[i].script);
+		for (size_t j = 0; j < scene->findings.count; j++) {
+			const struct tare_finding *finding = &scene->findings.at[j];
+			check_finding(scene, finding);
+			assert_true(j == 0 || finding[-1].cost_ns >= finding->cost_ns);
+		}
+		free_scene(scene);
+	}
+}
+
+// Painted nanosecond by nanosecond, a second time.
+static void the_same_time_is_counted_once(void **state)
+{
+	static const struct script script = { .run_ns = 20 * US, .dispatch_ns = 15 * US,
+		                              .wake_ns = 10 * US, .compute_ns = 8 * US };
+	(void)state;
+	struct scene *scene = run_script(&script);
+	const struct tare_findings *findings = &scene->findings;
+	unsigned char *painted = calloc((size_t)scene->now_ns, 1);
+	int64_t together_ns = 0, sum_ns = 0;
+	assert_non_null(painted);
+	assert_true(findings->count >= 3);
+	for (size_t i = 0; i < findings->count; i++) {
+		int64_t shared_ns = 0;
+		for (size_t j = 0; j < findings->at[i].claim_count; j++)
+			for (int64_t t = findings->at[i].claims[j].from_ns;
+			     t < findings->at[i].claims[j].to_ns; t++) {
+				shared_ns += painted[t];
+				together_ns += !painted[t];
+				painted[t] = 1;
+			}
+		assert_int_equal(findings->at[i].shared_ns, shared_ns);
+		sum_ns += length_of(&findings->at[i]);
+	}
+	assert_int_equal(findings->together_ns, together_ns);
+	assert_true(together_ns < sum_ns);
+	free(painted);
+	free_scene(scene);
+}
+
+static void claims_are_the_parts_of_gaps_that_it_is_about(void **state)
+{
+	static const struct script held = { .compute_ns = 20 * US, .held_ns = 20 * US };
+	static const struct script first = { .run_ns = 2 * US, .dispatch_ns = 3 * US, .first_ns = 4 * MS };
+	(void)state;
+	struct scene *scene = run_script(&held);
+	assert_int_equal(length_of(found(scene, "idle-host-computes")), 199 * 20 * US);
+	// From the entry of the call, which takes 1 µs.
+	assert_int_equal(length_of(found(scene, "unflushed-queue")), 200 * 21 * US);
+	free_scene(scene);
+	scene = run_script(&first);
+	assert_int_equal(length_of(found(scene, "many-short-kernels")), 199 * 3 * US);
+	free_scene(scene);
+}
+
+static void find_again(struct scene *scene)
+{
+	tare_findings_free(&scene->findings);
+	tare_tables_free(&scene->tables);
+	tare_ledgers_free(&scene->ledgers);
+	find(scene);
+}
+
+// Kernels that share the device with others would not make the run shorter.
+static void only_kernels_that_run_alone_count(void **state)
+{
+	static const struct script script = { .dimensions = 2, .global = { 640, 64 } };
+	(void)state;
+	struct scene *scene = run_script(&script);
+	assert_non_null(found(scene, "one-kernel-dominates"));
+	for (size_t i = 1; i < scene->made->recording.command_count; i += 2) {
+		scene->made->commands[i].start_ns = scene->made->commands[i - 1].start_ns;
+		scene->made->commands[i].end_ns = scene->made->commands[i - 1].end_ns;
+		scene->made->commands[i].submitted_ns = scene->made->commands[i - 1].submitted_ns;
+	}
+	find_again(scene);
+	assert_true(scene->tables.task_count > 0);
+	assert_null(found(scene, "one-kernel-dominates"));
+	free_scene(scene);
+}
+
+static void places_are_kernels_where_no_stack_is_known(void **state)
+{
+	static const struct script script = { .kinds = 6, .compute_ns = 20 * US };
+	(void)state;
+	struct scene *scene = run_script(&script);
+	const struct tare_finding *finding = found(scene, "idle-host-computes");
+	assert_non_null(finding);
+	assert_int_equal(finding->place_count, TARE_FINDING_PLACES);
+	assert_int_equal(finding->occurrences, 199);
+	for (size_t i = 0; i < TARE_FINDING_PLACES; i++)
+		assert_in_range(finding->places[i].count, 33, 34);
+	free_scene(scene);
+}
+
+static void places_are_stacks_where_they_are_known(void **state)
+{
+	static const struct script script = { .compute_ns = 20 * US };
+	struct tare_recorded_stack stacks[2] = { 0 };
+	(void)state;
+	struct scene *scene = run_script(&script);
+	scene->made->recording.stacks = stacks;
+	scene->made->recording.stack_count = 2;
+	for (size_t i = 0; i < scene->made->recording.command_count; i++)
+		scene->made->commands[i].stack = i < 50;
+	find_again(scene);
+	const struct tare_finding *finding = found(scene, "idle-host-computes");
+	assert_non_null(finding);
+	assert_int_equal(finding->place_count, 2);
+	assert_int_equal(finding->places[0].stack, 0);
+	assert_int_equal(finding->places[0].count, 150);
+	assert_int_equal(finding->places[1].stack, 1);
+	assert_int_equal(finding->places[1].count, 49);
+	free_scene(scene);
+}
+
+static void a_recording_that_drowns_says_so_and_nothing_else(void **state)
+{
+	static const struct script script = { .compute_ns = 50 * US, .command_cost_ns = 130 * US };
+	static const struct script uncalibrated = { .not_calibrated = true };
+	(void)state;
+	struct scene *scene = run_script(&script);
+	assert_int_equal(scene->findings.count, 1);
+	assert_non_null(found(scene, "recording-cost"));
+	assert_non_null(strstr(scene->findings.at[0].title, "too much to conclude"));
+	free_scene(scene);
+	scene = run_script(&uncalibrated);
+	assert_int_equal(scene->findings.unjudged_count, 1);
+	assert_non_null(strstr(scene->findings.unjudged[0], "not calibrated"));
+	free_scene(scene);
+}
+
+// Below it a finding is about no more than what recording its commands costs.
+static void what_recording_costs_is_no_finding(void **state)
+{
+	static const struct script dear = { .compute_ns = 14 * US, .command_cost_ns = 15 * US };
+	static const struct script cheap = { .compute_ns = 14 * US, .command_cost_ns = 12 * US };
+	(void)state;
+	struct scene *scene = run_script(&dear);
+	assert_null(found(scene, "idle-host-computes"));
+	free_scene(scene);
+	scene = run_script(&cheap);
+	assert_non_null(found(scene, "idle-host-computes"));
+	free_scene(scene);
+}
+
+// ---- little or nothing
+
+static void an_empty_recording_has_none(void **state)
+{
+	static const struct script script = { 0 };
+	(void)state;
+	struct scene *scene = make_scene(&script);
+	scene->made->recording.end_ns = scene->now_ns;
+	scene->view = tare_view_all(&scene->made->recording);
+	find(scene);
+	assert_int_equal(scene->findings.count + scene->findings.unjudged_count, 0);
+	free_scene(scene);
+}
+
+static void one_command_and_no_length_have_none(void **state)
+{
+	static const struct script script = { .launches = 1 };
+	(void)state;
+	struct scene *scene = run_script(&script);
+	assert_int_equal(scene->findings.count, 0);
+	scene->view.from_ns = scene->view.to_ns = 60 * MS + 500 * US;
+	find_again(scene);
+	assert_int_equal(scene->findings.count, 0);
+	free_scene(scene);
+}
+
+// Findings are about the parts that a view asks for, cut exactly.
+static void parts_of_a_view_are_judged_alone(void **state)
+{
+	static const struct script script = { .compute_ns = 50 * US };
+	(void)state;
+	struct scene *scene = run_script(&script);
+	int64_t all_ns = found(scene, "idle-host-computes")->cost_ns;
+	int64_t from_ns = scene->tables.summary.working_from_ns;
+	int64_t quarter_ns = (scene->tables.summary.working_to_ns - from_ns) / 4;
+	struct tare_time_span spans[2] = { { from_ns, from_ns + quarter_ns },
+		                           { from_ns + 2 * quarter_ns, from_ns + 3 * quarter_ns } };
+	scene->view.spans = spans;
+	scene->view.span_count = 2;
+	find_again(scene);
+	const struct tare_finding *finding = found(scene, "idle-host-computes");
+	assert_non_null(finding);
+	assert_in_range(finding->cost_ns, all_ns * 48 / 100, all_ns * 52 / 100);
+	for (size_t i = 0; i < finding->claim_count; i++) {
+		const struct tare_time_span *claim = &finding->claims[i];
+		assert_true((claim->from_ns >= spans[0].from_ns && claim->to_ns <= spans[0].to_ns) ||
+		            (claim->from_ns >= spans[1].from_ns && claim->to_ns <= spans[1].to_ns));
+	}
+	free_scene(scene);
+}
+
+// ---- the page that describes them
+
+static void write_rows(FILE *file)
+{
+	const struct tare_finding_words *words;
+	for (size_t row = 0; (words = tare_finding_words(row)); row++)
+		fprintf(file, "| `%s` | %s | %s | %s | `%s` | `%s` |\n", words->id, words->predicate,
+		        words->threshold, words->cost, words->raised_by, words->silent_on);
+}
+
+static char *read_file(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char *text = calloc(1, 1 << 18);
+	assert_non_null(file);
+	assert_non_null(text);
+	assert_true(fread(text, 1, (1 << 18) - 1, file) > 0);
+	fclose(file);
+	return text;
+}
+
+// TARE_UPDATE_GOLDEN=1 writes the table anew.
+static void the_page_has_the_table_of_the_code(void **state)
+{
+	static const char head[] = "|---|---|---|---|---|---|\n", tail[] = "<!-- end of table -->";
+	char path[4096], *rows = NULL;
+	size_t size = 0;
+	(void)state;
+	snprintf(path, sizeof path, "%s/../../docs/findings.md", getenv("TARE_TEST_DATA"));
+	char *page = read_file(path), *from = strstr(page, head), *to = strstr(page, tail);
+	FILE *file = open_memstream(&rows, &size);
+	assert_true(from && to && from < to && file);
+	from += sizeof head - 1;
+	write_rows(file);
+	assert_int_equal(fclose(file), 0);
+	if (getenv("TARE_UPDATE_GOLDEN")) {
+		file = fopen(path, "w");
+		assert_non_null(file);
+		fprintf(file, "%.*s%s%s", (int)(from - page), page, rows, to);
+		assert_int_equal(fclose(file), 0);
+	} else if ((size_t)(to - from) != size || memcmp(from, rows, size) != 0) {
+		fail_msg("docs/findings.md has another table: TARE_UPDATE_GOLDEN=1 writes it");
+	}
+	free(page);
+	free(rows);
+}
+
+static void every_row_has_all_words_and_its_own_id(void **state)
+{
+	const struct tare_finding_words *words, *other;
+	(void)state;
+	for (size_t row = 0; (words = tare_finding_words(row)); row++) {
+		for (size_t j = 0; j < row && (other = tare_finding_words(j)); j++)
+			assert_string_not_equal(words->id, other->id);
+		assert_true(words->predicate[0] && words->threshold[0] && words->cost[0] &&
+		            words->raised_by[0] && words->silent_on[0]);
+	}
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		size_t row = 0;
+		while ((words = tare_finding_words(row)) && strcmp(words->id, cases[i].id) != 0)
+			row++;
+		assert_non_null(words);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_rule_is_raised_where_it_must_be),
+		cmocka_unit_test(without_device_times_nothing_is_claimed),
+		cmocka_unit_test(what_is_said_hangs_together),
+		cmocka_unit_test(the_same_time_is_counted_once),
+		cmocka_unit_test(claims_are_the_parts_of_gaps_that_it_is_about),
+		cmocka_unit_test(only_kernels_that_run_alone_count),
+		cmocka_unit_test(places_are_kernels_where_no_stack_is_known),
+		cmocka_unit_test(places_are_stacks_where_they_are_known),
+		cmocka_unit_test(a_recording_that_drowns_says_so_and_nothing_else),
+		cmocka_unit_test(what_recording_costs_is_no_finding),
+		cmocka_unit_test(an_empty_recording_has_none),
+		cmocka_unit_test(one_command_and_no_length_have_none),
+		cmocka_unit_test(parts_of_a_view_are_judged_alone),
+		cmocka_unit_test(the_page_has_the_table_of_the_code),
+		cmocka_unit_test(every_row_has_all_words_and_its_own_id),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
