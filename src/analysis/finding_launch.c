@@ -88,7 +88,9 @@ static void describe_short(struct judging *judging, const struct tare_task *task
 	tare_format_ns(task->median_ns, run);
 	tare_format_ns(each_ns, one);
 	tare_format_ns(sums->launch_ns, all);
-	finding_title(draft, "Too many small kernels: %llu launches of '%.60s' run %s each, and each costs %s to launch",
+	finding_title(draft,
+	              "Too many small kernels: %llu launches of '%.60s' run %s each, and each costs "
+	              "%s to launch",
 	              (unsigned long long)sums->count, task->name, run, one);
 	finding_evidence(draft,
 	                 "between them the device idles %s (%.1f %% of the working part) while they are "

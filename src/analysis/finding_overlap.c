@@ -100,8 +100,8 @@ static void claim(const struct judging *judging, const struct tare_overlap_gain 
 static const char *why_range(const struct tare_overlap_gain *gain)
 {
 	if (gain->shares_host && gain->beside != TARE_TOGETHER_SEEN)
-		return "; this device copies with the host's own cores or memory, so the least is no gain "
-		       "at all";
+		return "; this device copies with the host's own cores or memory, so at worst only the "
+		       "waits are saved";
 	return gain->copies == TARE_TOGETHER_SEEN  ? "; the recording shows both copy directions at once"
 	       : gain->copies == TARE_TOGETHER_APART ? "; the recording shows one copy direction at a time"
 	                                             : "; from two copy engines at full rate to one";

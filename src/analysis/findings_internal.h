@@ -34,8 +34,8 @@ struct judging {
 	uint64_t commands, timed;  // of the view, of any kernel name; and of these with device times
 	struct judged_gap *gaps;   // in the order of time
 	size_t gap_count;
-	// Many drivers compile or load a kernel when it is launched for the first time: what of the working
-	// part that takes (see judging_first_use_ns). Shares are better told of the rest, steady_ns.
+	// Many drivers compile or load a kernel when it is launched for the first time: what of the
+	// working part that takes (see judging_first_use_ns). Shares are of the rest, steady_ns.
 	uint32_t *first_launch;    // command of each kernel that was enqueued first; TARE_NO_INDEX
 	int64_t first_use_ns, steady_ns;
 	struct tare_ledger ledger; // of all devices over the spans

@@ -12,8 +12,8 @@ struct tare_export_folder {
 	bool exists;             // the folder was there before
 };
 
-// Whether the folder may be used: not there, or empty, or `force`. Returns 0 or a negative errno with a
-// sentence.
+// Whether the folder may be used: not there, or empty, or `force`. Returns 0 or a negative errno
+// with a sentence.
 int tare_export_folder_check(const char *path, bool force, struct tare_error *error);
 // Makes folder->work. Returns as the former; tare_export_folder_close in either case.
 int tare_export_folder_open(struct tare_export_folder *folder, struct tare_error *error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CSV as RFC 4180 has it: commas, CRLF, quotes where a text has one of these. NULL is an empty field, an
-// empty text is "".
+// CSV as RFC 4180 has it: commas, CRLF, quotes where a text has one of these. NULL is an empty
+// field, an empty text is "".
 #include "export/rows.h"
 #include "export/utf8.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recording for other tools: docs/export.md. The recording is in memory already; a writer goes
-// over it and keeps beside it only what its comment says. What belongs to the view is what the report
-// counts (analysis/members.h).
+// over it and keeps beside it only what its comment says. What belongs to the view is what the
+// report counts (analysis/members.h).
 #pragma once
 #include "analysis/recording.h"
 
@@ -13,7 +13,8 @@ struct tare_export_counts {
 	uint64_t without_times;                 // of these: they have no place on a device's line
 };
 
-// Who wants to know how far it is; called now and then. Returning false ends the export with -EINTR.
+// Who wants to know how far it is; called now and then. Returning false ends the export with
+// -EINTR.
 struct tare_export_watch {
 	bool (*step)(void *context, const char *what, uint64_t done, uint64_t total);
 	void *context;
@@ -21,8 +22,8 @@ struct tare_export_watch {
 
 // Perfetto's protobuf trace: a track a thread, a queue and an engine, lanes so that slices of one
 // track never overlap, flows from call to command and from a command to those that wait for it.
-// Takes 4 bytes a command, 8 more where commands wait, and what is open. Returns 0, -EIO (the stream's
-// error), -ENOMEM, -EINTR. `watch` may be NULL, here and below.
+// Takes 4 bytes a command, 8 more where commands wait, and what is open. Returns 0, -EIO (the
+// stream's error), -ENOMEM, -EINTR. `watch` may be NULL, here and below.
 int tare_export_perfetto(const struct tare_recording *recording, const struct tare_view *view,
                          const struct tare_export_watch *watch, FILE *file,
                          struct tare_export_counts *counts, struct tare_error *error);
@@ -31,8 +32,8 @@ int tare_export_perfetto(const struct tare_recording *recording, const struct ta
 int tare_export_sqlite(const struct tare_recording *recording, const struct tare_view *view,
                        const struct tare_export_watch *watch, const char *path,
                        struct tare_export_counts *counts, struct tare_error *error);
-// One CSV file a table in the folder `path`, which exists; files of their names are replaced. Returns
-// as tare_export_sqlite. What was written is left there.
+// One CSV file a table in the folder `path`, which exists; files of their names are replaced.
+// Returns as tare_export_sqlite. What was written is left there.
 int tare_export_csv(const struct tare_recording *recording, const struct tare_view *view,
                     const struct tare_export_watch *watch, const char *path,
                     struct tare_export_counts *counts, struct tare_error *error);

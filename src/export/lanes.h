@@ -19,8 +19,8 @@ struct lanes {
 
 #define LANES_NONE UINT32_MAX
 
-// The lowest lane that is free from `from_ns` on; then it is taken until `to_ns`. Slices come in the
-// order of their beginning. A slice of no length takes its lane until its own moment only. Takes
-// log n of the slices that are open. Returns LANES_NONE when there is no memory.
+// The lowest lane that is free from `from_ns` on; then it is taken until `to_ns`. Slices come in
+// the order of their beginning. A slice of no length takes its lane until its own moment only.
+// Takes log n of the slices that are open. Returns LANES_NONE when there is no memory.
 uint32_t lanes_take(struct lanes *lanes, int64_t from_ns, int64_t to_ns);
 void lanes_free(struct lanes *lanes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tracks of threads: phases, calls, enqueues and callbacks, one inside another as they were. Whatever
+// Tracks of threads: phases, calls, enqueues and callbacks, one inside another as they were. What
 // does not nest (phases that are begun and ended by an identity, overlapping records of a damaged
 // trace) goes to lanes of its own beside the thread.
 #include "export/perfetto_internal.h"

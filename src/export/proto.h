@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One message of Google's protocol buffers, put together in memory: tag, then a varint, eight bytes,
-// or a length and as many bytes (protobuf.dev, "Encoding").
+// One message of Google's protocol buffers, put together in memory: tag, then a varint, eight
+// bytes, or a length and as many bytes (protobuf.dev, "Encoding").
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

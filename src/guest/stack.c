@@ -198,12 +198,12 @@ static bool can_be_told_again(const struct guest_walks *walks, const struct gues
 	       walks->top - walk->cfa < TOP_BYTES;
 }
 
-static void count_walk(struct guest_walks *walks)
+static __attribute__((noinline)) void count_walks(struct guest_walks *walks, uint32_t more)
 {
 	uint64_t hits = atomic_fetch_add(&all_hits, walks->hits) + walks->hits;
-	uint64_t made = atomic_fetch_add(&all_walks, 1) + 1;
+	uint64_t made = atomic_fetch_add(&all_walks, more) + more;
 	walks->hits = 0;
-	if (walk_ps)
+	if (walk_ps && made + hits)
 		__atomic_store_n(&guest_header->self_stack_cost_ps,
 		                 (int64_t)(((double)walk_ps * (double)made +
 		                            (double)hit_ps * (double)hits) / (double)(made + hits)),
@@ -239,8 +239,8 @@ __attribute__((noinline)) uint32_t guest_stack(void)
 		walks ? place_again(walks, (uint64_t)(uintptr_t)frame, frame[1]) : NULL;
 	if (again && again->id && again->frame == (uint64_t)(uintptr_t)frame &&
 	    again->caller == frame[0] && again->process == thread->process && holds(again)) {
-		if (++walks->hits == 1 << 16)
-			count_walk(walks);
+		if (++walks->hits == 1 << 10)
+			count_walks(walks, 0);
 		return again->id;
 	}
 	if (again) {
@@ -248,7 +248,7 @@ __attribute__((noinline)) uint32_t guest_stack(void)
 		again->frame = (uint64_t)(uintptr_t)frame;
 		again->caller = frame[0];
 		again->process = thread->process;
-		count_walk(walks);
+		count_walks(walks, 1);
 	}
 	walk.again = again;
 #endif
@@ -267,6 +267,14 @@ uint32_t guest_stack_seen(void)
 	struct guest_walk walk;
 	walk.again = NULL;
 	return thread ? find(thread, &walk, false) : 0;
+}
+
+void guest_stacks_cost(int64_t walk, int64_t again)
+{
+	walk_ps = walk;
+	hit_ps = again;
+	atomic_store(&all_walks, 0);
+	atomic_store(&all_hits, 0);
 }
 
 void guest_site(struct guest_thread *thread, uint8_t flags, uint64_t of, uint32_t stack)

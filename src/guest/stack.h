@@ -17,6 +17,10 @@ uint32_t guest_stack(void);
 // The same but for the definition: for measuring what it costs.
 uint32_t guest_stack_seen(void);
 
+// What a walk costs, and a stack that is known again, as calibrated: the header's cost becomes their
+// mean as they come.
+void guest_stacks_cost(int64_t walk, int64_t again);
+
 // Writes a SITE of this thread's last record: of command number `of`, or with TARE_SITE_OF_CALL in
 // `flags` of the call that was entered at `of`.
 void guest_site(struct guest_thread *thread, uint8_t flags, uint64_t of, uint32_t stack);

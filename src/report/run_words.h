@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the numbers of a trace are called, for src/report and src/export. A value that this tare does not
-// know has no word (NULL).
+// What the numbers of a trace are called, for src/report and src/export. A value that this tare
+// does not know has no word (NULL).
 #pragma once
 #include <stdint.h>
 

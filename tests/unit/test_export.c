@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the exports, and all of them on runs made by hand with everything that can be unknown.
+// The parts of the exports, and all of them on runs made by hand with everything that can be
+// unknown.
 #include "export/export.h"
 #include "export/lanes.h"
 #include "export/proto.h"

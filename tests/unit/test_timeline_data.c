@@ -2,204 +2,7 @@
 // The timeline of a page, read by a second decoder, against the recording that it was written from.
 // The seed comes from the clock and is printed; TARE_TEST_SEED repeats a run.
 #include "analysis/intervals.h"
-#include "made_recording.h"
-#include "report/run_report.h"
-#include "timeline_decoder.h"
-
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#include <cmocka.h>
-
-#define START INT64_C(5000000)
-#define NO_LIMIT UINT64_MAX
-#define KNOWN (INT64_C(1) << 53)
-enum { ROUNDS = 25, EVENTS = 260, PHASES = 40, CALLBACKS = 12, SHAPES = 3, MEMORIES = 3 };
-
-// A recording with all that a timeline is made of.
-struct rig {
-	struct made *made;
-	struct tare_recorded_phase phases[PHASES];
-	struct tare_recorded_callback callbacks[CALLBACKS];
-	struct tare_recorded_shape shapes[SHAPES];
-	struct tare_recorded_memory memories[MEMORIES];
-	struct tare_view view;
-	struct tare_run_report run;
-};
-
-static struct tare_random rng;
-
-static int64_t below(int64_t bound)
-{
-	return (int64_t)tare_random_below(&rng, (uint64_t)bound);
-}
-
-static bool one_in(uint64_t n)
-{
-	return tare_random_below(&rng, n) == 0;
-}
-
-// ---- recordings
-
-static struct rig *rig_new(int64_t wall_ns)
-{
-	struct rig *rig = calloc(1, sizeof *rig);
-	struct tare_recording *recording;
-
-	assert_non_null(rig);
-	rig->made = made_new(START + wall_ns);
-	recording = &rig->made->recording;
-	recording->start_ns = START;
-	recording->phases = rig->phases;
-	recording->callbacks = rig->callbacks;
-	recording->shapes = rig->shapes;
-	recording->memories = rig->memories;
-	rig->view = tare_view_all(recording);
-	rig->run = (struct tare_run_report){ .recording = recording, .view = &rig->view };
-	return rig;
-}
-
-static void rig_free(struct rig *rig)
-{
-	free(rig->made);
-	free(rig);
-}
-
-static void some_command(struct rig *rig, int64_t at_ns)
-{
-	struct tare_recording *recording = &rig->made->recording;
-	uint32_t thread = (uint32_t)below((int64_t)recording->thread_count);
-	int64_t start_ns = at_ns + below(3000) - 10;
-	struct tare_recorded_command command = made_plain_command(
-	    thread, one_in(30) ? TARE_NO_INDEX : (uint32_t)below((int64_t)recording->queue_count),
-	    (uint8_t)(1 + below(TARE_KIND_KINDS - 1)), at_ns, at_ns + below(200),
-	    one_in(5) ? TARE_NO_TIME : at_ns + below(400), start_ns, start_ns + (one_in(6) ? 0 : below(4000)));
-	uint32_t waits[4];
-	size_t count = (size_t)below(5);
-
-	if (one_in(8))
-		command.start_ns = command.end_ns = TARE_NO_TIME;
-	command.direction = (uint8_t)below(5);
-	command.memory = (uint8_t)below(11);
-	command.alignment = (uint8_t)below(256);
-	command.flags = (uint8_t)below(256);
-	command.untimed = (uint8_t)below(5);
-	command.object = one_in(4) ? TARE_NO_INDEX : (uint32_t)below(2);
-	command.amount = command.kind == TARE_KIND_KERNEL ? (one_in(4) ? TARE_NO_INDEX : (uint64_t)below(SHAPES))
-	                 : one_in(9)                      ? UINT64_MAX
-	                                                  : tare_random_next(&rng) >> below(64);
-	command.function = (uint16_t)below(TARE_ROLE_COUNT);
-	command.stack = TARE_NO_INDEX;
-	made_command(rig->made, command);
-	for (size_t i = 0; i < count; i++)
-		waits[i] = one_in(6) ? MADE_NO_COMMAND : (uint32_t)below((int64_t)recording->command_count);
-	made_waits(rig->made, waits, count);
-}
-
-static void some_call(struct rig *rig, int64_t at_ns)
-{
-	struct tare_recording *recording = &rig->made->recording;
-	struct tare_recorded_call call =
-	    made_plain_call((uint32_t)below((int64_t)recording->thread_count),
-	                    (uint8_t)below(TARE_ROLE_COUNT), at_ns, at_ns + below(600));
-
-	if (call.role == TARE_ROLE_QUERY || call.role == TARE_ROLE_POLL) {
-		call.count = (uint64_t)below(3);
-		call.inside_ns = below(call.exit_ns - call.enter_ns + 1);
-	}
-	call.bytes = tare_random_next(&rng) >> below(64);
-	call.object = one_in(3) ? TARE_NO_INDEX : (uint32_t)below(100);
-	call.device = one_in(3) ? TARE_NO_INDEX : (uint32_t)below((int64_t)recording->device_count);
-	call.function = (uint16_t)below(TARE_ROLE_COUNT);
-	call.flags = (uint8_t)below(8);
-	call.result = (int32_t)below(200) - 100;
-	call.stack = TARE_NO_INDEX;
-	made_call(rig->made, call);
-}
-
-static void some_others(struct rig *rig, int64_t wall_ns)
-{
-	struct tare_recording *recording = &rig->made->recording;
-	int64_t at_ns = START;
-
-	for (int i = 0; i < PHASES; i++, at_ns += below(wall_ns / PHASES))
-		rig->phases[recording->phase_count++] = (struct tare_recorded_phase){ .from_ns = at_ns,
-			.to_ns = at_ns + below(3000), .thread = (uint32_t)below((int64_t)recording->thread_count),
-			.parent = TARE_NO_INDEX, .depth = (uint32_t)below(400), .name = one_in(2) ? "step" : "a \"b\" </script>",
-			.domain = one_in(2) ? "" : "lib\xff", .source = (uint8_t)below(3), .instant = one_in(3),
-			.unended = one_in(4), .range = one_in(2) };
-	at_ns = START;
-	for (int i = 0; i < CALLBACKS; i++, at_ns += below(wall_ns / CALLBACKS))
-		rig->callbacks[recording->callback_count++] = (struct tare_recorded_callback){ at_ns,
-			at_ns + below(50), (uint32_t)below((int64_t)recording->thread_count), (uint16_t)below(9) };
-	for (int i = 0; i < SHAPES; i++)
-		rig->shapes[recording->shape_count++] = (struct tare_recorded_shape){ 1 + (uint32_t)i,
-			{ tare_random_next(&rng) >> below(64), 2, 3 }, { 64, (uint32_t)i, 0 } };
-	for (int i = 0; i < MEMORIES; i++)
-		rig->memories[recording->memory_count++] = (struct tare_recorded_memory){ .kind = 1 + (uint32_t)i,
-			.bytes = tare_random_next(&rng) >> below(64), .parent = i ? 0 : TARE_NO_INDEX };
-}
-
-static struct rig *some_rig(void)
-{
-	int64_t wall_ns = 2000 + below(100000);
-	struct rig *rig = rig_new(wall_ns);
-	struct made *made = rig->made;
-
-	for (uint32_t i = 0; i < 2; i++) {
-		made_process(made, START + wall_ns);
-		for (int64_t k = 1 + below(3); k > 0; k--)
-			made_thread(made, i);
-		made_device(made, i, i && one_in(2) ? 0 : TARE_NO_INDEX, below(20));
-		for (int64_t k = 1 + below(3); k > 0; k--)
-			made_queue(made, i, i, one_in(2));
-	}
-	for (int64_t i = below(EVENTS); i > 0; i--)
-		some_command(rig, START + below(wall_ns));
-	for (int64_t i = below(EVENTS); i > 0; i--)
-		some_call(rig, START + below(wall_ns));
-	made_sort(made);
-	some_others(rig, wall_ns);
-	return rig;
-}
-
-// ---- writing and reading
-
-static char *write_timeline(const struct rig *rig, uint64_t most_bytes, size_t *length,
-                            struct tare_page_left_out *left_out)
-{
-	struct tare_error error = { 0 };
-	char *text = NULL;
-	FILE *stream = open_memstream(&text, length);
-
-	assert_non_null(stream);
-	assert_int_equal(tare_report_timeline_write(&rig->run, most_bytes, stream, left_out, &error), 0);
-	assert_int_equal(fclose(stream), 0);
-	return text;
-}
-
-static struct decoded read_rig(const struct rig *rig, uint64_t most_bytes,
-                               struct tare_page_left_out *left_out)
-{
-	size_t length;
-	char *text = write_timeline(rig, most_bytes, &length, left_out);
-	struct decoded decoded = decode_timeline(text, length);
-
-	assert_true(length <= most_bytes);
-	free(text);
-	return decoded;
-}
-
-static int64_t since(int64_t ns)
-{
-	return ns == TARE_NO_TIME ? DECODED_UNKNOWN : ns - START;
-}
+#include "timeline_rig.h"
 
 static int64_t place(uint32_t index)
 {
@@ -209,15 +12,6 @@ static int64_t place(uint32_t index)
 static int64_t amount(uint64_t value)
 {
 	return value > (uint64_t)KNOWN ? DECODED_UNKNOWN : (int64_t)value;
-}
-
-static int64_t value_at(const struct decoded *decoded, const char *table, const char *column, size_t row)
-{
-	int64_t *values = decoded_column(decoded, table, column);
-	int64_t value = values[row];
-
-	free(values);
-	return value;
 }
 
 // Compares a column with an expression of `row`.
@@ -363,6 +157,28 @@ static void check_lanes(const struct decoded *decoded, const char *table, const 
 	free(lanes);
 }
 
+// The lane of a row is the lowest that is free when it begins.
+static void check_lowest(const struct decoded *decoded, const char *table, const char *from, const char *to,
+                         const char *group, const char *lane)
+{
+	size_t count = decoded_count(decoded, table);
+	int64_t *froms = decoded_column(decoded, table, from), *tos = decoded_column(decoded, table, to);
+	int64_t *groups = decoded_column(decoded, table, group), *lanes = decoded_column(decoded, table, lane);
+
+	for (size_t a = 0; a < count; a++)
+		for (int64_t below_it = 0; lanes[a] != 255 && below_it < lanes[a]; below_it++) {
+			bool taken = false;
+			for (size_t b = 0; b < count; b++)
+				taken = taken || (groups[b] == groups[a] && lanes[b] == below_it &&
+				                  froms[b] <= froms[a] && tos[b] > froms[a]);
+			assert_true(taken);
+		}
+	free(froms);
+	free(tos);
+	free(groups);
+	free(lanes);
+}
+
 static int engine_of(const struct tare_recorded_command *command)
 {
 	static const int engines[] = { [TARE_EFFECT_NONE] = 255, [TARE_EFFECT_KERNEL] = 0,
@@ -381,6 +197,8 @@ static void check_placing(const struct rig *rig, const struct decoded *decoded)
 	check_lanes(decoded, "phases", "from", "to", "thread", "lane");
 	check_lanes(decoded, "calls", "enter", "exit", "thread", "depth");
 	check_lanes(decoded, "commands", "enter", "exit", "thread", "depth");
+	check_lowest(decoded, "commands", "start", "end", "queue", "lane");
+	check_lowest(decoded, "phases", "from", "to", "thread", "lane");
 	CHECK("commands", "engine", engine_of(&c[row]));
 	for (size_t a = 0; a < recording->command_count; a++) {
 		bool placed = tare_command_timed(&c[a]);
@@ -458,147 +276,6 @@ static void everything_is_there(void **state)
 		decoded_free(&decoded);
 		rig_free(rig);
 	}
-}
-
-static int64_t left_out_of(const struct decoded *decoded, const char *key)
-{
-	return json_integer_value(json_object_get(json_object_get(decoded->header, "left_out"), key));
-}
-
-// Rows are some of the recording's, in their order, and what they wait for is still right.
-static void check_some_commands(const struct rig *rig, const struct decoded *decoded)
-{
-	size_t count = decoded_count(decoded, "commands"), at = 0;
-	int64_t *numbers = decoded_column(decoded, "commands", "number");
-	int64_t *starts = decoded_column(decoded, "commands", "start");
-	int64_t *waits = decoded_column(decoded, "waits", "command");
-
-	for (size_t row = 0; row < count; row++) {
-		const struct tare_recorded_command *command = &rig->made->commands[numbers[row]];
-		assert_true(row == 0 || numbers[row] > numbers[row - 1]);
-		assert_int_equal(starts[row], since(command->start_ns));
-		for (size_t i = command->first_wait; i < rig->made->recording.wait_count; i++) {
-			if (waits[at] != DECODED_UNKNOWN)
-				assert_int_equal(numbers[waits[at]], rig->made->waits[i].command);
-			at++;
-			if (rig->made->waits[i].last)
-				break;
-		}
-	}
-	assert_int_equal(at, decoded_count(decoded, "waits"));
-	free(numbers);
-	free(starts);
-	free(waits);
-}
-
-static void what_is_too_much_is_left_out(void **state)
-{
-	(void)state;
-	for (int round = 0; round < ROUNDS; round++) {
-		struct rig *rig = some_rig();
-		const struct tare_recording *recording = &rig->made->recording;
-		struct decoded whole = read_rig(rig, NO_LIMIT, NULL);
-		size_t gaps = decoded_count(&whole, "gaps"), length;
-		free(write_timeline(rig, NO_LIMIT, &length, NULL));
-		for (int percent = 99; percent >= 45; percent -= 9) {
-			struct tare_page_left_out left_out;
-			struct decoded decoded;
-			uint64_t most_bytes = length * (uint64_t)percent / 100;
-			size_t written;
-			char *text = write_timeline(rig, most_bytes, &written, &left_out);
-			assert_true(written <= most_bytes);
-			assert_string_not_equal(left_out.why, "");
-			if (written == 0) {
-				free(text);
-				continue;
-			}
-			decoded = decode_timeline(text, written);
-			free(text);
-			assert_int_equal(decoded_count(&decoded, "commands") + left_out.commands, recording->command_count);
-			assert_int_equal(decoded_count(&decoded, "calls") + left_out.calls, recording->call_count);
-			assert_int_equal(decoded_count(&decoded, "phases") + left_out.phases, PHASES);
-			assert_int_equal(decoded_count(&decoded, "callbacks") + left_out.callbacks, CALLBACKS);
-			assert_int_equal(decoded_count(&decoded, "gaps") + left_out.gaps, gaps);
-			assert_int_equal(decoded_count(&decoded, "waits") + left_out.waits, recording->wait_count);
-			assert_int_equal(left_out_of(&decoded, "commands"), left_out.commands);
-			assert_int_equal(left_out_of(&decoded, "calls"), left_out.calls);
-			assert_int_equal(left_out_of(&decoded, "waits"), left_out.waits);
-			// No command goes while there are calls.
-			assert_true(left_out.commands == 0 || decoded_count(&decoded, "calls") == 0);
-			check_some_commands(rig, &decoded);
-			decoded_free(&decoded);
-		}
-		decoded_free(&whole);
-		rig_free(rig);
-	}
-}
-
-// A long row of commands whose lengths rise and fall.
-static struct rig *long_rig(void)
-{
-	struct rig *rig = rig_new(2000000);
-	uint32_t thread = made_thread(rig->made, made_process(rig->made, START + 2000000));
-	uint32_t queue = made_queue(rig->made, 0, made_device(rig->made, 0, TARE_NO_INDEX, 0), false);
-
-	for (int64_t i = 0; i < 1900; i++) {
-		int64_t at_ns = START + 1000 * i;
-		made_command(rig->made, made_plain_command(thread, queue, TARE_KIND_KERNEL, at_ns, at_ns + 50 + below(50),
-		                                           at_ns + below(60), at_ns + 100, at_ns + 200 + i * 7 % 600));
-		made_call(rig->made, made_plain_call(thread, TARE_ROLE_QUERY, at_ns + 500, at_ns + 510 + below(9)));
-		made_call(rig->made, made_plain_call(thread, TARE_ROLE_WAIT, at_ns + 600, at_ns + 610 + (i % 10) * 40));
-	}
-	return rig;
-}
-
-static void the_shortest_go_first(void **state)
-{
-	struct rig *rig = long_rig();
-	size_t length, last = SIZE_MAX;
-	(void)state;
-
-	free(write_timeline(rig, NO_LIMIT, &length, NULL));
-	for (int percent = 95; percent > 10; percent -= 10) {
-		struct tare_page_left_out left_out;
-		struct decoded decoded = read_rig(rig, length * (uint64_t)percent / 100, &left_out);
-		size_t count = decoded_count(&decoded, "commands");
-		int64_t *roles = decoded_column(&decoded, "calls", "role");
-		int64_t *numbers = decoded_column(&decoded, "commands", "number");
-		int64_t shortest_ns = INT64_MAX;
-		size_t longer = 0;
-		for (size_t i = 0; i < decoded_count(&decoded, "calls"); i++)
-			assert_true(roles[i] == TARE_ROLE_WAIT);
-		for (size_t i = 0; i < count; i++) {
-			int64_t ns = rig->made->commands[numbers[i]].end_ns - rig->made->commands[numbers[i]].start_ns;
-			shortest_ns = ns < shortest_ns ? ns : shortest_ns;
-		}
-		// Of those as long as the shortest some are gone; of those clearly longer none.
-		for (size_t i = 0; i < 1900; i++)
-			longer += rig->made->commands[i].end_ns - rig->made->commands[i].start_ns > shortest_ns * 9 / 8;
-		assert_true(longer <= count && count <= last);
-		// Most of what there is room for is used.
-		if (left_out.commands > 0)
-			assert_true(count > 0);
-		last = count;
-		free(roles);
-		free(numbers);
-		decoded_free(&decoded);
-	}
-	assert_true(last < 1000);
-	rig_free(rig);
-}
-
-static void nothing_fits(void **state)
-{
-	struct rig *rig = some_rig();
-	struct tare_page_left_out left_out;
-	size_t length;
-	char *text = write_timeline(rig, 100, &length, &left_out);
-	(void)state;
-
-	assert_int_equal(length, 0);
-	assert_non_null(strstr(left_out.why, "not even"));
-	free(text);
-	rig_free(rig);
 }
 
 // Times and sizes beyond what the page's numbers hold are not known; their neighbours are.
@@ -712,32 +389,14 @@ static void a_part_of_the_run(void **state)
 	rig_free(rig);
 }
 
-static void a_full_disk_is_told(void **state)
-{
-	struct rig *rig = long_rig();
-	struct tare_error error = { 0 };
-	FILE *full = fopen("/dev/full", "w");
-	(void)state;
-
-	assert_non_null(full);
-	assert_int_equal(tare_report_timeline_write(&rig->run, NO_LIMIT, full, NULL, &error), -EIO);
-	assert_non_null(strstr(error.message, "cannot write"));
-	fclose(full);
-	rig_free(rig);
-}
-
 int main(void)
 {
-	const char *given = getenv("TARE_TEST_SEED");
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everything_is_there), cmocka_unit_test(what_is_too_much_is_left_out),
-		cmocka_unit_test(the_shortest_go_first), cmocka_unit_test(nothing_fits),
-		cmocka_unit_test(extremes_are_not_known), cmocka_unit_test(too_many_at_once),
-		cmocka_unit_test(little_or_nothing), cmocka_unit_test(a_part_of_the_run),
-		cmocka_unit_test(a_full_disk_is_told),
+		cmocka_unit_test(everything_is_there), cmocka_unit_test(extremes_are_not_known),
+		cmocka_unit_test(too_many_at_once), cmocka_unit_test(little_or_nothing),
+		cmocka_unit_test(a_part_of_the_run),
 	};
 
-	rng.state = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
-	print_message("# TARE_TEST_SEED=%llu\n", (unsigned long long)rng.state);
+	seed_timelines();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

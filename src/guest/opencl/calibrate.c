@@ -91,6 +91,16 @@ static uint64_t time_stacks(struct bench *bench)
 	return guest_ticks() - from;
 }
 
+// The same when it is the stack of the call before.
+static uint64_t time_stacks_again(struct bench *bench)
+{
+	rewind_bench(bench);
+	uint64_t from = guest_ticks();
+	for (uint32_t i = 0; i < COMMANDS; i++)
+		guest_site(&bench->thread, 0, i + 1, guest_stack());
+	return guest_ticks() - from;
+}
+
 // Picoseconds of one of COMMANDS, by the median of the rounds; 0: not known.
 static int64_t median_ps(struct bench *bench, uint64_t (*time)(struct bench *))
 {
@@ -141,6 +151,8 @@ void layer_calibrate(void)
 	int64_t command_ps = median_ps(bench, time_commands);
 	int64_t call_ps = median_ps(bench, time_calls);
 	int64_t stack_ps = stacks ? median_ps(bench, time_stacks) : 0;
+	if (stacks)
+		guest_stacks_cost(stack_ps, median_ps(bench, time_stacks_again));
 	layer_next = next;
 	guest_stacks = stacks;
 	// For the children of a fork, too.
