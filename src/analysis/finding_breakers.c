@@ -162,7 +162,7 @@ static struct between calls_between(const struct judging *judging, uint8_t role,
 	for (size_t i = 0; i < recording->call_count; i++) {
 		const struct tare_recorded_call *call = &recording->calls[i];
 		if (call->role != role || (call->flags & (TARE_CALL_NESTED | TARE_CALL_FAILED)) ||
-		    call->enter_ns < row->first_ns || call->enter_ns == 77 ||
+		    call->enter_ns < row->first_ns || call->enter_ns > row->last_ns ||
 		    !judging_has_call(judging, call))
 			continue;
 		for (; command < recording->command_count &&

@@ -179,6 +179,33 @@ static void check_lowest(const struct decoded *decoded, const char *table, const
 	free(lanes);
 }
 
+// A call of a depth is made while one of the depth before is open, a command's or another.
+static void check_depths(const struct decoded *decoded)
+{
+	static const char *const tables[] = { "commands", "calls" };
+	int64_t *columns[2][4];
+
+	for (int t = 0; t < 2; t++) {
+		columns[t][0] = decoded_column(decoded, tables[t], "enter");
+		columns[t][1] = decoded_column(decoded, tables[t], "exit");
+		columns[t][2] = decoded_column(decoded, tables[t], "thread");
+		columns[t][3] = decoded_column(decoded, tables[t], "depth");
+	}
+	for (int t = 0; t < 2; t++)
+		for (size_t a = 0; a < decoded_count(decoded, tables[t]); a++) {
+			bool inside = columns[t][3][a] == 0;
+			for (int u = 0; u < 2; u++)
+				for (size_t b = 0; b < decoded_count(decoded, tables[u]) && !inside; b++)
+					inside = columns[u][2][b] == columns[t][2][a] &&
+					         columns[u][3][b] == columns[t][3][a] - 1 &&
+					         columns[u][0][b] <= columns[t][0][a] &&
+					         columns[u][1][b] > columns[t][0][a];
+			assert_true(inside);
+		}
+	for (int t = 0; t < 8; t++)
+		free(columns[t / 4][t % 4]);
+}
+
 static int engine_of(const struct tare_recorded_command *command)
 {
 	static const int engines[] = { [TARE_EFFECT_NONE] = 255, [TARE_EFFECT_KERNEL] = 0,
@@ -197,6 +224,7 @@ static void check_placing(const struct rig *rig, const struct decoded *decoded)
 	check_lanes(decoded, "phases", "from", "to", "thread", "lane");
 	check_lanes(decoded, "calls", "enter", "exit", "thread", "depth");
 	check_lanes(decoded, "commands", "enter", "exit", "thread", "depth");
+	check_depths(decoded);
 	check_lowest(decoded, "commands", "start", "end", "queue", "lane");
 	check_lowest(decoded, "phases", "from", "to", "thread", "lane");
 	CHECK("commands", "engine", engine_of(&c[row]));
@@ -208,6 +236,13 @@ static void check_placing(const struct rig *rig, const struct decoded *decoded)
 			if (lanes[a] != 255 && lanes[a] == lanes[b] && engine_of(&c[a]) == engine_of(&c[b]) &&
 			    tare_command_device(recording, &c[a]) == tare_command_device(recording, &c[b]))
 				assert_true(c[a].start_ns >= c[b].end_ns || c[b].start_ns >= c[a].end_ns);
+		// The lane below is taken when it begins.
+		bool taken = lanes[a] == 0 || lanes[a] == 255;
+		for (size_t b = 0; b < recording->command_count && !taken; b++)
+			taken = lanes[b] == lanes[a] - 1 && engine_of(&c[a]) == engine_of(&c[b]) &&
+			        tare_command_device(recording, &c[a]) == tare_command_device(recording, &c[b]) &&
+			        c[b].start_ns <= c[a].start_ns && c[b].end_ns > c[a].start_ns;
+		assert_true(taken);
 	}
 	free(lanes);
 }

@@ -114,6 +114,33 @@ static void the_shortest_go_first(void **state)
 	rig_free(rig);
 }
 
+// Calls go in three steps, and all of a step at once.
+static void calls_go_in_steps(void **state)
+{
+	struct rig *rig = long_rig();
+	const struct tare_recording *recording = &rig->made->recording;
+	size_t length, waits = 0, long_waits = 0;
+	bool seen[3] = { false };
+	(void)state;
+
+	for (size_t i = 0; i < recording->call_count; i++) {
+		const struct tare_recorded_call *call = &recording->calls[i];
+		waits += call->role == TARE_ROLE_WAIT;
+		long_waits += call->role == TARE_ROLE_WAIT && call->exit_ns - call->enter_ns >= 200;
+	}
+	free(write_timeline(rig, NO_LIMIT, &length, NULL));
+	for (int percent = 99; percent > 40; percent -= 3) {
+		struct tare_page_left_out left_out;
+		struct decoded decoded = read_rig(rig, length * (uint64_t)percent / 100, &left_out);
+		size_t calls = decoded_count(&decoded, "calls");
+		assert_true(calls == waits || calls == long_waits || calls == 0);
+		seen[calls == 0 ? 2 : calls == long_waits] = true;
+		decoded_free(&decoded);
+	}
+	assert_true(seen[0] && seen[1] && seen[2]);
+	rig_free(rig);
+}
+
 static void nothing_fits(void **state)
 {
 	struct rig *rig = some_rig();
@@ -146,6 +173,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_too_much_is_left_out), cmocka_unit_test(the_shortest_go_first),
+		cmocka_unit_test(calls_go_in_steps),
 		cmocka_unit_test(nothing_fits), cmocka_unit_test(a_full_disk_is_told),
 	};
 
