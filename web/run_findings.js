@@ -6,7 +6,7 @@ const MOST_PLACES = 5;
 
 // "2.40 s to 2.90 s", "up to 572 ms", and the same as shares of the wall time.
 function rangeOfCost(low, high, wall) {
-	const range = (from, to) => (from === to ? to : low > 0 ? `${from} to ${to}` : `up to ${to}`);
+	const range = (from, to) => (from === to || to.startsWith('<') ? to : low > 0 ? `${from} to ${to}` : `up to ${to}`);
 	return { span: range(formatNs(low), formatNs(high)), share: range(shareText(low, wall), shareText(high, wall)) };
 }
 

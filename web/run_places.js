@@ -27,15 +27,15 @@ function phasesSection(run) {
 }
 
 function sitesSection(run) {
-	const list = Array.isArray(run.sites) ? run.sites : run.sites.rows || [];
+	const list = run.sites;
 	if (!list.length)
 		return null;
-	const text = (site) => site.text || site.site || 'n/a';
+	const text = (site) => site.site || 'n/a';
 	const jump = (which) => [which, (site, view) => foundSite(view, text(site), site.what, which)];
 	return reportTable('sites', 'Call sites', [{ title: 'site', header: true, value: text, show: (site) => dataText(text(site), 120) },
 		textColumn('kind', 'kind'), textColumn('what', 'what', { show: (row) => dataText(row.what || '–', 80) }), jumpColumn([jump('first'), jump('longest')]),
 		countColumn('n', 'count'), countColumn('stacks', 'stacks'), bytesColumn('bytes', 'bytes'), timeColumn('device time', 'device_ns'),
-		timeColumn('in the calls', 'host_ns'), timeColumn('gaps before them', 'gap_ns')], list, '');
+		timeColumn('in the calls', 'host_ns'), timeColumn('gaps before them', 'gaps_ns')], list, '');
 }
 
 // The first or longest command or call of a site: `what` is the kernel's name, the kind or the call.

@@ -70,7 +70,7 @@ const UNTIMED_WORDS = {
 const COMMAND_FLAGS = { blocking: 2, noTimes: 32, nested: 128 };
 const CALL_FAILED = 1;
 const PHASE_FLAGS = { instant: 1, unended: 2, range: 4 };
-const CONFIDENCES = { sure: 'it would be saved', likely: 'not all of it need be saved', possible: 'a pattern says so, no more' };
+const CONFIDENCES = { sure: 'it would be saved', likely: 'not all of it need be saved', possible: 'a model or a pattern says so' };
 
 function paintColour(paint) {
 	return isDark() ? PAINTS[paint].dark : PAINTS[paint].light;

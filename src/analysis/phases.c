@@ -122,15 +122,12 @@ static size_t name_around(const struct making *making, uint32_t phase)
 	uint32_t own = making->names.of[phase];
 	while (phases[phase].parent < phase) {
 		phase = phases[phase].parent;
-		if (making->names.of[phase] == own)
-			return SIZE_MAX - 1;
-		if (making->names.of[phase] != TARE_NO_INDEX)
+		if (making->names.of[phase] != TARE_NO_INDEX && making->names.of[phase] != own)
 			return making->names.of[phase];
 	}
 	return SIZE_MAX;
 }
 
-// One that lies in one of its own name says nothing: the outer one does.
 static void find_parents(struct making *making)
 {
 	for (size_t i = 0; i < making->names.count; i++) {
@@ -139,8 +136,6 @@ static void find_parents(struct making *making)
 		*parent = SIZE_MAX;
 		for (size_t k = making->first[i]; k < making->first[i + 1]; k++) {
 			size_t around = name_around(making, making->order[k]);
-			if (around == SIZE_MAX - 1)
-				continue;
 			if (found && around != *parent) {
 				*parent = SIZE_MAX;
 				break;

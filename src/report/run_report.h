@@ -48,8 +48,8 @@ int tare_report_run_page(const struct tare_run_report *run, uint64_t most_bytes,
 int tare_report_left_out_text(const struct tare_page_left_out *left_out,
                               const struct tare_text_options *options, FILE *file);
 // The timeline's data alone: deflated, base64; nothing when not even its names fit. Takes about 16
-// bytes a command and 12 a call beside the recording, 36 a piece of idle time, and as long as the
-// ledger. Returns as tare_report_run_page.
+// bytes a command, 9 a call and 40 a piece of idle time beside the recording, and what is written, at
+// most `most_bytes`, once in memory. Returns as tare_report_run_page.
 int tare_report_timeline_write(const struct tare_run_report *run, uint64_t most_bytes, FILE *file,
                                struct tare_page_left_out *left_out, struct tare_error *error);
 

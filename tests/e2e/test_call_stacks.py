@@ -184,6 +184,14 @@ def test_the_child_of_a_fork_defines_its_own(recorder):
     assert report["coverage"]["stack_cost_ns"] > 0 and report["coverage"]["self_cost_ns"] > 0
 
 
+@needs_lines
+def test_a_stack_that_differs_further_out_is_another(recorder):
+    """The recorder knows a stack again by its return addresses: all of them count."""
+    _, report = recorded(recorder, PROGRAMS / "sites", "callers", name="callers")
+    row = next(row for row in report["sites"] if row["site"] == here("sites.c", "fork"))
+    assert row["count"] == 12 and row["stacks"] == 2
+
+
 def test_what_is_kept_of_a_small_file_keeps_its_stacks(recorder):
     """--keep newest uses windows of events again, but not what the stacks are defined in."""
     folder, report = recorded(recorder, PROGRAMS / "stress", "14000", name="newest",

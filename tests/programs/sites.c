@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands whose lines are known: each is marked in this text. With a word it does what stacks make
-// hard:  sites [bare|signal|astray|fork]
+// hard:  sites [bare|signal|astray|fork|callers]
 #include "sites.h"
 
 #include <setjmp.h>
@@ -114,21 +114,34 @@ static __attribute__((noinline)) void write_twice(void)
 
 static void forked(void)
 {
+	volatile int sides = 0; // else the loop's two rounds could become two calls
 	pid_t child = 0;
 	int status;
 
 	// The child does what the parent did, by the same stack.
-	for (int side = 0; side < 2; side++) {
+	do {
 		write_twice();
-		if (side == 0)
+		if (sides++ == 0)
 			child = fork();
-		if (child != 0)
-			break;
-	}
+	} while (child == 0 && sides < 2);
 	if (child == 0)
 		_exit(0);
 	if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
 		exit(1);
+}
+
+// From two places in turn: all but the outer line is the same.
+static __attribute__((noinline)) void two_callers(void)
+{
+	for (int i = 0; i < 6; i++) {
+		if (i % 2 == 0) {
+			write_twice();
+			__asm__ volatile("nop");
+		} else {
+			write_twice();
+			__asm__ volatile("nop; nop");
+		}
+	}
 }
 
 int main(int count, char **words)
@@ -144,6 +157,8 @@ int main(int count, char **words)
 		astray();
 	else if (strcmp(word, "fork") == 0)
 		forked();
+	else if (strcmp(word, "callers") == 0)
+		two_callers();
 	else
 		plain(&program);
 	puts("done");

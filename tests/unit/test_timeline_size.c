@@ -129,12 +129,13 @@ static void calls_go_in_steps(void **state)
 		long_waits += call->role == TARE_ROLE_WAIT && call->exit_ns - call->enter_ns >= 200;
 	}
 	free(write_timeline(rig, NO_LIMIT, &length, NULL));
-	for (int percent = 99; percent > 40; percent -= 3) {
+	for (int thousandths = 999; thousandths > 880; thousandths -= 6) {
 		struct tare_page_left_out left_out;
-		struct decoded decoded = read_rig(rig, length * (uint64_t)percent / 100, &left_out);
+		struct decoded decoded = read_rig(rig, length * (uint64_t)thousandths / 1000, &left_out);
 		size_t calls = decoded_count(&decoded, "calls");
 		assert_true(calls == waits || calls == long_waits || calls == 0);
-		seen[calls == 0 ? 2 : calls == long_waits] = true;
+		if (left_out.commands == 0)
+			seen[calls == 0 ? 2 : calls == long_waits] = true;
 		decoded_free(&decoded);
 	}
 	assert_true(seen[0] && seen[1] && seen[2]);

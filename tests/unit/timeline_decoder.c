@@ -51,12 +51,15 @@ struct decoded decode_timeline(const char *base64, size_t length)
 	size_t count, room = 1 << 24;
 	unsigned char *stream = from_base64(base64, length, &count);
 	uLongf inflated = room;
+	uLong used;
 	json_error_t error;
 	uint32_t header;
 
 	decoded.bytes = malloc(room);
 	assert_non_null(decoded.bytes);
-	assert_int_equal(uncompress(decoded.bytes, &inflated, stream, count), Z_OK);
+	used = count;
+	assert_int_equal(uncompress2(decoded.bytes, &inflated, stream, &used), Z_OK);
+	assert_int_equal(used, count);
 	free(stream);
 	decoded.length = inflated;
 	assert_true(decoded.length >= 16);

@@ -215,7 +215,7 @@ static inline struct rig *long_rig(void)
 		made_command(rig->made, made_plain_command(thread, queue, TARE_KIND_KERNEL, at_ns, at_ns + 50 + below(50),
 		                                           at_ns + below(60), at_ns + 100, at_ns + 200 + i * 7 % 600));
 		made_call(rig->made, made_plain_call(thread, TARE_ROLE_QUERY, at_ns + 500, at_ns + 510 + below(9)));
-		made_call(rig->made, made_plain_call(thread, TARE_ROLE_WAIT, at_ns + 600, at_ns + 610 + (i % 10) * 40));
+		made_call(rig->made, made_plain_call(thread, TARE_ROLE_WAIT, at_ns + 600, at_ns + 601 + below(399)));
 	}
 	return rig;
 }
