@@ -76,7 +76,7 @@ static const struct row rows[] = {
 	{ "magic", 1, PUT("x"), -ENODATA, 0, 0, "is no trace of tare" },
 	{ "line ends", 5, PUT("\n\n"), -ENODATA, 0, 0, "is no trace of tare" },
 	{ "newer", AT(version_major), PUT("\2"), -EPROTO, 0, 0,
-	  "newer tare (trace version 2.0, this one reads 1)" },
+	  "newer tare (trace version 2.1, this one reads 1)" },
 	{ "no version", AT(version_major), PUT("\0"), -ENODATA, 0, 0, "byte 8" },
 	{ "other order", AT(byte_order), PUT("\1\2\3\4"), -ENODATA, 0, 0, "other byte order" },
 	{ "no order", AT(byte_order), PUT("\0"), -ENODATA, 0, 0, "byte 12" },
@@ -419,6 +419,48 @@ static void a_text_is_defined_once(void **state)
 	tare_trace_close(trace);
 }
 
+// ---- call sites: what a record of them may not say by itself
+
+static void a_call_site_that_cannot_be_is_damage(void **state)
+{
+#define STACK(frames, id_, total_, offset_)                                                 \
+	{ .stack = { .head = tare_trace_head(TARE_TRACE_STACK, 0, frames, 3), .id = id_,    \
+		     .total = total_, .offset = offset_ } }
+#define MODULE(from_, to_)                                                                  \
+	{ .module = { .head = tare_trace_head(TARE_TRACE_MODULE, 0, 0, 3), .from = from_, .to = to_ } }
+#define SITE(of_, stack_)                                                                   \
+	{ .site = { .head = tare_trace_head(TARE_TRACE_SITE, 0, 0, 3), .of = of_, .stack = stack_ } }
+	const union tare_trace_record good[] = {
+		STACK(1, 1, 1, 0), STACK(5, 2, UINT32_MAX, UINT32_MAX - 5), MODULE(0, UINT64_MAX),
+		SITE(UINT64_MAX, UINT32_MAX),
+	};
+	const union tare_trace_record bad[] = {
+		STACK(0, 1, 1, 0), STACK(6, 1, 9, 0), STACK(1, 0, 1, 0), STACK(2, 1, 1, 0),
+		STACK(1, 1, 0, 0), STACK(5, 2, UINT32_MAX, UINT32_MAX - 4),
+		STACK(65535, 1, UINT32_MAX, 0), MODULE(8, 8), MODULE(UINT64_MAX, 0), SITE(0, 1), SITE(1, 0),
+	};
+	const size_t goods = sizeof good / sizeof *good;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct tare_trace_writer *writer =
+		    begin_trace("a", (struct tare_trace_header){ .start_raw_ns = 5 });
+		struct tare_trace *trace;
+		for (size_t k = 0; k < goods; k++) {
+			add(writer, good[k]);
+			add(writer, bad[i]);
+		}
+		end_trace(writer);
+		assert_int_equal(tare_trace_open(trace_folder, &trace, message, sizeof message), 0);
+		assert_int_equal(see_all(trace, 0, &seen), 0);
+		if (seen.count != goods)
+			fail_msg("record %zu: %zu came", i, seen.count);
+		assert_non_null(strstr(tare_trace_file(trace, 0)->problem, "contradicts the format"));
+		assert_int_equal(tare_trace_file(trace, 0)->damaged_windows, 1);
+		tare_trace_close(trace);
+	}
+}
+
 // ---- the folder
 
 static int open_only(const char *path, const char *says)
@@ -521,6 +563,7 @@ int main(void)
 		IN_FOLDER(text_without_end_is_not_kept),
 		IN_FOLDER(a_text_without_its_beginning_is_damage),
 		IN_FOLDER(a_text_is_defined_once),
+		IN_FOLDER(a_call_site_that_cannot_be_is_damage),
 		IN_FOLDER(what_is_no_trace_is_said),
 		IN_FOLDER(a_folder_of_traps_is_walked_unharmed),
 		IN_FOLDER(a_record_of_the_run_has_a_limit),
