@@ -183,6 +183,8 @@ function timelineBounds(timeline, rows) {
 	let least = 0;
 	let most = timeline.header.run_ns;
 	for (const { ids, source } of rows.flatMap((row) => row.lanes.flat())) {
+		if (!ids.length) // all of it was left out
+			continue;
 		least = Math.min(least, source.from[ids[0]]);
 		most = Math.max(most, source.to[ids[ids.length - 1]]);
 	}

@@ -102,7 +102,7 @@ struct tare_trace_header {
 	uint64_t helper_cpu_ns;         // the recorder's own thread
 	uint64_t pending;               // commands whose device times are not harvested yet
 	uint64_t calls_seen;            // calls that reached the layer, sampled by the helper and at exit
-	int64_t self_stack_cost_ps;     // calibrated: what a call stack costs on top; 0: not calibrated
+	int64_t self_stack_cost_ps;     // what a call stack costs on top, the mean so far; 0: not known
 };
 
 // ---- records
@@ -532,7 +532,7 @@ struct tare_trace_clock_pair {
 
 // detail: 0 an instant, 1 begin, 2 end. flags: enum tare_trace_phase_source. With value 0 begin and
 // end nest on their thread, and an end needs no name; else the end is that of the begin with the same
-// value, source and domain, on whatever thread.
+// value, source and (but for NVTX) domain, on whatever thread.
 enum tare_trace_phase_source {
 	TARE_PHASE_TARE = 0, // tare/phase.h
 	TARE_PHASE_ITT = 1,
@@ -573,32 +573,19 @@ struct tare_trace_active {
 _Static_assert(sizeof(struct tare_trace_header) <= TARE_TRACE_HEADER_BYTES, "one page");
 #define TARE_TRACE_CHECK(name) \
 	_Static_assert(sizeof(struct name) == TARE_TRACE_RECORD_BYTES, #name " is one record")
-TARE_TRACE_CHECK(tare_trace_window);
-TARE_TRACE_CHECK(tare_trace_string);
-TARE_TRACE_CHECK(tare_trace_track_record);
-TARE_TRACE_CHECK(tare_trace_function);
-TARE_TRACE_CHECK(tare_trace_object);
-TARE_TRACE_CHECK(tare_trace_fact_record);
-TARE_TRACE_CHECK(tare_trace_shape);
-TARE_TRACE_CHECK(tare_trace_change_record);
-TARE_TRACE_CHECK(tare_trace_stack);
-TARE_TRACE_CHECK(tare_trace_module);
-TARE_TRACE_CHECK(tare_trace_site);
-TARE_TRACE_CHECK(tare_trace_call);
-TARE_TRACE_CHECK(tare_trace_polled);
-TARE_TRACE_CHECK(tare_trace_command);
-TARE_TRACE_CHECK(tare_trace_call_end);
-TARE_TRACE_CHECK(tare_trace_transfer);
-TARE_TRACE_CHECK(tare_trace_depends);
-TARE_TRACE_CHECK(tare_trace_times);
-TARE_TRACE_CHECK(tare_trace_untimed_record);
-TARE_TRACE_CHECK(tare_trace_execute);
-TARE_TRACE_CHECK(tare_trace_callback);
-TARE_TRACE_CHECK(tare_trace_cpu_time);
-TARE_TRACE_CHECK(tare_trace_clock_pair);
-TARE_TRACE_CHECK(tare_trace_phase);
-TARE_TRACE_CHECK(tare_trace_loss);
-TARE_TRACE_CHECK(tare_trace_fork);
+TARE_TRACE_CHECK(tare_trace_window); TARE_TRACE_CHECK(tare_trace_string);
+TARE_TRACE_CHECK(tare_trace_track_record); TARE_TRACE_CHECK(tare_trace_function);
+TARE_TRACE_CHECK(tare_trace_object); TARE_TRACE_CHECK(tare_trace_fact_record);
+TARE_TRACE_CHECK(tare_trace_shape); TARE_TRACE_CHECK(tare_trace_change_record);
+TARE_TRACE_CHECK(tare_trace_stack); TARE_TRACE_CHECK(tare_trace_module);
+TARE_TRACE_CHECK(tare_trace_site); TARE_TRACE_CHECK(tare_trace_call);
+TARE_TRACE_CHECK(tare_trace_polled); TARE_TRACE_CHECK(tare_trace_command);
+TARE_TRACE_CHECK(tare_trace_call_end); TARE_TRACE_CHECK(tare_trace_transfer);
+TARE_TRACE_CHECK(tare_trace_depends); TARE_TRACE_CHECK(tare_trace_times);
+TARE_TRACE_CHECK(tare_trace_untimed_record); TARE_TRACE_CHECK(tare_trace_execute);
+TARE_TRACE_CHECK(tare_trace_callback); TARE_TRACE_CHECK(tare_trace_cpu_time);
+TARE_TRACE_CHECK(tare_trace_clock_pair); TARE_TRACE_CHECK(tare_trace_phase);
+TARE_TRACE_CHECK(tare_trace_loss); TARE_TRACE_CHECK(tare_trace_fork);
 TARE_TRACE_CHECK(tare_trace_active);
 #undef TARE_TRACE_CHECK
 #endif

@@ -42,7 +42,8 @@ static int judge_idle(struct judging *judging, const struct idle *idle)
 {
 	struct finding_draft draft;
 	char cost[TARE_UNIT_TEXT], longest[TARE_UNIT_TEXT];
-	double sum_ns = 0, longest_ns = 0;
+	struct gap_sum sum = { 0 };
+	double longest_ns = 0;
 	int64_t first_kernel_ns = idle->start_up ? find_first_kernel(judging) : 0;
 	finding_begin(judging, &draft, idle->id);
 	for (size_t i = 0; i < judging->gap_count; i++) {
@@ -52,34 +53,33 @@ static int judge_idle(struct judging *judging, const struct idle *idle)
 		int64_t to_ns = idle->launched ? gap->to_ns : gap->enter_ns;
 		if (part_ns <= 0 || part_ns < idle->least_ns)
 			continue;
+		if (gap->looped && idle->category == TARE_LEDGER_COMPUTING)
+			continue;
 		if (idle->start_up && gap->from_ns > first_kernel_ns)
 			break;
-		sum_ns += part_ns;
+		judging_add_part(judging, TARE_NO_INDEX, gap, part_ns, &sum);
 		longest_ns = part_ns > longest_ns ? part_ns : longest_ns;
 		finding_claim(&draft, from_ns, to_ns);
 		finding_saw_command(&draft, gap->command, from_ns, to_ns, (int64_t)part_ns);
 	}
 	if (draft.finding.occurrences < idle->gaps ||
-	    !finding_matters(judging, TARE_NO_INDEX, sum_ns, 2 * draft.finding.occurrences,
-	                     draft.finding.occurrences, draft.finding.occurrences, idle->share)) {
+	    !finding_matters(judging, TARE_NO_INDEX, sum.ns, judging_edges(judging, sum.gaps),
+	                     sum.gaps, sum.gaps, idle->share)) {
 		finding_drop(&draft);
 		return 0;
 	}
-	tare_format_ns(sum_ns, cost);
+	tare_format_ns(sum.ns, cost);
 	tare_format_ns(longest_ns, longest);
-	finding_title(&draft, idle->title, judging_percent(judging, sum_ns));
+	finding_title(&draft, idle->title, judging_percent(judging, sum.ns));
 	finding_evidence(&draft,
 	                 "%s in %llu gaps in which no device ran anything, the longest %s; from the "
 	                 "first enqueue to the last completion",
 	                 cost, (unsigned long long)draft.finding.occurrences, longest);
 	finding_advice(&draft, "%s", idle->advice);
-	finding_figure(&draft, "idle_ns", sum_ns, "device timestamp");
+	finding_figure(&draft, "idle_ns", sum.ns, "device timestamp");
 	finding_figure(&draft, "longest_ns", longest_ns, "device timestamp");
 	draft.finding.confidence = idle->confidence;
-	// The residual may shift both ends of each gap.
-	double doubt_ns = (double)judging_residual_ns(judging, TARE_NO_INDEX) * 2 *
-	                  (double)draft.finding.occurrences;
-	finding_cost(&draft, sum_ns - doubt_ns, sum_ns, sum_ns + doubt_ns);
+	finding_cost(&draft, sum.low_ns, sum.ns, sum.high_ns);
 	return finding_raise(&draft);
 }
 

@@ -13,10 +13,8 @@
 
 // ---- the time of a task
 
-// Claims the parts of a task's instances in which no other kernel of the device ran: only these get
-// shorter with the task. Returns their sum.
-static double claim_alone(struct judging *judging, const struct tare_task *task,
-                          struct finding_draft *draft, double part)
+double finding_claim_alone(struct judging *judging, const struct tare_task *task,
+                           struct finding_draft *draft, double part)
 {
 	const struct tare_recording *recording = judging->recording;
 	double sum_ns = 0;
@@ -46,8 +44,10 @@ static double claim_alone(struct judging *judging, const struct tare_task *task,
 			continue;
 		sum_ns += (double)(to_ns - from_ns);
 		finding_claim(draft, from_ns, to_ns);
-		finding_saw_command(draft, judging->order[i], command->start_ns, command->end_ns,
-		                    llround(part * (double)(to_ns - from_ns)));
+		if (part > 0)
+			finding_saw_command(draft, judging->order[i], command->start_ns,
+			                    command->end_ns,
+			                    llround(part * (double)(to_ns - from_ns)));
 	}
 	draft->finding.device = task->device;
 	return sum_ns;
@@ -125,7 +125,7 @@ int finding_one_kernel_dominates(struct judging *judging, struct tare_error *err
 		    !may_fetch_again(judging, task))
 			continue;
 		finding_begin(judging, &draft, "one-kernel-dominates");
-		double alone_ns = claim_alone(judging, task, &draft, 0.5);
+		double alone_ns = finding_claim_alone(judging, task, &draft, 0.5);
 		if (!finding_matters(judging, task->device, alone_ns, 0, task->timed, 0, DOMINATES)) {
 			finding_drop(&draft);
 			continue;
@@ -193,10 +193,11 @@ int finding_under_filled_device(struct judging *judging, struct tare_error *erro
 		const struct tare_task *task = &judging->tables->tasks[i];
 		struct finding_draft draft;
 		double lost = lost_part(judging, task);
-		if (lost < LOST || lost * (double)task->total_ns < SHARE * (double)judging->steady_ns)
+		if (judging->small_task[i] || lost < LOST ||
+		    lost * (double)task->total_ns < SHARE * (double)judging->steady_ns)
 			continue;
 		finding_begin(judging, &draft, "under-filled-device");
-		double alone_ns = claim_alone(judging, task, &draft, lost);
+		double alone_ns = finding_claim_alone(judging, task, &draft, lost);
 		if (!finding_matters(judging, task->device, lost * alone_ns, 0, task->timed, 0, SHARE)) {
 			finding_drop(&draft);
 			continue;
@@ -253,8 +254,9 @@ static double wasted_part(const struct judging *judging, const struct tare_task 
 		return 0;
 	for (uint32_t i = 0; i < shape->dimensions && i < 3; i++)
 		all *= (double)shape->global[i];
-	// Fewer work-items than lanes are a matter of the work, not of its groups.
-	if (all < (double)multiple)
+	// While each group has a unit of its own, nothing waits for the lanes that are empty.
+	const struct tare_recorded_device *device = device_of(judging, task);
+	if (all < (double)multiple || (device && ceil(all / (double)*items) <= (double)device->compute_units))
 		return 0;
 	double lanes = ceil((double)*items / (double)multiple) * (double)multiple;
 	return 1 - (double)*items / lanes;
@@ -302,7 +304,7 @@ int finding_odd_work_group_size(struct judging *judging, struct tare_error *erro
 		    wasted * (double)task->total_ns < SHARE * (double)judging->steady_ns)
 			continue;
 		finding_begin(judging, &draft, "odd-work-group-size");
-		double alone_ns = claim_alone(judging, task, &draft, wasted);
+		double alone_ns = finding_claim_alone(judging, task, &draft, wasted);
 		if (!finding_matters(judging, task->device, wasted * alone_ns, 0, task->timed, 0,
 		                     SHARE)) {
 			finding_drop(&draft);

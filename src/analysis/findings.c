@@ -39,6 +39,9 @@ const char *tare_confidence_name(enum tare_confidence confidence)
 static int compare_findings(const void *a, const void *b)
 {
 	const struct tare_finding *x = a, *y = b;
+	// What may cost nothing is not above what was measured, however much it may be.
+	if (x->cost_low_ns != y->cost_low_ns)
+		return x->cost_low_ns > y->cost_low_ns ? -1 : 1;
 	if (x->cost_ns != y->cost_ns)
 		return x->cost_ns > y->cost_ns ? -1 : 1;
 	if (x->confidence != y->confidence)

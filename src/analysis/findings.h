@@ -55,7 +55,7 @@ struct tare_finding {
 };
 
 struct tare_findings {
-	struct tare_finding *at;  // the costliest first
+	struct tare_finding *at;  // by what they cost at least (cost_low_ns), then by cost_ns
 	size_t count;
 	int64_t together_ns;      // union of all claims, no time twice; what all of them are about
 	char **unjudged;          // sentences: what could not be judged, and why ("no device times: ...")

@@ -13,6 +13,13 @@ struct judged_gap {
 	uint32_t command;    // that ends it; TARE_NO_INDEX: the working part ends
 	enum tare_ledger_category cause;             // the largest part
 	float parts_ns[TARE_LEDGER_CATEGORIES];      // sum: to - from
+	bool looped;         // many-short-kernels was raised for it, with the host's own time in it
+};
+
+// Of parts of idle gaps: how long, and between what the clocks' residual leaves it.
+struct gap_sum {
+	double ns, low_ns, high_ns;
+	uint64_t gaps;
 };
 
 struct judging {
@@ -38,6 +45,7 @@ struct judging {
 	// working part that takes (see judging_first_use_ns). Shares are of the rest, steady_ns.
 	uint32_t *first_launch;    // command of each kernel that was enqueued first; TARE_NO_INDEX
 	int64_t first_use_ns, steady_ns;
+	bool *small_task;          // by row of tables->tasks: raised as kernels of few work-items
 	struct tare_ledger ledger; // of all devices over the spans
 	int64_t command_cost_ps, call_cost_ps; // what recording costs, calibrated; 0: not known
 	bool cost_drowns;          // recording cost too high to conclude: raise nothing but that
@@ -72,6 +80,13 @@ void judging_close(struct judging *judging);
 // commands and calls costs.
 bool finding_matters(const struct judging *judging, uint32_t device, double cost_ns, uint64_t edges,
                      uint64_t commands, uint64_t calls, double share);
+// Adds a part of a gap. A gap's length is a difference of one clock. Where host times cut it, they are
+// all shifted by the same error: one of its parts loses at most the residual, which another one gains.
+void judging_add_part(const struct judging *judging, uint32_t device, const struct judged_gap *gap,
+                      double part_ns, struct gap_sum *sum);
+// Boundaries of the two clocks that the parts of so many gaps rest on: one each; two where the ends of
+// a gap may be of several devices' clocks.
+uint64_t judging_edges(const struct judging *judging, uint64_t gaps);
 // Error of the stamps of a device (same_as) on the host clock, the largest of all processes; at least 0.
 int64_t judging_residual_ns(const struct judging *judging, uint32_t device);
 // Whether a moment is in the working part and in what the view asks for.

@@ -211,7 +211,8 @@ int judging_open(struct judging *judging, const struct tare_recording *recording
 		return code;
 	count_commands(judging);
 	find_recording_costs(judging);
-	code = open_working_part(judging);
+	judging->small_task = calloc(tables->task_count + 1, sizeof *judging->small_task);
+	code = judging->small_task ? open_working_part(judging) : -ENOMEM;
 	if (!code)
 		code = find_first_launches(judging);
 	if (!code && judging->working_ns > 0)
@@ -230,6 +231,7 @@ void judging_close(struct judging *judging)
 	free(judging->order);
 	free(judging->gaps);
 	free(judging->first_launch);
+	free(judging->small_task);
 }
 
 // ---- membership and noise
@@ -278,6 +280,22 @@ int64_t judging_residual_ns(const struct judging *judging, uint32_t device)
 			worst_ns = row->residual_ns;
 	}
 	return worst_ns;
+}
+
+uint64_t judging_edges(const struct judging *judging, uint64_t gaps)
+{
+	return judging->recording->device_count > 1 ? 2 * gaps : gaps;
+}
+
+void judging_add_part(const struct judging *judging, uint32_t device, const struct judged_gap *gap,
+                      double part_ns, struct gap_sum *sum)
+{
+	double doubt_ns = (double)judging_residual_ns(judging, device) *
+	                  (double)judging_edges(judging, 1);
+	sum->gaps++;
+	sum->ns += part_ns;
+	sum->low_ns += fmax(0, part_ns - doubt_ns);
+	sum->high_ns += fmin((double)(gap->to_ns - gap->from_ns), part_ns + doubt_ns);
 }
 
 bool finding_matters(const struct judging *judging, uint32_t device, double cost_ns, uint64_t edges,

@@ -115,35 +115,41 @@ static int fill_names(struct making *making)
 
 // ---- which lie in which
 
-// The name that a phase lies in, those of its own name aside; SIZE_MAX: none.
-static size_t name_around(const struct making *making, uint32_t phase)
+// The name that each phase lies in, those of its own name aside; TARE_NO_INDEX: none. Parents come
+// first, so that a deep nest of one name takes no longer than a flat one.
+static uint32_t *find_around(const struct making *making)
 {
-	const struct tare_recorded_phase *phases = making->recording->phases;
-	uint32_t own = making->names.of[phase];
-	while (phases[phase].parent < phase) {
-		phase = phases[phase].parent;
-		if (making->names.of[phase] != TARE_NO_INDEX && making->names.of[phase] != own)
-			return making->names.of[phase];
+	size_t count = making->recording->phase_count;
+	const uint32_t *of = making->names.of;
+	uint32_t *around = malloc((count + 1) * sizeof *around);
+	for (size_t i = 0; i < count && around; i++) {
+		uint32_t parent = making->recording->phases[i].parent;
+		around[i] = parent >= i ? TARE_NO_INDEX : of[parent] != of[i] ? of[parent] : around[parent];
 	}
-	return SIZE_MAX;
+	return around;
 }
 
-static void find_parents(struct making *making)
+static int find_parents(struct making *making)
 {
+	TARE_FREE uint32_t *around = find_around(making);
+	if (!around)
+		return -ENOMEM;
 	for (size_t i = 0; i < making->names.count; i++) {
 		size_t *parent = &making->at[i].parent;
 		bool found = false;
 		*parent = SIZE_MAX;
 		for (size_t k = making->first[i]; k < making->first[i + 1]; k++) {
-			size_t around = name_around(making, making->order[k]);
-			if (found && around != *parent) {
+			uint32_t name = around[making->order[k]];
+			size_t outer = name == TARE_NO_INDEX ? SIZE_MAX : name;
+			if (found && outer != *parent) {
 				*parent = SIZE_MAX;
 				break;
 			}
-			*parent = around;
+			*parent = outer;
 			found = true;
 		}
 	}
+	return 0;
 }
 
 // ---- which are kept
@@ -350,8 +356,9 @@ static int compute(struct making *making, struct tare_phases *phases)
 		code = fill_names(making);
 	if (code != 0)
 		return code;
-	find_parents(making);
-	code = make_rows(making, phases);
+	code = find_parents(making);
+	if (code == 0)
+		code = make_rows(making, phases);
 	if (code == 0)
 		code = count_commands(making, phases);
 	if (code == 0 && phases->count > 0)

@@ -142,18 +142,22 @@ static int add_transfer(struct loading *l, const struct tare_trace_transfer *t)
 	const struct tare_recorded_command *c =
 	        last_command(l, tare_trace_track(t->head), t->number, &track);
 	const struct tare_recording *r = l->recording;
+	size_t low = 0, high = c ? r->place_count : 0;
 
 	if (!c && track && track->command_number != t->number)
 		l->recording->unresolved++;
-	for (size_t i = r->place_count; c && i-- > 0;) {
-		struct tare_recorded_place *place = &r->places[i];
-		if (place->command == track->command)
-			place->identity =
-			        (uint32_t)tare_hash_bytes(place->identity, &t->offset,
-			                                  sizeof *t - offsetof(typeof(*t), offset));
-		if (place->command <= track->command)
-			break;
+	// They come in the order of the commands, of all threads.
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (r->places[middle].command < track->command)
+			low = middle + 1;
+		else
+			high = middle;
 	}
+	if (c && low < r->place_count && r->places[low].command == track->command)
+		r->places[low].identity =
+		        (uint32_t)tare_hash_bytes(r->places[low].identity, &t->offset,
+		                                  sizeof *t - offsetof(typeof(*t), offset));
 	return l->status;
 }
 

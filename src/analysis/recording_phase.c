@@ -70,13 +70,15 @@ static const char *text_of(struct loading *l, uint32_t number)
 	return *text;
 }
 
-// What begin and end have in common.
+// What begin and end have in common. An NVTX range may be ended by nvtxRangeEnd, which names no domain.
 static uint64_t key_of(const struct tare_trace_phase *phase, const char *domain)
 {
 	uint64_t words[] = { phase->value, tare_trace_record_flags(phase->head),
 		             phase->value ? 0 : (uint64_t)tare_trace_track(phase->head) + 1 };
+	bool alone = phase->value && words[1] == TARE_PHASE_NVTX;
 
-	return tare_hash_text(tare_hash_bytes(TARE_HASH_START, words, sizeof words), domain);
+	return tare_hash_text(tare_hash_bytes(TARE_HASH_START, words, sizeof words),
+	                      alone ? "" : domain);
 }
 
 // ---- the open ones
@@ -130,7 +132,8 @@ static int64_t mark_ns(const struct loading *l, struct load_track *track,
 {
 	int64_t ns = loading_ns(l, mark->ticks);
 
-	if (mark->value)
+	// An instant lies in the phase that is open, whatever its value.
+	if (mark->value && tare_trace_detail(mark->head) != 0)
 		return ns;
 	if (track->phase_ns > ns)
 		ns = track->phase_ns;

@@ -16,6 +16,8 @@
 #define WITH_ARGUMENTS 2
 // No kernel is short that runs longer than this: what delays it is more than being issued.
 #define LONG_RUN_NS 100e3
+// What delays fewer commands is how the program and its device start up.
+#define FEWEST_ISSUED 10
 // What lies outside of the working part is worth a word from this part of it on.
 #define WORTH_SAYING 0.01
 
@@ -33,8 +35,16 @@ const char *tare_bound_name(enum tare_bound bound)
 	return (unsigned)bound < TARE_BOUND_COUNT ? names[bound] : "unknown";
 }
 
-// Whose fault a part of the time is; launching depends on whether kernels are short.
-static enum tare_bound bound_of(int category, bool is_short)
+// How commands are issued: kernels are short, and many or few, or they are not.
+enum pace_kind { PACE_LONG, PACE_SHORT, PACE_START_UP };
+
+static const enum tare_bound api_bounds[] = { [PACE_LONG] = TARE_BOUND_HOST,
+	[PACE_SHORT] = TARE_BOUND_LAUNCH, [PACE_START_UP] = TARE_BOUND_HOST };
+static const enum tare_bound handing_over_bounds[] = { [PACE_LONG] = TARE_BOUND_SYNCHRONISATION,
+	[PACE_SHORT] = TARE_BOUND_LAUNCH, [PACE_START_UP] = TARE_BOUND_HOST };
+
+// Whose fault a part of the time is.
+static enum tare_bound bound_of(int category, enum pace_kind kind)
 {
 	switch (category) {
 	case TARE_LEDGER_KERNEL:
@@ -46,10 +56,10 @@ static enum tare_bound bound_of(int category, bool is_short)
 	case TARE_LEDGER_BLOCKING_COPY:
 		return TARE_BOUND_TRANSFER;
 	case TARE_LEDGER_API:
-		return is_short ? TARE_BOUND_LAUNCH : TARE_BOUND_HOST;
+		return api_bounds[kind];
 	case TARE_LEDGER_HELD:
 	case TARE_LEDGER_DISPATCH:
-		return is_short ? TARE_BOUND_LAUNCH : TARE_BOUND_SYNCHRONISATION;
+		return handing_over_bounds[kind];
 	case TARE_LEDGER_WAIT:
 	case TARE_LEDGER_DEPENDENCY:
 		return TARE_BOUND_SYNCHRONISATION;
@@ -92,21 +102,24 @@ static double issue_ns(const struct tare_ledger *working, const struct tables_pa
 	return times * call_ns + (double)handing_over_ns / (double)pace->issued;
 }
 
-static bool runs_short(const struct tare_ledger *working, const struct tables_pace *pace)
+static enum pace_kind kind_of(const struct tare_ledger *working, const struct tables_pace *pace)
 {
-	return pace->issued > 0 && pace->median_run_ns < LONG_RUN_NS &&
-	       pace->median_run_ns < issue_ns(working, pace, WITH_ARGUMENTS);
+	bool is_short = pace->issued > 0 && pace->median_run_ns < LONG_RUN_NS &&
+	                pace->median_run_ns < issue_ns(working, pace, WITH_ARGUMENTS);
+	if (!is_short)
+		return PACE_LONG;
+	return pace->issued < FEWEST_ISSUED ? PACE_START_UP : PACE_SHORT;
 }
 
 // What passes before first launches is the driver's work on the host.
 static void sum_bounds(const struct tare_ledger *working, const struct tables_pace *pace,
                        int64_t *bound_ns)
 {
-	bool is_short = runs_short(working, pace);
+	enum pace_kind kind = kind_of(working, pace);
 	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++)
-		bound_ns[bound_of(i, is_short)] += working->parts_ns[i];
-	bound_ns[bound_of(TARE_LEDGER_DISPATCH, is_short)] -= first_dispatch_ns(working, pace);
-	bound_ns[bound_of(TARE_LEDGER_API, is_short)] -= first_call_ns(working, pace);
+		bound_ns[bound_of(i, kind)] += working->parts_ns[i];
+	bound_ns[bound_of(TARE_LEDGER_DISPATCH, kind)] -= first_dispatch_ns(working, pace);
+	bound_ns[bound_of(TARE_LEDGER_API, kind)] -= first_call_ns(working, pace);
 	bound_ns[TARE_BOUND_HOST] +=
 	    first_dispatch_ns(working, pace) + first_call_ns(working, pace);
 }
@@ -223,6 +236,16 @@ static void say_pace(const struct tare_ledger *working, const struct tables_pace
 	    tare_format_ns(issue_ns(working, pace, 1), issue));
 }
 
+static void say_start_up(const struct tare_ledger *working, const struct tables_pace *pace,
+                         struct tare_run_summary *summary)
+{
+	if (kind_of(working, pace) == PACE_START_UP)
+		say(summary->evidence, sizeof summary->evidence,
+		    "; the host's part includes what it takes to issue %llu short %s%s: so few are start-up",
+		    (unsigned long long)pace->issued, pace->kernels ? "kernel" : "command",
+		    pace->issued == 1 ? "" : "s");
+}
+
 static void say_first_launches(const struct tare_ledger *working, const struct tables_pace *pace,
                                struct tare_run_summary *summary)
 {
@@ -314,6 +337,7 @@ void tables_judge(const struct tare_ledger *working, const struct tables_pace *p
 	say_verdict(working, pace, second, largest, summary);
 	say_parts(working, summary);
 	say_pace(working, pace, summary);
+	say_start_up(working, pace, summary);
 	say_first_launches(working, pace, summary);
 	say_outside(working, pace, summary);
 	say_doubt(working, lead_ns, unknown_ns, summary);

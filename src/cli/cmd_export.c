@@ -116,7 +116,7 @@ static int conclude(int written, const char *path, struct tare_error *error)
 		return TARE_EXIT_OK;
 	if (written == -EINTR)
 		return TARE_EXIT_INTERRUPTED;
-	if (written == -EPIPE && is_stdout(path))
+	if (error->code == -EPIPE && is_stdout(path))
 		*error = (struct tare_error){ .code = -EPIPE }; // who read has had enough
 	else
 		tare_error_prefix(error, "cannot write %.200s",

@@ -239,7 +239,10 @@ const struct tare_option tare_options[] = {
 	  MEMBER(csv), 0 },
 	{ "html", 0, TARE_VALUE_OUTPUT, "FILE", WRITING, "write one self-contained page with charts",
 	  NULL, MEMBER(html), 0 },
-	{ "quiet", 'q', TARE_VALUE_NONE, NULL, WRITING | TRACING, "no progress, no hints, only what was asked for",
+	{ "quiet", 'q', TARE_VALUE_NONE, NULL, REPORTING,
+	  "only the head, where the time went, and what to change", NULL, MEMBER(verbosity), -1 },
+	{ "quiet", 'q', TARE_VALUE_NONE, NULL, WRITING | BIT(RECORD) | BIT(EXPORT),
+	  "no progress, no hints, only what was asked for",
 	  NULL, MEMBER(verbosity), -1 },
 	{ "verbose", 'v', TARE_VALUE_NONE, NULL, WRITING | REPORTING,
 	  "every fact with its origin, every figure with its method", NULL, MEMBER(verbosity), 1 },
@@ -347,6 +350,8 @@ static int set_value(struct tare_settings *settings, const struct tare_option *o
 		break;
 	case TARE_VALUE_BYTES:
 		status = tare_parse_bytes(text, (uint64_t *)member, error);
+		if (status == 0 && *(uint64_t *)member == 0)
+			status = tare_fail(error, EINVAL, "must be at least 1 byte");
 		break;
 	case TARE_VALUE_SIZES:
 		status =

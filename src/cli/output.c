@@ -144,6 +144,8 @@ static int check_distinct(const struct tare_outputs *outputs, struct tare_error 
 // What this tare was built without is said before measuring, too.
 static int check_built_in(const struct tare_settings *settings, struct tare_error *error)
 {
+	if (settings->page_bytes && !settings->html)
+		return tare_usage(error, "--page-size is of the page: name one with --html FILE");
 	if (settings->json && !TARE_HAVE_JSON)
 		tare_fail(error, ENOSYS,
 		          "--json needs JSON, and this tare was built without (jansson)");
@@ -165,9 +167,9 @@ int tare_outputs_open(const struct tare_settings *settings, struct tare_outputs 
 	outputs->at[TARE_FORMAT_JSON].path = settings->json;
 	outputs->at[TARE_FORMAT_CSV].path = settings->csv;
 	outputs->at[TARE_FORMAT_HTML].path = settings->html;
-	if (check_built_in(settings, error) != TARE_EXIT_OK)
-		return TARE_EXIT_FAILED;
-	status = check_distinct(outputs, error);
+	status = check_built_in(settings, error);
+	if (status == TARE_EXIT_OK)
+		status = check_distinct(outputs, error);
 	for (int i = 0; status == TARE_EXIT_OK && i < TARE_FORMAT_COUNT; i++)
 		if (outputs->at[i].path)
 			status = tare_output_open(&outputs->at[i], error);
@@ -240,7 +242,9 @@ int tare_outputs_write_with(struct tare_outputs *outputs,
 			continue;
 		errno = 0;
 		if (write(i, document, output->file, &here) < 0) {
-			if (here.code == -EIO || !here.message[0]) {
+			if ((here.code == -EIO || !here.message[0]) && errno == EPIPE && is_stdout(output)) {
+				here = (struct tare_error){ .code = -EPIPE }; // who read has had enough
+			} else if (here.code == -EIO || !here.message[0]) {
 				// The stream's own error says more than "input/output error".
 				errno = errno ? errno : EIO;
 				fail_path(&here, output->path);

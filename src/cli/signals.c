@@ -40,6 +40,7 @@ void tare_signals_install(bool note_first)
 		sigaction(numbers[i], &action, NULL);
 	}
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 void tare_signals_remove_at_end(const char *path)

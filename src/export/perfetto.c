@@ -42,6 +42,7 @@ static const char *const notes[NOTE_END] = {
 	[NOTE_UNTIMED] = "untimed", [NOTE_COUNT] = "calls", [NOTE_INSIDE] = "inside_ns",
 	[NOTE_RESULT] = "result", [NOTE_DOMAIN] = "domain", [NOTE_SOURCE] = "source",
 	[NOTE_UNENDED] = "unended", [NOTE_RECORDS] = "records", [NOTE_WHAT] = "what",
+	[NOTE_SITE] = "site", [NOTE_SITE_FUNCTION] = "site_function",
 };
 
 // ---- names: functions, kernels, kinds, each with a place for what is not known
@@ -242,6 +243,14 @@ void perfetto_note_text(struct perfetto *p, enum perfetto_note note, const char 
 	proto_close(&p->proto, inner);
 }
 
+void perfetto_note_site(struct perfetto *p, uint32_t stack)
+{
+	const struct tare_frame *site = tare_symbols_site(p->symbols, stack);
+
+	perfetto_note_text(p, NOTE_SITE, tare_symbols_text(p->symbols, stack));
+	perfetto_note_text(p, NOTE_SITE_FUNCTION, site ? site->function : NULL);
+}
+
 void perfetto_flow(struct perfetto *p, uint64_t flow)
 {
 	proto_fixed64(&p->proto, EVENT_FLOWS, flow);
@@ -300,8 +309,11 @@ int tare_export_perfetto(const struct tare_recording *recording, const struct ta
 	if (p.named && p.process_track && p.process_pid && p.thread_track)
 		status = tare_members_open(recording, view, &p.members, error);
 	if (status == 0)
+		status = tare_symbols_open(recording, &p.symbols, error);
+	if (status == 0)
 		status = write_all(&p);
 	tare_members_close(p.members);
+	tare_symbols_free(p.symbols);
 	free(p.proto.bytes);
 	free(p.named);
 	free(p.process_track);

@@ -250,6 +250,7 @@ static void note_command(struct perfetto *p, uint32_t index)
 	perfetto_note_signed(p, NOTE_TO_START, command->start_ns - command->enter_ns);
 	if (command->submitted_ns != TARE_NO_TIME)
 		perfetto_note_signed(p, NOTE_TO_SUBMIT, command->submitted_ns - command->enter_ns);
+	perfetto_note_site(p, command->stack);
 }
 
 static int put_command(struct devices *d, uint32_t index)

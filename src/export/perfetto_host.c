@@ -152,6 +152,7 @@ static void note_call(struct perfetto *p, size_t index)
 	}
 	if (call->flags & TARE_CALL_FAILED)
 		perfetto_note_signed(p, NOTE_RESULT, call->result);
+	perfetto_note_site(p, call->stack);
 }
 
 static void note_command(struct perfetto *p, size_t index)
@@ -162,6 +163,7 @@ static void note_command(struct perfetto *p, size_t index)
 	perfetto_note_text(p, NOTE_WHAT, perfetto_name(p, perfetto_command(p, command)));
 	if (command->queue < p->recording->queue_count)
 		perfetto_note_number(p, NOTE_QUEUE, p->recording->queues[command->queue].number);
+	perfetto_note_site(p, command->stack);
 	if (command->start_ns != TARE_NO_TIME && command->end_ns >= command->start_ns) {
 		perfetto_flow(p, perfetto_call_flow(index));
 		p->counts->flows++;

@@ -3,6 +3,7 @@
 // github.com/google/perfetto; each constant names its message.
 #pragma once
 #include "analysis/members.h"
+#include "analysis/symbols.h"
 #include "export/export.h"
 #include "export/lanes.h"
 #include "export/proto.h"
@@ -23,13 +24,14 @@ enum perfetto_note {
 	NOTE_COMMAND = 1, NOTE_CALL, NOTE_QUEUE, NOTE_DEVICE, NOTE_KIND, NOTE_BYTES, NOTE_RATE,
 	NOTE_GLOBAL, NOTE_LOCAL, NOTE_MEMORY, NOTE_BLOCKING, NOTE_TO_START, NOTE_TO_SUBMIT,
 	NOTE_UNTIMED, NOTE_COUNT, NOTE_INSIDE, NOTE_RESULT, NOTE_DOMAIN, NOTE_SOURCE, NOTE_UNENDED,
-	NOTE_RECORDS, NOTE_WHAT,
+	NOTE_RECORDS, NOTE_WHAT, NOTE_SITE, NOTE_SITE_FUNCTION,
 	NOTE_END
 };
 
 struct perfetto {
 	const struct tare_recording *recording;
 	struct tare_members *members;
+	struct tare_symbols *symbols;
 	const struct tare_export_watch *watch;
 	FILE *file;
 	struct tare_export_counts *counts;
@@ -69,6 +71,8 @@ void perfetto_note_number(struct perfetto *p, enum perfetto_note note, uint64_t 
 void perfetto_note_signed(struct perfetto *p, enum perfetto_note note, int64_t value);
 void perfetto_note_real(struct perfetto *p, enum perfetto_note note, double value);
 void perfetto_note_text(struct perfetto *p, enum perfetto_note note, const char *value);
+// From where it was issued, where that is known.
+void perfetto_note_site(struct perfetto *p, uint32_t stack);
 void perfetto_flow(struct perfetto *p, uint64_t flow);
 void perfetto_event_close(struct perfetto *p, struct perfetto_opened opened);
 void perfetto_end(struct perfetto *p, int64_t at_ns, uint64_t track);

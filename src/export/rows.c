@@ -8,7 +8,8 @@
 const struct export_table *const export_all_tables[] = {
 	&export_meta, &export_process, &export_thread, &export_device, &export_queue, &export_program,
 	&export_kernel, &export_memory, &export_function, &export_command, &export_wait, &export_call,
-	&export_phase, &export_callback, &export_loss, &export_gap, &export_ledger, NULL,
+	&export_phase, &export_callback, &export_loss, &export_gap, &export_ledger, &export_stack,
+	&export_frame, NULL,
 };
 
 const char *const *tare_export_tables(void)
@@ -173,7 +174,10 @@ int export_rows(const struct tare_recording *recording, const struct tare_view *
 	if (status == 0)
 		status = tare_ledgers_compute(recording, view, &rows.ledgers, error);
 	if (status == 0)
+		status = tare_symbols_open(recording, &rows.symbols, error);
+	if (status == 0)
 		status = write_tables(&rows, watch);
+	tare_symbols_free(rows.symbols);
 	tare_ledgers_free(&rows.ledgers);
 	tare_members_close(rows.members);
 	if (status == -EINTR)

@@ -4,6 +4,7 @@
 #pragma once
 #include "analysis/ledger.h"
 #include "analysis/members.h"
+#include "analysis/symbols.h"
 #include "export/export.h"
 
 enum export_type { EXPORT_INTEGER, EXPORT_REAL, EXPORT_TEXT };
@@ -41,6 +42,7 @@ struct rows {
 	const struct tare_view *view;
 	struct tare_members *members;
 	struct tare_ledgers ledgers;
+	struct tare_symbols *symbols;
 	const struct export_sink *sink;
 	void *context;
 	const struct export_table *table;
@@ -49,8 +51,8 @@ struct rows {
 	struct tare_export_counts *counts;
 };
 
-// Writes all tables. Computes the ledger of the view for `gap` and `ledger`; beside it memory is
-// constant. Returns 0, what the sink returned, -ENOMEM or -EINTR.
+// Writes all tables. Computes the ledger of the view for `gap` and `ledger`, and looks up the lines of
+// call stacks; beside these memory is constant. Returns 0, what the sink returned, -ENOMEM or -EINTR.
 int export_rows(const struct tare_recording *recording, const struct tare_view *view,
                 const struct tare_export_watch *watch, const struct export_sink *sink,
                 void *context, struct tare_export_counts *counts, struct tare_error *error);
@@ -74,4 +76,5 @@ void rows_end(struct rows *rows);
 
 extern const struct export_table export_meta, export_process, export_thread, export_device,
     export_queue, export_program, export_kernel, export_memory, export_function, export_command,
-    export_wait, export_call, export_phase, export_callback, export_loss, export_gap, export_ledger;
+    export_wait, export_call, export_phase, export_callback, export_loss, export_gap, export_ledger,
+    export_stack, export_frame;

@@ -32,7 +32,7 @@ static const struct export_column export_command_columns[] = {
 	{ "local_y", INTEGER }, { "local_z", INTEGER }, { "blocking", INTEGER },
 	{ "nested", INTEGER }, { "enter_ns", INTEGER }, { "exit_ns", INTEGER },
 	{ "submitted_ns", INTEGER }, { "start_ns", INTEGER }, { "end_ns", INTEGER },
-	{ "untimed", TEXT },
+	{ "untimed", TEXT }, { "stack", INTEGER },
 };
 
 static size_t count_commands(const struct rows *rows)
@@ -97,6 +97,7 @@ static void put_command(struct rows *rows, size_t index)
 	rows_integer(rows, (c->flags & TARE_COMMAND_BLOCKING) != 0);
 	rows_integer(rows, (c->flags & TARE_COMMAND_NESTED) != 0);
 	put_command_times(rows, c);
+	rows_index(rows, c->stack, r->stack_count);
 	rows_end(rows);
 }
 
@@ -133,7 +134,7 @@ static const struct export_column export_call_columns[] = {
 	{ "role", TEXT }, { "enter_ns", INTEGER }, { "exit_ns", INTEGER }, { "calls", INTEGER },
 	{ "inside_ns", INTEGER }, { "bytes", INTEGER }, { "queue", INTEGER }, { "memory", INTEGER },
 	{ "program", INTEGER }, { "device", INTEGER }, { "failed", INTEGER }, { "nested", INTEGER },
-	{ "result", INTEGER },
+	{ "result", INTEGER }, { "stack", INTEGER },
 };
 
 static size_t count_calls(const struct rows *rows)
@@ -177,6 +178,7 @@ static void put_call(struct rows *rows, size_t index)
 	rows_integer(rows, (c->flags & TARE_CALL_FAILED) != 0);
 	rows_integer(rows, (c->flags & TARE_CALL_NESTED) != 0);
 	rows_integer(rows, c->result);
+	rows_index(rows, c->stack, r->stack_count);
 	rows_end(rows);
 }
 

@@ -7,12 +7,13 @@
 #include <string.h>
 
 // Texts that a program makes up for each phase ("step 81204") would fill the file with definitions,
-// which are never overwritten.
-enum { MOST_TEXTS = 65536 };
+// which are never overwritten: of a small file they take a quarter at most.
+enum { MOST_TEXTS = 65536, TEXT_OF_RECORD = sizeof ((struct tare_trace_string *)0)->text };
 static const char other_text[] = "(other names)";
 
 static _Atomic(struct guest_map *) texts, kept;
 static _Atomic uint32_t text_count, text_process;
+static _Atomic uint64_t text_records;
 
 uint64_t guest_phase_hash(uint64_t hash, const void *data, size_t bytes)
 {
@@ -38,11 +39,17 @@ static struct guest_map *map_of(_Atomic(struct guest_map *) *place)
 }
 
 // Whether one more text may be defined in the file of this process.
-static bool may_define(uint32_t process)
+static bool may_define(uint32_t process, size_t bytes)
 {
-	if (atomic_exchange(&text_process, process) != process)
+	uint64_t records = bytes / TEXT_OF_RECORD + 1;
+	uint64_t most = guest_options.max_bytes / 4 / TARE_TRACE_RECORD_BYTES;
+	if (atomic_exchange(&text_process, process) != process) {
 		atomic_store(&text_count, 0);
-	return atomic_fetch_add(&text_count, 1) < MOST_TEXTS;
+		atomic_store(&text_records, 0);
+	}
+	records += atomic_fetch_add(&text_records, records);
+	return atomic_fetch_add(&text_count, 1) < MOST_TEXTS &&
+	       (!guest_options.max_bytes || records <= most);
 }
 
 // The id of a text in this process's file. The text itself is the key: the program may use its buffer
@@ -61,7 +68,7 @@ static uint32_t text_id(const char *text)
 	id = (uint32_t)guest_map_find(map, key, 0);
 	if (id)
 		return id;
-	if (text != other_text && !may_define(process))
+	if (text != other_text && !may_define(process, bytes))
 		return text_id(other_text);
 	// Not in the middle of a character.
 	if (bytes == GUEST_PHASE_TEXT)

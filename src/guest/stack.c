@@ -41,13 +41,21 @@ struct again {
 };
 enum { AGAIN = 32, TOP_BYTES = 64 * 1024 };
 struct guest_walks {
-	uint64_t top;  // the end of the thread's own stack
-	uint32_t hits; // not counted yet
+	uint64_t top;   // the end of the thread's own stack
+	uint64_t begun; // host ticks: the stack that is being found is measured; 0: it is not
+	bool told;      // it was known again
+	uint32_t hits, until; // not counted yet; known ones until one is measured
 	struct again again[AGAIN];
 };
 
-static _Atomic uint64_t all_walks, all_hits;
-static int64_t walk_ps, hit_ps; // as calibrated
+// What stacks really cost here, in the program with its cold caches and its record written: each walk
+// is measured, and one of so many that are known again. No divisor of the periods programs have.
+enum { EVERY = 61 };
+static _Atomic uint64_t all_walks, all_hits; // how many there were
+static struct {
+	_Atomic uint64_t ticks, count;
+} of_walks, of_hits; // measured
+static int64_t walk_ps, hit_ps; // as calibrated, until they are
 static uint64_t ours_from, ours_to;
 static struct guest_map *stacks; // ids by hash and generation
 static _Atomic uint32_t defined, defined_in; // stacks of the process, and of which
@@ -86,6 +94,8 @@ static void note_slot(struct guest_walk *walk, uint64_t address)
 		return; // below guest_stack
 	if (*slot != address)
 		walk->interrupted = true;
+	if (again->count == MOST_STEPS)
+		return; // a signal handler has taken the place in the middle of ours, and filled it
 	again->slot[again->count] = slot;
 	again->value[again->count++] = address;
 }
@@ -198,16 +208,62 @@ static bool can_be_told_again(const struct guest_walks *walks, const struct gues
 	       walks->top - walk->cfa < TOP_BYTES;
 }
 
-static __attribute__((noinline)) void count_walks(struct guest_walks *walks, uint32_t more)
+// Later than all before it, and before all after it: what is measured is short.
+static uint64_t exact_ticks(void)
 {
-	uint64_t hits = atomic_fetch_add(&all_hits, walks->hits) + walks->hits;
-	uint64_t made = atomic_fetch_add(&all_walks, more) + more;
-	walks->hits = 0;
-	if (walk_ps && made + hits)
+	__builtin_ia32_lfence();
+	uint64_t ticks = guest_ticks();
+	__builtin_ia32_lfence();
+	return ticks;
+}
+
+static double mean_ps(uint64_t ticks, uint64_t count, int64_t calibrated)
+{
+	uint64_t of_ms = guest_ticks_of_ns(1000000);
+	return count && of_ms ? (double)ticks / (double)count * 1e9 / (double)of_ms :
+	                        (double)calibrated;
+}
+
+static __attribute__((noinline)) void say_cost(void)
+{
+	double made = (double)atomic_load(&all_walks), hits = (double)atomic_load(&all_hits);
+	double walk = mean_ps(atomic_load(&of_walks.ticks), atomic_load(&of_walks.count), walk_ps);
+	double hit = mean_ps(atomic_load(&of_hits.ticks), atomic_load(&of_hits.count), hit_ps);
+	if (guest_header && walk_ps && made + hits > 0)
 		__atomic_store_n(&guest_header->self_stack_cost_ps,
-		                 (int64_t)(((double)walk_ps * (double)made +
-		                            (double)hit_ps * (double)hits) / (double)(made + hits)),
+		                 (int64_t)((walk * made + hit * hits) / (made + hits)),
 		                 __ATOMIC_RELAXED);
+}
+
+static void begin_measuring(struct guest_walks *walks)
+{
+	walks->told = true; // as yet
+	walks->begun = 0;
+	if (walks->until-- == 0) {
+		walks->until = EVERY - 1;
+		walks->begun = exact_ticks();
+	}
+}
+
+// A stack that was begun to be measured is written.
+static __attribute__((noinline)) void measured(struct guest_walks *walks)
+{
+	uint64_t ticks = exact_ticks() - walks->begun;
+	// Longer ones: another thread has run meanwhile.
+	bool ours = ticks < guest_ticks_of_ns(walks->told ? 20000 : 1000000);
+	walks->begun = 0;
+	if (ours && walks->told) {
+		atomic_fetch_add(&of_hits.ticks, ticks);
+		atomic_fetch_add(&of_hits.count, 1);
+	} else if (ours) {
+		atomic_fetch_add(&of_walks.ticks, ticks);
+		atomic_fetch_add(&of_walks.count, 1);
+	}
+	if (walks->hits) {
+		atomic_fetch_add(&all_hits, walks->hits);
+		walks->hits = 0;
+	}
+	say_cost();
 }
 
 #endif
@@ -235,12 +291,13 @@ __attribute__((noinline)) uint32_t guest_stack(void)
 #if defined(__x86_64__)
 	const uint64_t *frame = __builtin_frame_address(0);
 	struct guest_walks *walks = walks_of(thread);
+	if (walks)
+		begin_measuring(walks);
 	struct again *again =
 		walks ? place_again(walks, (uint64_t)(uintptr_t)frame, frame[1]) : NULL;
 	if (again && again->id && again->frame == (uint64_t)(uintptr_t)frame &&
 	    again->caller == frame[0] && again->process == thread->process && holds(again)) {
-		if (++walks->hits == 1 << 10)
-			count_walks(walks, 0);
+		walks->hits++;
 		return again->id;
 	}
 	if (again) {
@@ -248,7 +305,10 @@ __attribute__((noinline)) uint32_t guest_stack(void)
 		again->frame = (uint64_t)(uintptr_t)frame;
 		again->caller = frame[0];
 		again->process = thread->process;
-		count_walks(walks, 1);
+		atomic_fetch_add(&all_walks, 1);
+		walks->told = false;
+		if (!walks->begun)
+			walks->begun = exact_ticks();
 	}
 	walk.again = again;
 #endif
@@ -275,15 +335,25 @@ void guest_stacks_cost(int64_t walk, int64_t again)
 	hit_ps = again;
 	atomic_store(&all_walks, 0);
 	atomic_store(&all_hits, 0);
+	atomic_store(&of_walks.count, 0);
+	atomic_store(&of_walks.ticks, 0);
+	atomic_store(&of_hits.count, 0);
+	atomic_store(&of_hits.ticks, 0);
+	if (guest_this && guest_this->walks)
+		guest_this->walks->hits = 0;
 }
 
 void guest_site(struct guest_thread *thread, uint8_t flags, uint64_t of, uint32_t stack)
 {
 	union tare_trace_record *record = stack ? guest_event(thread) : NULL;
-	if (!record)
-		return;
-	record->site = (struct tare_trace_site){ .of = of, .stack = stack };
-	guest_commit(record, tare_trace_head(TARE_TRACE_SITE, flags, 0, thread->track));
+	if (record) {
+		record->site = (struct tare_trace_site){ .of = of, .stack = stack };
+		guest_commit(record, tare_trace_head(TARE_TRACE_SITE, flags, 0, thread->track));
+	}
+#if defined(__x86_64__)
+	if (thread->walks && thread->walks->begun)
+		measured(thread->walks);
+#endif
 }
 
 void guest_stacks_begin(const void *ours)

@@ -17,8 +17,9 @@ uint32_t guest_stack(void);
 // The same but for the definition: for measuring what it costs.
 uint32_t guest_stack_seen(void);
 
-// What a walk costs, and a stack that is known again, as calibrated: the header's cost becomes their
-// mean as they come.
+// What a walk costs, and a stack that is known again, as calibrated. The header's cost becomes the
+// mean of what was measured of the program's stacks, from guest_stack to the end of guest_site, as
+// they come; these two stand for what has not been measured yet.
 void guest_stacks_cost(int64_t walk, int64_t again);
 
 // Writes a SITE of this thread's last record: of command number `of`, or with TARE_SITE_OF_CALL in

@@ -93,7 +93,7 @@ static int choose_entry(const struct tare_user_kernel *options, enum tare_module
 	if (format != TARE_MODULE_SPIRV && format != TARE_MODULE_NATIVE)
 		count = tare_user_kernel_names(format, source, names, sizeof names);
 	if (count == 1) {
-		snprintf(entry, 128, "%s", names);
+		snprintf(entry, 128, "%.127s", names);
 		return 0;
 	}
 	if (count)

@@ -66,6 +66,13 @@ static int write_part(const struct tare_page_part *parts, size_t part_count, con
 	return -ENOENT;
 }
 
+// Asked for as soon as writing has failed: what comes next changes errno.
+static int unwritten(struct tare_error *error)
+{
+	return tare_fail(error, EIO, "cannot write the page: %s",
+	                 errno ? strerror(errno) : "the output has failed");
+}
+
 int tare_page_expand(const char *template, const struct tare_page_part *parts, size_t part_count,
                      tare_page_mark *write_mark, void *context, FILE *file,
                      struct tare_error *error)
@@ -79,6 +86,8 @@ int tare_page_expand(const char *template, const struct tare_page_part *parts, s
 		char mark[MARK_BYTES] = "";
 		int code;
 		fwrite(at, 1, (size_t)(begin - at), file);
+		if (ferror(file))
+			return unwritten(error);
 		if (length < sizeof mark)
 			memcpy(mark, begin + 2, length);
 		code = write_part(parts, part_count, mark, file);
@@ -88,11 +97,10 @@ int tare_page_expand(const char *template, const struct tare_page_part *parts, s
 			return tare_fail(error, EIO, "the page's template has an unknown mark '%.20s'", begin);
 		if (code < 0)
 			return code;
+		if (ferror(file))
+			return unwritten(error);
 		at = end + 2;
 	}
 	fputs(at, file);
-	if (fflush(file) != 0 || ferror(file))
-		return tare_fail(error, EIO, "cannot write the page: %s",
-		                 errno ? strerror(errno) : "the output has failed");
-	return 0;
+	return fflush(file) != 0 || ferror(file) ? unwritten(error) : 0;
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define QUIET_PARTS 2 // with -q: where the time went, and what to change
+
 int tare_report_run_text(const struct tare_run_report *run, const struct tare_text_options *options,
                          FILE *file, struct tare_error *error)
 {
@@ -16,15 +18,17 @@ int tare_report_run_text(const struct tare_run_report *run, const struct tare_te
 		tare_run_text_tasks,   tare_run_text_transfers, tare_run_text_sites,
 		tare_run_text_calls,   tare_run_text_queues,
 	};
+	bool quiet = options->verbosity < 0;
+	size_t count = quiet ? QUIET_PARTS : sizeof parts / sizeof *parts;
 	struct tare_text text = { options, file };
 	struct tare_run_problems problems;
 	int status = tare_run_problems_find(run, &problems);
 
 	if (status == 0)
 		status = tare_run_text_head(&text, run, &problems);
-	for (size_t i = 0; i < sizeof parts / sizeof *parts && status == 0; i++)
+	for (size_t i = 0; i < count && status == 0; i++)
 		status = parts[i](&text, run);
-	if (status == 0)
+	if (status == 0 && !quiet)
 		status = tare_run_text_notes(&text, run, &problems);
 	tare_run_problems_free(&problems);
 	return status < 0 ? tare_fail(error, ENOMEM, "no memory left for the report") : 0;

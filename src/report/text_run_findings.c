@@ -7,11 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-#define COST 11 // columns of what a finding costs
+#define COST 14 // columns of what a finding costs
 
 // ---- what it costs
 
-// "2.4–2.9 s" where the estimates differ by a twentieth or more, else "2.61 s".
+// "2.4–2.9 s" where the estimates differ by a twentieth or more, else "2.61 s"; "at most 2.9 s" where
+// it may cost nothing.
 static const char *write_cost(const struct tare_finding *finding, char buffer[RUN_TEXT])
 {
 	double low_ns = (double)finding->cost_low_ns, high_ns = (double)finding->cost_high_ns;
@@ -20,10 +21,12 @@ static const char *write_cost(const struct tare_finding *finding, char buffer[RU
 
 	if (high_ns - low_ns < 0.05 * high_ns)
 		return tare_run_span(finding->cost_ns, buffer);
-	snprintf(buffer, RUN_TEXT, "%s–%s %s",
-	         low_ns < 0.005 * high_ns ? "0"
-	                                  : tare_format_significant(low_ns / unit.ns, 2, low),
-	         tare_format_significant(high_ns / unit.ns, 2, high), unit.name);
+	tare_format_significant(high_ns / unit.ns, 2, high);
+	if (low_ns < 0.005 * high_ns)
+		snprintf(buffer, RUN_TEXT, "at most %s %s", high, unit.name);
+	else
+		snprintf(buffer, RUN_TEXT, "%s–%s %s", tare_format_significant(low_ns / unit.ns, 2, low),
+		         high, unit.name);
 	return buffer;
 }
 
@@ -204,7 +207,7 @@ int tare_run_text_findings(const struct tare_text *text, const struct tare_run_r
 {
 	const struct tare_findings *findings = run->findings;
 	char together[RUN_TEXT];
-	int status = tare_run_heading(text, "Findings, by what they cost", "");
+	int status = tare_run_heading(text, "What to change, by what it costs", "");
 
 	if (status == 0 && findings->count == 0)
 		status = write_none(text, run);

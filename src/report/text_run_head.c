@@ -137,14 +137,16 @@ static void write_clock(const struct tare_run_report *run, char words[RUN_TEXT])
 static int write_recording(const struct tare_text *text, const struct tare_run_report *run)
 {
 	const struct tare_coverage *coverage = &run->tables->coverage;
+	// What was lost is said as a problem.
+	uint64_t recorded = coverage->enqueued - coverage->lost_commands;
 	char count[RUN_TEXT], timed[RUN_TEXT], clock[RUN_TEXT], cost[RUN_TEXT];
 
 	if (run->recording->process_count == 0)
 		return 0;
-	tare_run_count(coverage->enqueued, count);
-	if (coverage->enqueued == 0)
+	tare_run_count(recorded, count);
+	if (recorded == 0)
 		snprintf(timed, sizeof timed, "%s", "");
-	else if (coverage->completed == coverage->enqueued)
+	else if (coverage->completed == recorded)
 		snprintf(timed, sizeof timed, ", all timed");
 	else if (coverage->completed == 0)
 		snprintf(timed, sizeof timed, ", none timed");
@@ -163,7 +165,7 @@ static int write_recording(const struct tare_text *text, const struct tare_run_r
 		         100 * coverage->self_cost_share);
 	return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
 	                           "recorded %s command%s%s%s; our own %s", count,
-	                           tare_run_plural(coverage->enqueued), timed, clock, cost);
+	                           tare_run_plural(recorded), timed, clock, cost);
 }
 
 // "12.4 s" of `ns` since the start of the run.

@@ -40,7 +40,7 @@ static int write_table(const struct tare_text *text, const struct tare_run_repor
 {
 	const struct tare_tables *tables = run->tables;
 	struct tare_text_table *table = tare_text_table_new(text, 2);
-	size_t room = tare_run_room(text, tare_run_several_devices(run) ? 58 : 53);
+	size_t room = tare_run_room(text, tare_run_several_devices(run) ? 50 : 45);
 	char name[RUN_TEXT], figure[RUN_TEXT], bytes[TARE_UNIT_TEXT], header[64];
 	struct tare_run_unit unit;
 	double most = 0;

@@ -92,6 +92,33 @@ static const char *style_code(const struct tare_text *text, enum tare_text_style
 	return text->options->colour ? codes[style] : "";
 }
 
+// Bytes of the unit at `at` with the punctuation after it; 0 when the word is none.
+static size_t unit_bytes(const char *at)
+{
+	static const char *const units[] = { "%", "ns", "µs", "us", "ms", "s", "B", "KB", "MB", "GB", "TB",
+		                             "GB/s", "MB/s" };
+	size_t length = strcspn(at, " "), bare = length;
+
+	while (bare && strchr(",.;:)", at[bare - 1]))
+		bare--;
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (strlen(units[i]) == bare && memcmp(units[i], at, bare) == 0)
+			return length;
+	return 0;
+}
+
+// Bytes of the first word; a number and its unit stay together.
+static size_t word_bytes(const char *words)
+{
+	size_t length = strcspn(words, " ");
+
+	if (length && words[length] && words[length - 1] >= '0' && words[length - 1] <= '9') {
+		size_t unit = unit_bytes(words + length + 1);
+		return unit ? length + 1 + unit : length;
+	}
+	return length;
+}
+
 // Writes words, broken before `columns`; the cursor stands at `at`. Wider gaps stay as they are.
 // Returns where the cursor stands then.
 static size_t write_words(FILE *file, const char *words, size_t at, size_t indent, size_t columns)
@@ -99,7 +126,7 @@ static size_t write_words(FILE *file, const char *words, size_t at, size_t inden
 	size_t gap = 0;
 
 	while (*words) {
-		size_t length = strcspn(words, " "), width = 0;
+		size_t length = word_bytes(words), width = 0;
 		for (size_t i = 0; i < length; i++)
 			width += ((unsigned char)words[i] & 0xc0) != 0x80;
 		if (gap && at + gap + width > columns) {

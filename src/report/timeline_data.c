@@ -173,9 +173,8 @@ static int make_fit(struct timeline *timeline, uint64_t most_bytes, struct attem
 
 static int write_text(const char *text, size_t length, FILE *file, struct tare_error *error)
 {
-	fwrite(text, 1, length, file);
-	// Flushing tries again what failed before, so that errno is the stream's.
 	errno = 0;
+	fwrite(text, 1, length, file);
 	if (fflush(file) != 0 || ferror(file))
 		return tare_fail(error, EIO, "cannot write the page: %s",
 		                 errno ? strerror(errno) : "the output has failed");

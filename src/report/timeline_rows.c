@@ -234,7 +234,7 @@ static int name_stacks(struct timeline *timeline)
 			const struct tare_frame *frame = &frames[k];
 			const char *slash = strrchr(frame->module ? frame->module : "", '/');
 			const char *module = slash ? slash + 1 : frame->module ? frame->module : "";
-			if (frame->function && frame->file)
+			if (frame->function && frame->file && frame->line > 0)
 				snprintf(text, sizeof text, "%s (%s:%d)", frame->function, frame->file,
 				         frame->line);
 			else if (frame->function)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// report_trace DIR [phases]: a small trace whose truth is known. Process 71 runs ten rounds of 100 µs on
+// report_trace DIR [phases|one|empty|hosts]: a small trace whose truth is known. Process 71 runs ten rounds of 100 µs on
 // one device: a blocking write of 1 KB (6 µs on the device), a kernel "blur" (50 µs) that clFinish waits
 // for; process 72 does nothing. With phases: each round is a "step" of 90 µs, first "upload" (15 µs), then
 // "compute" (75 µs), all in "app/run" (995 µs); "tail" begins at 996 µs and does not end, "tick" is an
-// instant.
+// instant. one: nothing but one kernel, of process 71; empty: a run of no length; hosts: process 72 does the
+// same on another machine.
 #include "trace/writer.h"
 
 #include <stdbool.h>
@@ -19,7 +20,7 @@ enum { PLATFORM = 0x100, DEVICE = 0x200, CONTEXT = 0x300, QUEUE = 0x400, PROGRAM
 enum { F_WRITE = 1, F_KERNEL = 2, F_FINISH = 3, TRACK = 1 };
 
 static struct tare_trace_writer *writer;
-static bool with_phases;
+static bool with_phases, only_one, empty, hosts;
 
 static void add(union tare_trace_record record)
 {
@@ -84,6 +85,15 @@ static void add_phase(uint16_t what, const char *name, const char *domain, int64
 	tare_trace_writer_phase(writer, TRACK, what, TARE_PHASE_TARE, &phase);
 }
 
+// Enqueued at `at`, runs for 50 µs from 10 µs later on.
+static void add_kernel(uint32_t number, int64_t at)
+{
+	add((union tare_trace_record){ .command = { .head = tare_trace_head(TARE_TRACE_COMMAND, 0, F_KERNEL, TRACK),
+		.enter = at, .call_ticks = 4 * US, .number = number, .kind = TARE_KIND_KERNEL,
+		.alignment = 255, .queue = 1, .object = KERNEL, .amount = 1 } });
+	add_times(number, at, at + 10 * US, at + 60 * US);
+}
+
 static void add_round(uint32_t number, int64_t at)
 {
 	add_phase(BEGIN, "step", NULL, at);
@@ -97,10 +107,7 @@ static void add_round(uint32_t number, int64_t at)
 	add_phase(INSTANT, "tick", NULL, at + 11 * US);
 	add_phase(END, "upload", NULL, at + 15 * US);
 	add_phase(BEGIN, "compute", NULL, at + 15 * US);
-	add((union tare_trace_record){ .command = { .head = tare_trace_head(TARE_TRACE_COMMAND, 0, F_KERNEL, TRACK),
-		.enter = at + 20 * US, .call_ticks = 4 * US, .number = number + 1, .kind = TARE_KIND_KERNEL,
-		.alignment = 255, .queue = 1, .object = KERNEL, .amount = 1 } });
-	add_times(number + 1, at + 20 * US, at + 30 * US, at + 80 * US);
+	add_kernel(number + 1, at + 20 * US);
 	add((union tare_trace_record){ .call = { .head = tare_trace_head(TARE_TRACE_CALL, 0, F_FINISH, TRACK),
 		.enter = at + 25 * US, .exit = at + 85 * US, .object = QUEUE } });
 	add_phase(END, "compute", NULL, at + 90 * US);
@@ -115,11 +122,20 @@ static int write_process(const char *directory, const char *name, uint64_t pid, 
 		.process_start_raw_ns = START, .end_ticks = START + 1000 * US, .state = TARE_TRACE_ENDED };
 	struct tare_error error = { 0 };
 
+	if (empty)
+		header.end_ticks = START;
+	if (hosts) {
+		snprintf(header.host_name, sizeof header.host_name, "%s", pid == 71 ? "one" : "two");
+		header.boot_id[0] = pid;
+	}
 	snprintf(header.executable, sizeof header.executable, "%s", executable);
 	snprintf(header.command_line, sizeof header.command_line, "%s", executable);
 	if (tare_trace_writer_open(directory, name, &header, &writer, &error) < 0)
 		return -1;
-	if (pid == 71) {
+	if (only_one && pid == 71) {
+		add_definitions();
+		add_kernel(1, START);
+	} else if (!only_one && !empty && (hosts || pid == 71)) {
 		add_definitions();
 		add_phase(BEGIN, "run", "app", START);
 		for (uint32_t i = 0; i < ROUNDS; i++)
@@ -130,15 +146,23 @@ static int write_process(const char *directory, const char *name, uint64_t pid, 
 	return tare_trace_writer_close(writer, &error);
 }
 
+static bool read_form(const char *form)
+{
+	with_phases = strcmp(form, "phases") == 0;
+	only_one = strcmp(form, "one") == 0;
+	empty = strcmp(form, "empty") == 0;
+	hosts = strcmp(form, "hosts") == 0;
+	return with_phases || only_one || empty || hosts;
+}
+
 int main(int argc, char **argv)
 {
 	char path[4200];
 	FILE *file;
 
-	with_phases = argc == 3 && strcmp(argv[2], "phases") == 0;
-	if ((argc != 2 && !with_phases) || write_process(argv[1], "here-71-1", 71, "/opt/made") < 0 ||
+	if ((argc != 2 && (argc != 3 || !read_form(argv[2]))) || write_process(argv[1], "here-71-1", 71, "/opt/made") < 0 ||
 	    write_process(argv[1], "here-72-2", 72, "/opt/other") < 0) {
-		fprintf(stderr, "usage: report_trace DIR.tare [phases]\n");
+		fprintf(stderr, "usage: report_trace DIR.tare [phases|one|empty|hosts]\n");
 		return 1;
 	}
 	snprintf(path, sizeof path, "%s/record.json", argv[1]);
@@ -149,6 +173,6 @@ int main(int argc, char **argv)
 	              " \"start_raw_ns\": %lld, \"end_raw_ns\": %lld, \"start_realtime_ns\": 0,\n"
 	              " \"exit_status\": 0, \"exit_signal\": null, \"program\": [\"./made\", \"--rounds\", \"10\"],\n"
 	              " \"boot_id\": null, \"host_units\": 2}\n",
-	        (long long)START, (long long)(START + 1000 * US));
+	        (long long)START, (long long)(empty ? START : START + 1000 * US));
 	return fclose(file) != 0;
 }

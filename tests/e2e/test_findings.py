@@ -73,7 +73,7 @@ def test_the_pair(recorder, name, program, expected):
         assert 0 <= finding["cost_low_ns"] <= finding["cost_ns"] <= finding["cost_high_ns"]
         assert finding["cost_ns"] <= finding["claims_ns"] and finding["shared_ns"] <= finding["claims_ns"]
         assert finding["title"] and finding["advice"] and not finding["title"].endswith(".")
-    costs = [finding["cost_ns"] for finding in findings]
+    costs = [(finding["cost_low_ns"], finding["cost_ns"]) for finding in findings]
     assert costs == sorted(costs, reverse=True)
 
 

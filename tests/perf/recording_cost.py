@@ -7,9 +7,11 @@
 Variants: as it is; with profiling that the program itself asks for; recorded but counting only
 (no device times: our own cost alone); recorded in full; and with call stacks. Printed are medians over the rounds of what
 each variant adds to the one as it is, in nanoseconds a command: in the program's loop, and in the
-process's CPU and wall time less start-up (a run with one command).
+process's CPU and wall time less start-up (a run with one command). Last comes what the report says of a call
+stack's cost, beside what it added.
 """
 import argparse
+import json
 import os
 import resource
 import shutil
@@ -45,6 +47,14 @@ def variants(options, folder):
     }
 
 
+def reported_ns(options, folder):
+    """What the report says that a call stack costs, times the stacks, for each command."""
+    path = os.path.join(folder, "cost.tare")
+    out = subprocess.run([options.tare, "report", path, "--json", "-"], check=True, capture_output=True).stdout
+    coverage = json.loads(out)["coverage"]
+    return (coverage["stack_cost_ns"] or 0) * coverage["stacks"] / options.commands
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tare", default="build/src/cli/tare")
@@ -53,7 +63,7 @@ def main():
     parser.add_argument("--commands", type=int, default=1_000_000)
     options = parser.parse_args()
     folder = tempfile.mkdtemp()
-    taken = {}
+    taken, said = {}, []
     try:
         for number in range(options.rounds):
             for name, (command, one, extra) in variants(options, folder).items():
@@ -61,6 +71,8 @@ def main():
                 start = take(one, environment)
                 whole = take(command, environment)
                 loop, cpu, wall = whole[0], whole[1] - start[1], whole[2] - start[2]
+                if number and name == "with call stacks":
+                    said.append(reported_ns(options, folder))
                 if number:  # the first round fills the kernel cache
                     taken.setdefault(name, []).append((loop, cpu, wall))
     finally:
@@ -78,6 +90,11 @@ def main():
             cells.append((each, added, ratio))
         print(f"{name:16}{cells[0][0]:8.1f}{cells[0][1]:+8.1f}{cells[0][2]:7.2f}"
               f"{cells[1][0]:9.1f}{cells[1][1]:+8.1f}{cells[2][0]:9.1f}{cells[2][1]:+8.1f}")
+    added = [statistics.median((with_[column] - without[column]) / options.commands
+                               for with_, without in zip(taken["with call stacks"], taken["recorded"]))
+             for column in (0, 1)]
+    print(f"call stacks: {statistics.median(said):.0f} ns a command by the report; added to the recorded one "
+          f"{added[0]:+.0f} in the loop, {added[1]:+.0f} of CPU time ({added[1] / statistics.median(said):.2f} of it)")
 
 
 if __name__ == "__main__":

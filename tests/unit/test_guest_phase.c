@@ -210,6 +210,19 @@ static void names_without_end_do_not_fill_the_file(void **state)
 	unload(&trace);
 }
 
+// With --max-size the marks themselves still find room.
+static void names_leave_most_of_a_small_file(void **state)
+{
+	struct guest_trace trace;
+	(void)state;
+	assert_int_equal(run_recorded(folder, "max=8388608", mark_with_many_names, NULL), 0);
+	trace = only_trace();
+	assert_int_equal(trace.header->lost_records, 0);
+	assert_in_range(count_records(&trace, TARE_TRACE_STRING), 8388608 / 4 / 64 - 10,
+	                8388608 / 4 / 64 + 10);
+	unload(&trace);
+}
+
 static int mark_beyond_room(void *argument)
 {
 	(void)argument;
@@ -568,6 +581,7 @@ int main(int count, char **arguments)
 		cmocka_unit_test_setup_teardown(a_long_name_is_cut_between_characters, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_text_is_defined_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(names_without_end_do_not_fill_the_file, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(names_leave_most_of_a_small_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(marks_without_room_are_counted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(itt_marks_are_recorded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(itt_times_are_kept_where_they_can_be, set_up, tear_down),

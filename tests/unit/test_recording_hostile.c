@@ -50,8 +50,51 @@ static void assert_commands(const struct tare_recording *r)
 	}
 }
 
+static void assert_sites(const struct tare_recording *r)
+{
+	size_t frames = 0;
+	for (size_t i = 0; i < r->stack_count; i++) {
+		assert_true(r->stacks[i].process < r->process_count);
+		assert_true(r->stacks[i].first_frame == frames && r->stacks[i].frame_count > 0);
+		frames += r->stacks[i].frame_count;
+	}
+	assert_int_equal(frames, r->frame_count);
+	for (size_t i = 0; i < r->command_count; i++)
+		assert_index(r->commands[i].stack, r->stack_count);
+	for (size_t i = 0; i < r->call_count; i++)
+		assert_index(r->calls[i].stack, r->stack_count);
+	for (size_t i = 0; i < r->module_count; i++)
+		assert_true(r->modules[i].from < r->modules[i].to && r->modules[i].path &&
+		            r->modules[i].build_id && r->modules[i].process < r->process_count);
+	for (size_t i = 0; i < r->place_count; i++)
+		assert_true(r->places[i].command < r->command_count &&
+		            (!i || r->places[i - 1].command < r->places[i].command));
+}
+
+static void assert_phases(const struct tare_recording *r)
+{
+	for (size_t i = 0; i < r->phase_count; i++) {
+		const struct tare_recorded_phase *p = &r->phases[i];
+		assert_true(p->name && p->domain && p->thread < r->thread_count);
+		assert_true(p->from_ns <= p->to_ns);
+		assert_time(p->from_ns);
+		assert_time(p->to_ns);
+		assert_true(p->parent == TARE_NO_INDEX || p->parent < i);
+		if (p->parent == TARE_NO_INDEX) {
+			assert_int_equal(p->depth, 0);
+			continue;
+		}
+		assert_int_equal(p->depth, r->phases[p->parent].depth + 1);
+		assert_true(r->phases[p->parent].thread == p->thread && !p->range);
+		assert_true(r->phases[p->parent].from_ns <= p->from_ns &&
+		            p->to_ns <= r->phases[p->parent].to_ns);
+	}
+}
+
 static void assert_sane(const struct tare_recording *r)
 {
+	assert_sites(r);
+	assert_phases(r);
 	assert_true(r->start_ns <= r->end_ns);
 	assert_commands(r);
 	for (size_t i = 0; i < r->call_count; i++) {
@@ -107,8 +150,8 @@ static uint64_t field(struct tare_random *random)
 
 static union tare_trace_record random_record(struct tare_random *random)
 {
-	static const uint8_t types[] = { 3, 4, 5, 5, 5, 6, 6, 7, 8, 16, 17, 18, 18, 18, 18, 19, 20, 20,
-		21, 21, 21, 22, 23, 24, 25, 26, 28, 31 };
+	static const uint8_t types[] = { 3, 4, 5, 5, 5, 6, 6, 7, 8, 9, 9, 9, 9, 10, 16, 17, 18, 18, 18,
+		18, 19, 20, 20, 21, 21, 21, 22, 23, 24, 25, 26, 27, 27, 28, 31, 31, 33, 33 };
 	union tare_trace_record record;
 	uint8_t type = types[tare_random_below(random, sizeof types)];
 	for (size_t i = 0; i < 8; i++)
@@ -130,6 +173,15 @@ static union tare_trace_record random_record(struct tare_random *random)
 	} else if (type == TARE_TRACE_OBJECT) {
 		record.object.number = (uint32_t)tare_random_below(random, 4);
 		record.object.name = (uint32_t)tare_random_below(random, 4);
+	} else if (type == TARE_TRACE_STACK) {
+		// Parts that overlap, are missing, belong to others, promise what does not come.
+		record.stack.id = (uint32_t)(1 + tare_random_below(random, 3));
+		record.stack.offset = (uint32_t)(tare_random_below(random, 3) ? 0 : field(random));
+		record.stack.total = record.stack.offset + (uint32_t)field(random);
+	} else if (type == TARE_TRACE_SITE) {
+		record.site.stack = (uint32_t)(1 + tare_random_below(random, 4));
+	} else if (type == TARE_TRACE_TRANSFER) {
+		record.transfer.number = 1 + tare_random_below(random, 6);
 	} else if (type == TARE_TRACE_CALL || type == TARE_TRACE_POLLED) {
 		record.call.exit = record.call.enter + tare_random_below(random, 5000000);
 	}
@@ -139,7 +191,7 @@ static union tare_trace_record random_record(struct tare_random *random)
 static void random_records_make_a_sane_recording(void **state)
 {
 	struct tare_random random = unchosen_seed();
-	size_t commands = 0, timed = 0, waits = 0, resolved = 0;
+	size_t commands = 0, timed = 0, waits = 0, resolved = 0, stacks = 0, sited = 0, phases = 0;
 	(void)state;
 	for (int run = 0; run < 150; run++) {
 		struct rig rig = rig_new();
@@ -163,9 +215,12 @@ static void random_records_make_a_sane_recording(void **state)
 		assert_sane(r);
 		commands += r->command_count;
 		waits += r->wait_count;
+		stacks += r->stack_count;
+		phases += r->phase_count;
 		for (size_t i = 0; i < r->command_count; i++) {
 			timed += r->commands[i].start_ns != TARE_NO_TIME;
 			resolved += r->commands[i].object != TARE_NO_INDEX;
+			sited += r->commands[i].stack != TARE_NO_INDEX;
 		}
 		tare_recording_free(r);
 		rig_free(&rig);
@@ -173,7 +228,9 @@ static void random_records_make_a_sane_recording(void **state)
 	// Otherwise nothing was tried.
 	printf("# %zu commands, %zu with an object, %zu timed, %zu waits\n", commands, resolved, timed,
 	       waits);
+	printf("# %zu stacks, %zu commands with one, %zu phases\n", stacks, sited, phases);
 	assert_true(commands > 1000 && waits > 100 && resolved > 100);
+	assert_true(stacks > 100 && sited > 10 && phases > 100);
 }
 
 // A good trace with bytes changed anywhere.
@@ -261,11 +318,90 @@ static void the_map_keeps_what_was_put(void **state)
 	tare_id_map_free(&map);
 }
 
+// ---- many
+
+static void stack(struct rig *rig, uint32_t id, uint32_t total, uint32_t offset, uint16_t frames, uint64_t frame)
+{
+	rig_add(rig, (union tare_trace_record){ .stack = {
+		.head = tare_trace_head(TARE_TRACE_STACK, 0, frames, 0), .id = id, .total = total,
+		.offset = offset, .frame = { frame, frame, frame, frame, frame } } });
+}
+
+// What a stack promises is not what is kept, and of one id the first definition counts.
+static void stacks_that_promise_much_take_little(void **state)
+{
+	struct rig rig = rig_new();
+	struct tare_trace_header header = rig_header(42);
+	struct tare_recording *r;
+	(void)state;
+	rig_begin(&rig, "a", &header);
+	rig_usual(&rig);
+	stack(&rig, 1, 1, 0, 1, 7);
+	for (uint32_t i = 0; i < 20000; i++)
+		stack(&rig, 2 + i, i % 2 ? UINT32_MAX : 1024, 0, 5, 8);
+	stack(&rig, 1, 2, 0, 2, 9);
+	rig_command(&rig, 1, START + MS, 0, (struct tare_trace_command){ 0 });
+	rig_add(&rig, (union tare_trace_record){ .site = {
+		.head = tare_trace_head(TARE_TRACE_SITE, 0, 0, 1), .of = 1, .stack = 1 } });
+	rig_end(&rig);
+	r = rig_load(&rig);
+	assert_sane(r);
+	assert_int_equal(r->stack_count, 1);
+	assert_int_equal(r->frame_count, 1);
+	assert_int_equal(r->frames[0], 7);
+	assert_int_equal(r->commands[0].stack, 0);
+	assert_int_equal(r->unresolved, 20001);
+	tare_recording_free(r);
+	rig_free(&rig);
+}
+
+static void mark(struct rig *rig, uint32_t track, uint16_t what, int64_t ticks, uint64_t value)
+{
+	rig_add(rig, (union tare_trace_record){ .phase = {
+		.head = tare_trace_head(TARE_TRACE_PHASE, 0, what, track), .ticks = (uint64_t)ticks,
+		.value = value } });
+}
+
+// Were any of it looked for one by one, this would take minutes.
+static void marks_and_transfers_without_balance_take_no_time(void **state)
+{
+	enum { MANY = 40000 };
+	struct rig rig = rig_new();
+	struct tare_trace_header header = rig_header(42);
+	struct tare_recording *r;
+	int64_t at = START;
+	(void)state;
+	rig_begin(&rig, "a", &header);
+	rig_usual(&rig);
+	rig_track(&rig, 2, 4712, "other");
+	rig_command(&rig, 2, at, 0, (struct tare_trace_command){ .kind = TARE_KIND_WRITE, .object2 = 64 });
+	for (uint64_t i = 0; i < MANY; i++, at += 1000) {
+		rig_command(&rig, 1, at, 0,
+		            (struct tare_trace_command){ .kind = TARE_KIND_WRITE, .object2 = 64 });
+		// Of a command that many have followed.
+		rig_add(&rig, (union tare_trace_record){ .transfer = {
+			.head = tare_trace_head(TARE_TRACE_TRANSFER, 0, 0, 2), .number = 1, .offset = i } });
+		mark(&rig, 1, 1, at, 0);        // begins that nothing ends
+		mark(&rig, 1, 1, at, i + 1);    // of ranges
+		mark(&rig, 2, 2, at, i % 2 * (i + MANY)); // ends of nothing
+	}
+	rig_end(&rig);
+	r = rig_load(&rig);
+	assert_sane(r);
+	assert_int_equal(r->command_count, MANY + 1);
+	assert_int_equal(r->phase_count, 2 * MANY);
+	assert_int_equal(r->place_count, MANY + 1);
+	tare_recording_free(r);
+	rig_free(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_records_make_a_sane_recording),
 		cmocka_unit_test(changed_bytes_make_a_sane_recording),
+		cmocka_unit_test(stacks_that_promise_much_take_little),
+		cmocka_unit_test(marks_and_transfers_without_balance_take_no_time),
 		cmocka_unit_test(the_map_keeps_what_was_put),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,7 +33,7 @@ static const char *parent_of(const struct tare_recording *r, const struct tare_r
 
 struct row {
 	const char *marks; // "a(" begins a, ")" ends the last, "x!" an instant, "t[" and "t]" a range t;
-	                   // '/' changes the domain to the other, '2' and '1' the thread
+	                   // '/' changes the domain to the other, '2' and '1' the thread, '*' NVTX to ITT
 	const char *phases; // "name<parent:depth", by name; '+' unended, '!' an instant, '~' a range
 };
 
@@ -53,7 +53,8 @@ static const struct row rows[] = {
 	{ "a(2b()1)", "a<:0 b<:0" },               // another thread's nest
 	{ "a(2)1b())", "a<:0 b<a:1" },             // nor does its end end ours
 	{ "t[2t]b()", "b<:0 t~<:0" },              // but a range's does
-	{ "t[/t]/", "t+~<:0" },                    // unless it is of another domain
+	{ "*t[/t]/", "t+~<:0" },                   // unless it is of another domain
+	{ "t[/t]/", "t~<:0" },                     // of NVTX's, as nvtxRangeEnd names none, even so
 	{ "a(/b(/)/)/c()", "a<:0 b<:0 c<:0" },     // they cross
 	{ "a(/b(/c()/)/)", "a<:0 b<a:1 c<b:2" },
 	{ "a(/)/b())", "a<:0 b<a:1" },             // the end of another domain
@@ -64,6 +65,7 @@ static void write_marks(struct rig *rig, const char *marks)
 {
 	static const char *const domains[] = { "left", "right" };
 	uint32_t track = 1, domain = 0, domain_texts[2];
+	enum tare_trace_phase_source source = TARE_PHASE_NVTX;
 	int64_t now = START;
 	for (size_t i = 0; i < 2; i++)
 		domain_texts[i] = tare_trace_writer_text(rig->writer, domains[i]);
@@ -74,8 +76,10 @@ static void write_marks(struct rig *rig, const char *marks)
 			domain = !domain;
 		} else if (*at == '1' || *at == '2') {
 			track = *at - '0';
+		} else if (*at == '*') {
+			source = TARE_PHASE_ITT;
 		} else if (*at == ')') {
-			mark(rig, track, END, TARE_PHASE_NVTX, phase);
+			mark(rig, track, END, source, phase);
 		} else {
 			phase.name = tare_trace_writer_text(rig->writer, name);
 			at++;
@@ -83,8 +87,8 @@ static void write_marks(struct rig *rig, const char *marks)
 				phase.value = name[0];
 			if (*at == ']')
 				phase.name = 0;
-			mark(rig, track, *at == '!' ? INSTANT : *at == ']' ? END : BEGIN,
-			     TARE_PHASE_NVTX, phase);
+			mark(rig, track, *at == '!' ? INSTANT : *at == ']' ? END : BEGIN, source,
+			     phase);
 		}
 	}
 }
@@ -218,7 +222,8 @@ static uint32_t dice(uint64_t *seed, uint32_t sides)
 
 static bool same_key(const struct truth *a, const struct truth *b)
 {
-	return a->source == b->source && a->domain == b->domain && a->value == b->value &&
+	bool alone = a->value && a->source == TARE_PHASE_NVTX;
+	return a->source == b->source && (alone || a->domain == b->domain) && a->value == b->value &&
 	       (a->value || a->track == b->track);
 }
 
@@ -261,7 +266,7 @@ static size_t write_random(struct rig *rig, uint64_t *seed, struct truth *marks)
 		struct truth *m = &marks[i];
 		char name[24];
 		*m = (struct truth){ .track = 1 + dice(seed, THREADS), .what = dice(seed, 7),
-			.source = dice(seed, 2), .domain = dice(seed, 3), .value = dice(seed, 9) };
+			.source = dice(seed, 3), .domain = dice(seed, 3), .value = dice(seed, 9) };
 		m->what = m->what == 0 ? INSTANT : m->what < 4 ? BEGIN : END;
 		m->value = m->value < 6 || m->what == INSTANT ? 0 : m->value - 5;
 		// At the same moment only on the same thread: else the order would not be told.

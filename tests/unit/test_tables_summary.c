@@ -157,7 +157,14 @@ static const struct {
 	{ 2, 700, 100100, 0, TARE_BOUND_SYNCHRONISATION, NULL,
 	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_HELD, 300 },
 	    { TARE_LEDGER_DISPATCH, 400 } } },
-	{ 2, 700, 99900, 0, TARE_BOUND_LAUNCH, NULL,
+	// Few of them are start-up.
+	{ 2, 700, 99900, 0, TARE_BOUND_HOST, NULL,
+	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_HELD, 300 },
+	    { TARE_LEDGER_DISPATCH, 400 } } },
+	{ 9, 700, 60000, 0, TARE_BOUND_HOST, NULL,
+	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_HELD, 300 },
+	    { TARE_LEDGER_DISPATCH, 400 } } },
+	{ 10, 700, 60000, 0, TARE_BOUND_LAUNCH, NULL,
 	  { { TARE_LEDGER_KERNEL, 300 }, { TARE_LEDGER_HELD, 300 },
 	    { TARE_LEDGER_DISPATCH, 400 } } },
 	{ 2, 700, 150000, 0, TARE_BOUND_NOT_CLEAR,
@@ -240,6 +247,9 @@ static void first_launches_are_the_hosts(void **state)
 	const struct tare_run_summary *summary;
 	add(run, 0, 1000, 600000, 690000)->submitted_ns = 2000;
 	add(run, 700000, 1000, 930000, WALL_NS)->submitted_ns = 702000;
+	// Others, so that it is no mere start-up.
+	for (int i = 1; i <= 8; i++)
+		add(run, 700000 + i, 1000, 930000, 950000)->submitted_ns = 702000;
 	run->ledger.parts_ns[TARE_LEDGER_KERNEL] = 160000;
 	run->ledger.parts_ns[TARE_LEDGER_API] = 12000;
 	run->ledger.parts_ns[TARE_LEDGER_DISPATCH] = 828000;

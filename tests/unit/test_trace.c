@@ -16,7 +16,7 @@ static void every_kind_of_record_comes_as_it_was_written(void **state)
 	struct tare_trace_writer *writer = begin_trace("a", (struct tare_trace_header){ .start_raw_ns = 50 });
 	// Of the events; those without a time have that of the one before.
 	static const int64_t times[] = { 100, 110, 115, 120, 120, 120, 130, 131, 131, 132, 133, 134, 135,
-		136, 137, 138 };
+		136, 137, 138, 138 };
 	union tare_trace_record written[40];
 	size_t count = 0;
 	struct tare_trace *trace;
@@ -33,6 +33,9 @@ static void every_kind_of_record_comes_as_it_was_written(void **state)
 	written[count++] = DETAIL(FACT, 0, 26, .fact.value = 1, .fact);
 	written[count++] = DETAIL(SHAPE, 0, 0, .shape.id = 1, .shape.dimensions = 3, .shape);
 	written[count++] = DETAIL(CHANGE, 0, 6, .change.to = 2, .change);
+	written[count++] = DETAIL(STACK, 0, 5, .stack.id = 1, .stack.total = 9, .stack.offset = 4,
+	                          .stack.frame = { 1, 2, 3, 4, UINT64_MAX }, .stack);
+	written[count++] = DETAIL(MODULE, 0, 0, .module.from = 7, .module.to = 8, .module.bias = 6, .module);
 	written[count++] = DETAIL(CALL, 3, 9, .call.enter = 100, .call.exit = 100, .call.result = -5, .call);
 	written[count++] = DETAIL(POLLED, 0, 9, .polled.first_enter = 100, .polled.last_exit = 110,
 	                          .polled.count = 4, .polled);
@@ -53,6 +56,7 @@ static void every_kind_of_record_comes_as_it_was_written(void **state)
 	written[count++] = DETAIL(LOSS, 0, 0, .loss.from = 3, .loss.to = 136, .loss.records = 2, .loss);
 	written[count++] = DETAIL(FORK, 0, 0, .fork.ticks = 137, .fork.child = 99, .fork);
 	written[count++] = DETAIL(ACTIVE, 0, 1, .active.ticks = 138, .active);
+	written[count++] = DETAIL(SITE, 1, 0, .site.of = 100, .site.stack = 1, .site);
 #undef DETAIL
 	for (size_t i = 0; i < count; i++)
 		add(writer, written[i]);
@@ -60,7 +64,7 @@ static void every_kind_of_record_comes_as_it_was_written(void **state)
 	trace = read_folder(&seen);
 	assert_no_problem(trace);
 	assert_int_equal(seen.count, count);
-	assert_int_equal(seen.definitions, 6);
+	assert_int_equal(seen.definitions, 8);
 	for (size_t i = seen.definitions; i < count; i++)
 		assert_int_equal(seen.written_ns[i], times[i - seen.definitions]);
 	assert_memory_equal(seen.records, written, count * sizeof *written);
