@@ -56,11 +56,17 @@ function findingElement(run, finding, rank) {
 	placeButtons(finding), figureList(finding));
 }
 
+function textOfNone(run) {
+	if (run.summary.bound === 'nothing')
+		return 'None: no command was recorded.';
+	return run.unjudged.length ? 'None of those that could be judged.' : 'None: nothing that tare looks for costs enough to stand out from the noise.';
+}
+
 function findingsElements(run) {
 	const list = run.findings.length ? [
-		h('p', { class: 'note' }, `By what they cost. All of them together are about ${formatNs(run.findings_together_ns)} of the ${formatNs(run.wall_ns)}; no time is counted twice in that.`),
+		h('p', { class: 'note' }, `All of them together are about ${formatNs(run.findings_together_ns)} of the ${formatNs(run.wall_ns)}; no time is counted twice in that.`),
 		h('ol', { class: 'findings' }, run.findings.map((finding, i) => findingElement(run, finding, i + 1)))] :
-		[h('p', {}, 'None: nothing that tare looks for costs enough to be told from the noise.')];
+		[h('p', {}, textOfNone(run))];
 	if (run.unjudged.length)
 		list.push(h('details', { class: 'figures' }, h('summary', {}, `What could not be judged (${run.unjudged.length})`),
 			h('ul', {}, run.unjudged.map((text) => h('li', {}, dataText(text, 400))))));

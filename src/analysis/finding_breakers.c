@@ -19,6 +19,14 @@ struct pageable {
 	uint64_t count, blocking;
 	double ns, bytes, call_ns;
 	double pinned_ns, pinned_bytes; // of pinned copies in this recording, about as large
+	double ceiling_ns;              // at the rate of pinned copies that was measured earlier; NaN
+};
+
+// What the copies would take from pinned memory, and how that is known.
+struct pinned {
+	double ns;   // NaN: not known
+	bool beside; // from copies of this recording
+	bool sharp;  // no less may be saved
 };
 
 static bool is_pinned(const struct tare_recorded_command *command)
@@ -28,10 +36,25 @@ static bool is_pinned(const struct tare_recorded_command *command)
 	       command->memory == TARE_TRACE_MEMORY_BUFFER_HOST;
 }
 
+// Copies, and maps that move something.
+static bool moves(const struct judging *judging, const struct tare_recorded_command *c,
+                  uint8_t direction)
+{
+	const struct tare_recording *recording = judging->recording;
+	uint32_t device = tare_command_device(recording, c);
+	bool is_map = c->kind == TARE_KIND_MAP || c->kind == TARE_KIND_UNMAP;
+	if (c->direction != direction || !tare_command_timed(c) || !judging_has_command(judging, c))
+		return false;
+	return finding_is_copy(judging, c) ||
+	       (is_map && device < recording->device_count && !recording->devices[device].unified_memory);
+}
+
 static void gather_pageable(const struct judging *judging, struct pageable *p, uint8_t kind,
                             struct finding_draft *draft)
 {
 	const struct tare_recording *recording = judging->recording;
+	uint8_t direction = kind == TARE_KIND_WRITE ? TARE_DIRECTION_TO_DEVICE
+	                                            : TARE_DIRECTION_FROM_DEVICE;
 	for (size_t i = 0; i < judging->order_count; i++) {
 		const struct tare_recorded_command *c = &recording->commands[judging->order[i]];
 		int64_t ns = c->end_ns - c->start_ns;
@@ -45,13 +68,15 @@ static void gather_pageable(const struct judging *judging, struct pageable *p, u
 		p->ns += (double)ns;
 		p->bytes += (double)c->amount;
 		p->call_ns += (double)(c->exit_ns - c->enter_ns);
+		const struct tare_transfer_row *row = finding_row_of(judging, c);
+		p->ceiling_ns += row ? 1e9 * (double)c->amount / row->pinned_ceiling : NAN;
 		finding_claim(draft, c->start_ns, c->end_ns);
 		finding_saw_command(draft, judging->order[i], c->start_ns, c->end_ns, ns);
 	}
 	for (size_t i = 0; i < judging->order_count; i++) {
 		const struct tare_recorded_command *c = &recording->commands[judging->order[i]];
 		double mean = p->bytes / (double)(p->count ? p->count : 1);
-		if (!finding_is_copy(judging, c) || c->kind != kind || !is_pinned(c) ||
+		if (!moves(judging, c, direction) || !is_pinned(c) ||
 		    tare_command_device(recording, c) != p->device ||
 		    (double)c->amount * SIZE_FACTOR < mean || (double)c->amount > SIZE_FACTOR * mean)
 			continue;
@@ -60,27 +85,57 @@ static void gather_pageable(const struct judging *judging, struct pageable *p, u
 	}
 }
 
+static struct pinned pinned_of(const struct pageable *way)
+{
+	struct pinned pinned = { .ns = way->ceiling_ns };
+	if (way->count == 0)
+		return (struct pinned){ 0, true, true };
+	if (way->pinned_bytes > 0)
+		pinned = (struct pinned){ way->bytes * way->pinned_ns / way->pinned_bytes, true, true };
+	else
+		pinned.sharp = way->bytes >= FINDING_FULL_RATE_BYTES * (double)way->count;
+	return pinned;
+}
+
+// Copies that overlap share the time that they take: no more can be saved than what all of them leave
+// beside copies from pinned memory, one direction after the other (low) or beside it.
+static void cut_to_union(struct finding_draft *draft, const struct pinned pinned[2], double *low_ns,
+                         double *best_ns)
+{
+	struct tare_finding *finding = &draft->finding;
+	double ns = 0, in_ns = isnan(pinned[0].ns) ? 0 : pinned[0].ns,
+	       out_ns = isnan(pinned[1].ns) ? 0 : pinned[1].ns;
+	finding->claim_count = tare_spans_unite(finding->claims, finding->claim_count);
+	for (size_t i = 0; i < finding->claim_count; i++)
+		ns += (double)(finding->claims[i].to_ns - finding->claims[i].from_ns);
+	*low_ns = fmax(0, fmin(*low_ns, ns - in_ns - out_ns));
+	*best_ns = fmax(0, fmin(*best_ns, ns - fmax(in_ns, out_ns)));
+}
+
 static int judge_pageable(struct judging *judging, uint32_t device)
 {
 	struct pageable ways[2] = { { .device = device }, { .device = device } };
 	struct finding_draft draft;
 	char ns[TARE_UNIT_TEXT], call[TARE_UNIT_TEXT], bytes[TARE_UNIT_TEXT];
 	double low_ns = 0, best_ns = 0, high_ns = 0;
-	bool known = false;
+	struct pinned pinned[2];
+	bool known = true, beside = true;
 	finding_begin(judging, &draft, "pageable-memory");
 	gather_pageable(judging, &ways[0], TARE_KIND_WRITE, &draft);
 	gather_pageable(judging, &ways[1], TARE_KIND_READ, &draft);
 	for (int i = 0; i < 2; i++) {
-		double pinned_ns = ways[i].pinned_bytes > 0
-		                       ? ways[i].bytes * ways[i].pinned_ns / ways[i].pinned_bytes
-		                       : NAN;
-		known |= !isnan(pinned_ns);
-		bool faster = pinned_ns * FASTER < ways[i].ns;
-		double saved_ns = isnan(pinned_ns) ? ways[i].ns / 2 : faster ? ways[i].ns - pinned_ns : 0;
+		pinned[i] = pinned_of(&ways[i]);
+		bool unknown = isnan(pinned[i].ns), faster = pinned[i].ns * FASTER < ways[i].ns;
+		double saved_ns = unknown ? ways[i].ns / 2 : faster ? ways[i].ns - pinned[i].ns : 0;
+		known &= !unknown;
+		beside &= pinned[i].beside;
 		best_ns += saved_ns;
-		low_ns += isnan(pinned_ns) ? 0 : saved_ns;
-		high_ns += isnan(pinned_ns) ? ways[i].ns : saved_ns;
+		low_ns += unknown || !pinned[i].sharp ? 0 : saved_ns;
+		high_ns += unknown ? ways[i].ns : saved_ns;
 	}
+	cut_to_union(&draft, pinned, &low_ns, &best_ns);
+	if (known)
+		high_ns = best_ns;
 	uint64_t count = ways[0].count + ways[1].count;
 	if (count < FEWEST_COPIES ||
 	    ways[0].ns + ways[1].ns < COPY_SHARE * (double)judging->working_ns ||
@@ -94,8 +149,12 @@ static int judge_pageable(struct judging *judging, uint32_t device)
 	finding_title(&draft, "%llu copies that do not block use plain host memory",
 	              (unsigned long long)count);
 	finding_evidence(&draft, "%s in %s of copies; each call took %s; %s", bytes, ns, call,
-	                 known ? "pinned copies of this run are faster"
-	                       : "no pinned copy of this run to compare with, so what it costs is not known");
+	                 known && beside ? "pinned memory is faster in this run"
+	                 : known         ? "pinned memory is faster by the rate that `tare bandwidth` measured "
+	                                   "here"
+	                 : low_ns > 0    ? "what pinned memory would do is known for one direction only"
+	                                 : "no pinned copy of this run to compare with, so what it costs is "
+	                                   "not known (`tare bandwidth` on this machine tells)");
 	finding_advice(&draft, "Copy from pinned memory (CL_MEM_ALLOC_HOST_PTR, mapped): a driver stages "
 	                       "plain memory, and may block; `tare bandwidth` measures both");
 	finding_figure(&draft, "copies", (double)count, "counted");
@@ -103,8 +162,9 @@ static int judge_pageable(struct judging *judging, uint32_t device)
 	finding_figure(&draft, "mean_call_ns", (ways[0].call_ns + ways[1].call_ns) / (double)count,
 	               "host clock");
 	finding_cost(&draft, low_ns, best_ns, high_ns);
-	draft.finding.modelled = !known;
-	draft.finding.confidence = known ? TARE_CONFIDENCE_LIKELY : TARE_CONFIDENCE_POSSIBLE;
+	finding_figure(&draft, "saved_ns", known ? best_ns : NAN, beside ? "device timestamp" : "model");
+	draft.finding.modelled = !(known && beside);
+	draft.finding.confidence = low_ns > 0 ? TARE_CONFIDENCE_LIKELY : TARE_CONFIDENCE_POSSIBLE;
 	draft.finding.device = device;
 	return finding_raise(&draft);
 }
@@ -188,14 +248,15 @@ static struct between calls_between(const struct judging *judging, uint8_t role,
 	return found;
 }
 
-// Device time of the first copies to or from the objects that were made between kernels: new memory
+// Device time of the first copies to or from the objects that were made between kernels, and what of it
+// a copy at the rate that was measured earlier does not explain (all, where none was): new memory
 // costs most drivers something on its first use, which is not told apart from the copy.
 static int first_copies_ns(const struct judging *judging, const struct kernel_row *row,
-                           struct finding_draft *draft, double *ns)
+                           struct finding_draft *draft, double *ns, double *beyond_ns)
 {
 	const struct tare_recording *recording = judging->recording;
 	TARE_FREE bool *fresh = calloc(recording->memory_count + 1, sizeof *fresh);
-	*ns = 0;
+	*ns = *beyond_ns = 0;
 	if (!fresh)
 		return -ENOMEM;
 	for (size_t i = 0; i < recording->memory_count; i++)
@@ -206,7 +267,11 @@ static int first_copies_ns(const struct judging *judging, const struct kernel_ro
 		if (!finding_is_copy(judging, c) || c->object >= recording->memory_count ||
 		    !fresh[c->object])
 			continue;
-		*ns += (double)(c->end_ns - c->start_ns);
+		const struct tare_transfer_row *table_row = finding_row_of(judging, c);
+		double copy_ns = (double)(c->end_ns - c->start_ns);
+		double least_ns = table_row ? 1e9 * (double)c->amount / table_row->ceiling : NAN;
+		*ns += copy_ns;
+		*beyond_ns += isnan(least_ns) ? copy_ns : fmax(0, copy_ns - least_ns);
 		finding_claim(draft, c->start_ns, c->end_ns);
 		fresh[c->object] = false;
 	}
@@ -228,12 +293,13 @@ int finding_allocation_in_loop(struct judging *judging, struct tare_error *error
 {
 	struct finding_draft draft;
 	struct kernel_row row = kernels_of(judging);
-	char ns[TARE_UNIT_TEXT], bytes[TARE_UNIT_TEXT], first[TARE_UNIT_TEXT];
+	char ns[TARE_UNIT_TEXT], bytes[TARE_UNIT_TEXT], first[TARE_UNIT_TEXT],
+	    beyond[TARE_UNIT_TEXT];
 	(void)error;
 	finding_begin(judging, &draft, "allocation-in-loop");
 	struct between found = calls_between(judging, TARE_ROLE_ALLOCATE, &row, &draft);
-	double first_ns = 0;
-	int code = row.count ? first_copies_ns(judging, &row, &draft, &first_ns) : 0;
+	double first_ns = 0, beyond_ns = 0;
+	int code = row.count ? first_copies_ns(judging, &row, &draft, &first_ns, &beyond_ns) : 0;
 	if (code || row.count == 0 || found.before < FEWEST_ALLOCATIONS ||
 	    found.before * KERNELS_AN_ALLOCATION < row.count ||
 	    !finding_matters(judging, TARE_NO_INDEX, found.ns + first_ns, 0, 0, found.calls,
@@ -248,13 +314,16 @@ int finding_allocation_in_loop(struct judging *judging, struct tare_error *error
 	              (unsigned long long)found.made, (unsigned long long)found.before,
 	              (unsigned long long)row.count);
 	tare_format_ns(first_ns, first);
-	finding_evidence(&draft, "%s; the calls took %s; the first copies of these objects took %s, of which the "
-	                         "part that new memory costs is not known", bytes, ns, first);
+	tare_format_ns(beyond_ns, beyond);
+	finding_evidence(&draft, "%s; the calls took %s, and the device %s; the first copies of these objects "
+	                         "took %s, of which what new memory costs is not known: %s at most",
+	                 bytes, ns, gaps_ns > 0 ? "idled for some of it" : "never idled for them", first,
+	                 beyond);
 	finding_advice(&draft, "Make the buffers once before the loop and use them again; many drivers wait "
 	                       "for the device when memory is made or freed");
 	finding_figure(&draft, "objects", (double)found.made, "counted");
 	finding_figure(&draft, "calls_ns", found.ns, "host clock");
-	finding_cost(&draft, fmin(gaps_ns, found.ns), found.ns, found.ns + first_ns);
+	finding_cost(&draft, fmin(gaps_ns, found.ns), found.ns, found.ns + beyond_ns);
 	draft.finding.confidence =
 	    gaps_ns >= found.ns / 2 ? TARE_CONFIDENCE_LIKELY : TARE_CONFIDENCE_POSSIBLE;
 	return finding_raise(&draft);

@@ -272,9 +272,10 @@ static void describe_odd(const struct tare_task *task, double wasted, bool chose
 		              "evenly into groups of %llu at most, no multiple of %llu",
 		              task->name, (unsigned long long)items, multiple);
 	else
-		finding_title(draft, "'%.60s' runs in groups of %llu work-items, no multiple of %llu: "
+		finding_title(draft, "'%.60s' runs in groups of %llu work-item%s, no multiple of %llu: "
 		                     "%.0f %% of the lanes have nothing to do",
-		              task->name, (unsigned long long)items, multiple, 100 * wasted);
+		              task->name, (unsigned long long)items, items == 1 ? "" : "s", multiple,
+		              100 * wasted);
 	finding_evidence(draft, "the driver prefers multiples of %llu for this kernel; lanes of a group's "
 	                        "last bundle that have no work-item are taken to be lost%s",
 	                 multiple, chosen ? "; a runtime may cut unevenly, which is not seen" : "");

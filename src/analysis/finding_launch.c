@@ -275,7 +275,8 @@ static int judge_short(struct judging *judging, size_t row)
 		sums.empty_ns = empty * finding_claim_alone(judging, task, &draft, gaps ? 0 : empty);
 	if ((!is_short(task, &sums) && sums.lanes == 0) ||
 	    !finding_matters(judging, task->device, launched_ns(&sums) + sums.empty_ns / 2,
-	                     judging_edges(judging, sums.part.gaps), gaps, gaps, SHARE)) {
+	                     judging_edges(judging, sums.part.gaps),
+	                     sums.lanes > 0 ? task->timed : gaps, gaps, SHARE)) {
 		finding_drop(&draft);
 		return 0;
 	}

@@ -8,7 +8,7 @@
 const struct finding_rule finding_rules_transfers[] = {
 	{ { "transfers-dominate", "the device mostly copies while no kernel runs",
 	    "40 % of the working part, and more than kernels",
-	    "0 to transfers not hidden; all of them for the rank", PAIR("transfers-dominate") },
+	    "0 to transfers not hidden", PAIR("transfers-dominate") },
 	  true, finding_transfers_dominate },
 	{ { "overlap-missed", "chunks of copy, kernel, copy, and the host waits for each",
 	    "3 chunks; a gain of 5 % of their time and 1 % of the working part",
@@ -23,13 +23,15 @@ const struct finding_rule finding_rules_transfers[] = {
 	  true, NULL },
 	{ { "pageable-memory", "copies that need not block use plain host memory",
 	    "4 copies that do not block; their time is 5 % of the working part",
-	    "copy time − bytes / rate of pinned copies of this run; without any 0 to copy time, half of it "
-	    "for the rank",
+	    "copy time − bytes / rate of pinned copies and maps of this run, else rate that `tare bandwidth` "
+	    "measured (low: of copies of 4 MB and more); without any 0 to copy time",
 	    FORM("pageable") },
 	  true, finding_pageable_memory },
 	{ { "allocation-in-loop", "memory objects are made between kernels",
 	    "before 4 kernels and every fourth one; with the first copies of them 1 % of the working part",
-	    "time inside the calls that make and free them; high: and the first copies of the objects", FORM("allocation") },
+	    "time inside the calls that make and free them; low: of it, the device idle; high: and the first "
+	    "copies of the objects, beyond bytes / measured rate where one is kept",
+	    FORM("allocation") },
 	  false, finding_allocation_in_loop },
 	{ { "build-in-loop", "programs are built between kernels",
 	    "after the first kernel and before the last; 1 % of the working part",
@@ -43,8 +45,8 @@ const struct finding_rule finding_rules_transfers[] = {
 	  true, finding_small_transfers },
 	{ { "unaligned-transfers", "host addresses of copies are not on 16 bytes",
 	    "16 copies of 4 KB or more; their time is 5 % of the working part",
-	    "copy time − bytes / rate of aligned copies of this run; without any 0 to copy time, half of "
-	    "it for the rank",
+	    "copy time − bytes / rate of aligned copies of this run, else rate that `tare bandwidth` measured "
+	    "(low: of copies of 4 MB and more); without any 0 to copy time",
 	    PAIR("unaligned-transfers") },
 	  true, finding_unaligned_transfers },
 	{ { "duplicate-transfers", "the same host bytes are written to the same place again",

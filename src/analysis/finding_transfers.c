@@ -9,6 +9,23 @@
 #include <math.h>
 #include <stdlib.h>
 
+const struct tare_transfer_row *finding_row_of(const struct judging *judging,
+                                               const struct tare_recorded_command *command)
+{
+	const struct tare_recording *recording = judging->recording;
+	uint32_t device = tare_command_device(recording, command);
+	if (device < recording->device_count && recording->devices[device].unified_memory)
+		return NULL;
+	for (size_t i = 0; i < judging->tables->transfer_count; i++) {
+		const struct tare_transfer_row *row = &judging->tables->transfers[i];
+		if (row->kind == command->kind && row->direction == command->direction &&
+		    row->memory == command->memory && row->device == device &&
+		    row->blocking == !!(command->flags & TARE_COMMAND_BLOCKING))
+			return row;
+	}
+	return NULL;
+}
+
 // ---- too much time
 
 #define DOMINATING_SHARE 0.4 // of the working part
@@ -231,6 +248,7 @@ enum { ALIGNED_LOG2 = 4, NO_ADDRESS = 255, FEWEST_UNALIGNED = 16, WORTH_BYTES = 
 
 struct way {
 	double ns[2], bytes[2]; // unaligned, aligned
+	double ceiling_ns;      // of the unaligned, at the rate that was measured earlier; NaN
 	uint64_t count;
 };
 
@@ -253,7 +271,9 @@ static struct way gather_unaligned(const struct judging *judging, uint8_t kind, 
 			way.bytes[pass] += amount;
 			if (pass == 1)
 				continue;
+			const struct tare_transfer_row *row = finding_row_of(judging, c);
 			way.count++;
+			way.ceiling_ns += row ? 1e9 * amount / row->ceiling : NAN;
 			finding_claim(draft, c->start_ns, c->end_ns);
 			finding_saw_command(draft, at, c->start_ns, c->end_ns,
 			                    c->end_ns - c->start_ns);
@@ -267,8 +287,11 @@ static int judge_unaligned(struct judging *judging, uint8_t kind, uint32_t devic
 	char ns[TARE_UNIT_TEXT];
 	finding_begin(judging, &draft, "unaligned-transfers");
 	struct way way = gather_unaligned(judging, kind, device, &draft);
-	bool known = way.bytes[1] > 0;
-	double aligned_ns = known ? way.bytes[0] * way.ns[1] / way.bytes[1] : 0;
+	bool beside = way.bytes[1] > 0, known = beside || isfinite(way.ceiling_ns);
+	bool sharp = beside || way.bytes[0] >= FINDING_FULL_RATE_BYTES * (double)way.count;
+	double aligned_ns = beside  ? way.bytes[0] * way.ns[1] / way.bytes[1]
+	                    : known ? way.ceiling_ns
+	                            : 0;
 	double cost_ns = known ? way.ns[0] - aligned_ns : way.ns[0] / 2;
 	if (way.count < FEWEST_UNALIGNED || way.ns[0] < UNALIGNED_SHARE * (double)judging->working_ns ||
 	    (known && way.ns[0] < FASTER * aligned_ns) ||
@@ -280,17 +303,19 @@ static int judge_unaligned(struct judging *judging, uint8_t kind, uint32_t devic
 	finding_title(&draft, "%llu copies %s the device use host addresses that are not on 16 bytes",
 	              (unsigned long long)way.count, kind == TARE_KIND_WRITE ? "to" : "from");
 	if (known)
-		finding_evidence(&draft, "they took %s; aligned ones of about their size are %.1f times as fast",
-		                 ns, way.ns[0] / aligned_ns);
+		finding_evidence(&draft, "they took %s; %s %.1f times as fast", ns,
+		                 beside ? "aligned ones of about their size are"
+		                        : "the rate that `tare bandwidth` measured here is",
+		                 way.ns[0] / aligned_ns);
 	else
 		finding_evidence(&draft, "they took %s; no aligned copy of about their size in this run to "
 		                         "compare with, so what it costs is not known", ns);
 	finding_advice(&draft, "Begin host buffers on 64 bytes (aligned_alloc), better on pages of 4096");
 	finding_figure(&draft, "copies", (double)way.count, "counted");
 	finding_figure(&draft, "copy_ns", way.ns[0], "device timestamp");
-	finding_cost(&draft, known ? cost_ns : 0, cost_ns, known ? cost_ns : way.ns[0]);
-	draft.finding.modelled = !known;
-	draft.finding.confidence = known ? TARE_CONFIDENCE_LIKELY : TARE_CONFIDENCE_POSSIBLE;
+	finding_cost(&draft, known && sharp ? cost_ns : 0, cost_ns, known ? cost_ns : way.ns[0]);
+	draft.finding.modelled = !beside;
+	draft.finding.confidence = known && sharp ? TARE_CONFIDENCE_LIKELY : TARE_CONFIDENCE_POSSIBLE;
 	draft.finding.device = device;
 	return finding_raise(&draft);
 }

@@ -16,6 +16,13 @@ int finding_unaligned_transfers(struct judging *judging, struct tare_error *erro
 // finding_repeats.c: raises duplicate-transfers, ping-pong
 int finding_repeats(struct judging *judging, struct tare_error *error);
 
+// The transfer table's row of a copy, for its ceilings; NULL. None where the memory is the host's: no bus
+// is between, and the rate of a copy is that of a busy or an idle machine.
+const struct tare_transfer_row *finding_row_of(const struct judging *judging,
+                                               const struct tare_recorded_command *command);
+// Ceilings are rates of large copies: what smaller ones lose against them may be their fixed cost.
+enum { FINDING_FULL_RATE_BYTES = 4 << 20 };
+
 // Whether a command is a write or a read between host and device that has times and lies in the working
 // part: maps, which may move nothing, and copies within the device are not.
 static inline bool finding_is_copy(const struct judging *judging,

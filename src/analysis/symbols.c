@@ -47,11 +47,17 @@ struct block {
 	max_align_t data[];
 };
 
+// All modules of a process lie in [from, to): they are loaded file by file.
+struct module_range {
+	uint32_t from, to;
+};
+
 struct tare_symbols {
 	const struct tare_recording *recording;
 	struct file *files;
 	size_t file_count;
 	uint32_t *file_of;           // by module
+	struct module_range *modules_of; // by process
 	struct place *places;
 	size_t place_count, place_room;
 	struct found_stack *stacks;
@@ -137,14 +143,31 @@ static bool find_files(struct tare_symbols *s)
 	return whole;
 }
 
+static void find_ranges(struct tare_symbols *s)
+{
+	for (uint32_t i = 0; i < s->recording->module_count; i++) {
+		uint32_t process = s->recording->modules[i].process;
+		struct module_range *range =
+		        process < s->recording->process_count ? &s->modules_of[process] : NULL;
+		if (range && range->to == 0)
+			range->from = i;
+		if (range)
+			range->to = i + 1;
+	}
+}
+
 // The module that had an address when a stack was defined: the latest of those, or the earliest.
-static uint32_t module_at(const struct tare_recording *r, const struct tare_recorded_stack *stack,
+static uint32_t module_at(const struct tare_symbols *s, const struct tare_recorded_stack *stack,
                           uint64_t address)
 {
+	const struct tare_recording *r = s->recording;
+	struct module_range range = { 0, 0 };
 	uint32_t found = TARE_NO_INDEX;
 	bool in_time = false;
 
-	for (size_t i = 0; i < r->module_count; i++) {
+	if (stack->process < r->process_count)
+		range = s->modules_of[stack->process];
+	for (uint32_t i = range.from; i < range.to; i++) {
 		const struct tare_recorded_module *m = &r->modules[i];
 		bool then = m->seen_ns <= stack->seen_ns;
 		if (m->process != stack->process || address < m->from || address >= m->to)
@@ -152,7 +175,7 @@ static uint32_t module_at(const struct tare_recording *r, const struct tare_reco
 		if (found == TARE_NO_INDEX || (then && !in_time) ||
 		    (then && m->seen_ns >= r->modules[found].seen_ns) ||
 		    (!then && !in_time && m->seen_ns < r->modules[found].seen_ns)) {
-			found = (uint32_t)i;
+			found = i;
 			in_time = then;
 		}
 	}
@@ -218,7 +241,7 @@ static const struct place *place_of_frame(struct tare_symbols *s,
 {
 	const struct tare_recording *r = s->recording;
 	uint64_t address = r->frames[stack->first_frame + i] - 1;
-	uint32_t module = module_at(r, stack, address);
+	uint32_t module = module_at(s, stack, address);
 
 	if (module == TARE_NO_INDEX)
 		return find_place(s, (uint32_t)(s->file_count - 1), address);
@@ -370,9 +393,12 @@ int tare_symbols_open(const struct tare_recording *recording, struct tare_symbol
 	s->recording = recording;
 	s->files = calloc(recording->module_count + 1, sizeof *s->files);
 	s->file_of = calloc(recording->module_count + 1, sizeof *s->file_of);
+	s->modules_of = calloc(recording->process_count + 1, sizeof *s->modules_of);
 	s->stacks = calloc(recording->stack_count + 1, sizeof *s->stacks);
-	if (s->files && s->file_of && s->stacks && find_files(s))
+	if (s->files && s->file_of && s->modules_of && s->stacks && find_files(s)) {
+		find_ranges(s);
 		return 0;
+	}
 	tare_symbols_free(s);
 	*symbols = NULL;
 	return tare_fail(error, ENOMEM, "no memory for the call stacks");
@@ -395,6 +421,7 @@ void tare_symbols_free(struct tare_symbols *s)
 		dlclose(s->demangler);
 	free(s->files);
 	free(s->file_of);
+	free(s->modules_of);
 	free(s->stacks);
 	free(s->places);
 	free(s);

@@ -52,6 +52,7 @@ struct tare_transfer_row {
 	double bytes_per_second;  // of the timed, bytes over total; NaN
 	double median_bytes_per_second;
 	double ceiling;           // bytes per second, measured earlier; NaN: none
+	double pinned_ceiling;    // the same from pinned memory, whatever this row's is; NaN
 	uint64_t sizes[16];       // count by size: < 64 B, < 256 B, < 1 KB, x 4 each; the last is the rest
 	uint64_t unaligned;       // host address not on 64 bytes
 	uint64_t smallest, largest;

@@ -78,6 +78,7 @@ static struct tare_transfer_row begin_row(const struct tables_context *context,
 		.bytes_per_second = NAN,
 		.median_bytes_per_second = NAN,
 		.ceiling = NAN,
+		.pinned_ceiling = NAN,
 	};
 }
 
@@ -224,9 +225,8 @@ static int is_pinned(uint8_t memory)
 }
 
 static bool is_ceiling_of(const struct tare_transfer_ceiling *ceiling,
-                          const struct tare_transfer_row *row, const char *device_name)
+                          const struct tare_transfer_row *row, const char *device_name, int pinned)
 {
-	int pinned = is_pinned(row->memory);
 	if (row->direction != ceiling->direction || !device_name || !ceiling->device_name ||
 	    strcmp(device_name, ceiling->device_name) != 0)
 		return false;
@@ -240,12 +240,14 @@ static void find_ceiling(const struct tables_context *context, struct tare_trans
 	if (row->in_place || row->kind == TARE_KIND_FILL ||
 	    row->device >= context->recording->device_count)
 		return;
-	for (size_t i = 0; i < ceiling_count; i++)
-		if (is_ceiling_of(&ceilings[i], row,
-		                  context->recording->devices[row->device].name) &&
-		    ceilings[i].bytes_per_second > 0 &&
-		    !(row->ceiling >= ceilings[i].bytes_per_second))
-			row->ceiling = ceilings[i].bytes_per_second;
+	const char *name = context->recording->devices[row->device].name;
+	for (size_t i = 0; i < ceiling_count; i++) {
+		double rate = ceilings[i].bytes_per_second;
+		if (is_ceiling_of(&ceilings[i], row, name, is_pinned(row->memory)) && rate > 0)
+			row->ceiling = fmax(row->ceiling, rate);
+		if (is_ceiling_of(&ceilings[i], row, name, 1) && rate > 0)
+			row->pinned_ceiling = fmax(row->pinned_ceiling, rate);
+	}
 }
 
 static int compare_rows(const void *a, const void *b)

@@ -180,6 +180,11 @@ static const char *format_scaled(double value, const char *const *names, int cou
 const char *tare_format_ns(double ns, char text[TARE_UNIT_TEXT])
 {
 	static const char *const names[] = { "ns", "µs", "ms", "s" };
+
+	if (ns == 0) {
+		snprintf(text, TARE_UNIT_TEXT, "0 s"); // "0.00 ns" would claim digits
+		return text;
+	}
 	return format_scaled(ns, names, 4, text);
 }
 

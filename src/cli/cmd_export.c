@@ -31,6 +31,18 @@ static bool is_stdout(const char *path)
 	return path && strcmp(path, "-") == 0;
 }
 
+// Whether a file belongs to a trace, which no --force is meant for.
+static bool is_of_trace(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t length = strlen(name);
+	char record[4200];
+
+	snprintf(record, sizeof record, "%.*srecord.json", slash ? (int)(name - path) : 0, path);
+	return access(record, F_OK) == 0 &&
+	       (strcmp(name, "record.json") == 0 || (length > 6 && strcmp(name + length - 6, ".trace") == 0));
+}
+
 // A file may be replaced with --force; what is no file (a pipe, /dev/null) is written to.
 static int check_file(const char *option, const char *path, bool force, struct tare_error *error)
 {
@@ -40,6 +52,8 @@ static int check_file(const char *option, const char *path, bool force, struct t
 		return TARE_EXIT_OK;
 	if (S_ISDIR(found.st_mode))
 		tare_fail(error, EISDIR, "%s: %.200s is a folder; name a file", option, path);
+	else if (S_ISREG(found.st_mode) && is_of_trace(path))
+		tare_fail(error, EEXIST, "%s: %.200s is a part of a trace; name another file", option, path);
 	else if (S_ISREG(found.st_mode) && !force)
 		tare_fail(error, EEXIST,
 		          "%s: %.200s is there already; name another file, or replace it with --force",

@@ -15,6 +15,10 @@ int tare_run_text_ledgers(const struct tare_text *text, const struct tare_run_re
 int tare_run_text_findings(const struct tare_text *text, const struct tare_run_report *run);
 int tare_run_text_phases(const struct tare_text *text, const struct tare_run_report *run);
 int tare_run_text_sites(const struct tare_text *text, const struct tare_run_report *run);
+// From where the costliest kernels, or kinds of transfers, were issued: a line below
+// their table; nothing without recorded stacks.
+int tare_run_text_issued(const struct tare_text *text, const struct tare_run_report *run,
+                         bool kernels);
 int tare_run_text_tasks(const struct tare_text *text, const struct tare_run_report *run);
 int tare_run_text_transfers(const struct tare_text *text, const struct tare_run_report *run);
 int tare_run_text_calls(const struct tare_text *text, const struct tare_run_report *run);

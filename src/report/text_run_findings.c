@@ -190,11 +190,24 @@ static bool any_shared(const struct tare_findings *findings)
 	return false;
 }
 
+// What is known of commands where none is: they may be elsewhere, or lost.
+static const char *why_nothing(const struct tare_run_report *run)
+{
+	const struct tare_recording *recording = run->recording;
+	const struct tare_view *view = run->view;
+
+	if (view->spans || view->from_ns > recording->start_ns || view->to_ns < recording->end_ns ||
+	    view->process != TARE_NO_INDEX || view->device != TARE_NO_INDEX || view->kernel)
+		return "recorded in this part of the run";
+	return recording->process_count == 0 || run->tables->coverage.lost_commands ? "recorded"
+	                                                                            : "enqueued";
+}
+
 static int write_none(const struct tare_text *text, const struct tare_run_report *run)
 {
 	if (run->tables->summary.bound == TARE_BOUND_NOTHING)
-		return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
-		                           "none: no command was enqueued.");
+		return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "none: no command was %s.",
+		                           why_nothing(run));
 	if (run->findings->unjudged_count > 0)
 		return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
 		                           "none of those that could be judged.");

@@ -64,7 +64,11 @@ static void write_facts(const struct tare_run_report *run, char facts[RUN_TEXT])
 	         devices = count_devices(run);
 	char wall[TARE_UNIT_TEXT], all[TARE_UNIT_TEXT];
 
-	tare_format_ns((double)(run->recording->end_ns - run->recording->start_ns), all);
+	// Without any process and without a record of the run its length is not known.
+	tare_format_ns(run->recording->process_count || run->recording->end_ns > run->recording->start_ns
+	                   ? (double)(run->recording->end_ns - run->recording->start_ns)
+	                   : NAN,
+	               all);
 	snprintf(facts, RUN_TEXT, "%s%s%s wall, %llu process%s, %llu thread%s, %llu device%s",
 	         is_all(run) ? "" : tare_format_ns((double)run->tables->summary.wall_ns, wall),
 	         is_all(run) ? "" : " of ", all, (unsigned long long)processes,
@@ -157,7 +161,8 @@ static int write_recording(const struct tare_text *text, const struct tare_run_r
 	write_clock(run, clock);
 	// A calibrated cost is known to one digit, not to three.
 	if (!isfinite(coverage->self_cost_share))
-		snprintf(cost, sizeof cost, "cost is not calibrated");
+		snprintf(cost, sizeof cost, "cost is %s",
+		         coverage->self_cost_ns == TARE_NO_TIME ? "not calibrated" : "n/a");
 	else if (coverage->self_cost_share < 0.0005)
 		snprintf(cost, sizeof cost, "code took below 0.1 %%");
 	else

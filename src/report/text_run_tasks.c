@@ -337,6 +337,8 @@ int tare_run_text_tasks(const struct tare_text *text, const struct tare_run_repo
 	if (status == 0)
 		status = write_times(text, run, rows);
 	if (status == 0)
+		status = tare_run_text_issued(text, run, true);
+	if (status == 0)
 		status = write_work(text, run, rows);
 	if (status == 0 && text->options->verbosity > 0)
 		status = write_shapes(text, run);

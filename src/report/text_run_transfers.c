@@ -105,8 +105,9 @@ static int write_remarks(const struct tare_text *text, const struct tare_tables 
 		                        "that do");
 	if (status == 0 && rows < tables->transfer_count)
 		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
-		                             "and %zu more rows (-v lists them)",
-		                             tables->transfer_count - rows);
+		                             "and %zu more row%s (-v lists them)",
+		                             tables->transfer_count - rows,
+		                             tare_run_plural(tables->transfer_count - rows));
 	if (status == 0 && unaligned)
 		status = tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 3, "%s of %s host addresses are not on 64 bytes",
@@ -182,6 +183,8 @@ int tare_run_text_transfers(const struct tare_text *text, const struct tare_run_
 		status = write_table(text, run, rows);
 	if (status == 0)
 		status = write_remarks(text, run->tables, rows);
+	if (status == 0)
+		status = tare_run_text_issued(text, run, false);
 	if (status == 0 && text->options->verbosity > 0)
 		status = write_sizes(text, run);
 	return status;

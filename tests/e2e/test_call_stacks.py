@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """--call-stacks: commands and calls lead to the lines that issued them. The lines are those marked in
 the programs' texts (// HERE: name)."""
+import collections
+import csv
 import os
 import pathlib
 import re
@@ -11,6 +13,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import perfetto  # noqa: E402
 from recorded import BUILD, PROGRAMS, SANITIZED, Recorder, built, kernel_cache  # noqa: E402, F401
 
 pytestmark = built()
@@ -97,6 +100,11 @@ def test_the_text_shows_sites_and_with_v_their_stacks(recorder, plain):
     folder, _ = plain
     text = text_of(recorder, folder)
     assert f"  {here('sites.c', 'kernel')}" in text and "advance at" not in text
+    assert f"\n  issued from add_one: {here('sites.c', 'kernel')}\n" in text
+    transfers = re.search(r"\nTransfers.*?\n  issued from (.*?)\n *\n", text, re.S)[1]
+    assert re.fullmatch(rf"(?=.*\bwrite: \w+\.c:\d+ and 1 more\b).*\bread: {here('sites.c', 'read')}\b.*",
+                        " ".join(transfers.split())), transfers
+    assert max(map(len, text.splitlines())) <= 80
     assert f"advance at {here('sites.c', 'kernel')}" in text_of(recorder, folder, "-v")
 
 
@@ -104,7 +112,42 @@ def test_without_the_option_there_is_none(recorder):
     folder, report = recorded(recorder, PROGRAMS / "sites", name="without", more=())
     assert report["sites"] == [] and report["coverage"]["stacks"] == 0
     assert report["coverage"]["stack_cost_ns"] is None
-    assert "Call sites" not in text_of(recorder, folder)
+    assert "Call sites" not in text_of(recorder, folder) and "issued from" not in text_of(recorder, folder)
+
+
+@needs_lines
+def test_exports_have_the_sites(recorder, plain, tmp_path):
+    folder, report = plain
+    subprocess.run([recorder.tare, "export", folder, "--csv", tmp_path / "csv", "--perfetto", tmp_path / "out.pftrace"],
+                   check=True, capture_output=True)
+    tables = {}
+    for name in ("command", "call", "stack", "frame", "kernel"):
+        with open(tmp_path / "csv" / f"{name}.csv", newline="", encoding="utf-8") as file:
+            tables[name] = list(csv.DictReader(file))
+    stacks = {row["stack"]: row for row in tables["stack"]}
+    kernel = next(row for row in tables["command"] if row["kind"] == "kernel")
+    stack = stacks[kernel["stack"]]
+    assert (stack["site"], stack["function"]) == (here("sites.c", "kernel"), "advance")
+    assert f"{os.path.basename(stack['file'])}:{stack['line']}" == stack["site"]
+    frames = [row for row in tables["frame"] if row["stack"] == kernel["stack"]]
+    theirs = next(row["frames"] for row in report["sites"] if row["what"] == "add_one")
+    assert [row["level"] for row in frames] == [str(i) for i in range(len(theirs))]
+    for mine, frame in zip(frames, theirs):
+        assert (mine["function"] or None, mine["line"] or "None", mine["module"]) == (
+            frame["function"], str(frame["line"]), frame["module"])
+    counts = collections.Counter(stacks[row["stack"]]["site"] for row in tables["command"])
+    wanted = collections.Counter()
+    for row in report["sites"]:
+        wanted[row["site"]] += row["count"] * bool(row["kind"])
+    assert counts == +wanted
+    # The same as what Perfetto shows of a slice, and on the queue's line.
+    slices = perfetto.Trace((tmp_path / "out.pftrace").read_bytes()).slices()
+    for category, table in (("command", "command"), ("queue", "command"), ("call", "call")):
+        mine = collections.Counter(piece["notes"].get("site", "") for piece in slices if piece["category"] == category)
+        assert mine == collections.Counter(
+            row["stack"] and stacks[row["stack"]]["site"] for row in tables[table]), category
+    notes = next(piece["notes"] for piece in slices if piece["name"] == "add_one")
+    assert (notes["site"], notes["site_function"]) == (here("sites.c", "kernel"), "advance")
 
 
 @needs_lines

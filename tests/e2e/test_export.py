@@ -307,7 +307,7 @@ def test_csv_and_sqlite_have_the_same(tare, made, tmp_path):
     documented = set(re.findall(r"`(\w+)`", " ".join(
         line.split("|")[1] for line in DOCS.read_text().split("## SQLite")[1].split("## Queries")[0].splitlines()
         if line.startswith("| `"))))
-    assert documented == set(names) and len(names) == 17
+    assert documented == set(names) and len(names) == 19
     for name in names:
         kept = rows_of(tmp_path / "out.db", f"SELECT * FROM \"{name}\"")
         read = read_csv(tmp_path / "tables" / f"{name}.csv")
@@ -345,7 +345,7 @@ def test_what_is_there_is_kept_without_force(tare, small, tmp_path):
     export(tare, small, "-f", "--perfetto", "kept", "--csv", "tables")
     perfetto.Trace((tmp_path / "kept").read_bytes())
     names = {path.name for path in (tmp_path / "tables").iterdir()}
-    assert len(names) == 18 and {"mine.txt", "command.csv"} <= names and not any(name[0] == "." for name in names)
+    assert len(names) == 20 and {"mine.txt", "command.csv"} <= names and not any(name[0] == "." for name in names)
 
 
 @pytest.mark.parametrize("arguments, status, words", [
@@ -373,8 +373,26 @@ def test_a_full_disk_leaves_nothing(tare, made, tmp_path, option):
 
 
 def limit_files():
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    # Python ignores it, and a shell does not.
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+
+
+def test_force_does_not_replace_the_trace_itself(tare, made, tmp_path):
+    folder = pathlib.Path(shutil.copytree(made, tmp_path / "copy.tare"))
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for name in before:
+        assert "part of a trace" in sentence(tare("export", folder, "--force", "--perfetto", folder / name))
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_nothing_is_said_when_who_reads_has_had_enough(tare_path, made):
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([tare_path, "export", made, "--perfetto", "-"], stdin=subprocess.DEVNULL, stdout=writing,
+                          stderr=subprocess.PIPE, timeout=60, check=False)
+    os.close(writing)
+    assert done.returncode == 1 and done.stderr == b"", done
 
 
 @pytest.mark.parametrize("option", ["--perfetto", "--sqlite", "--csv"])

@@ -5,7 +5,9 @@ import json
 import os
 import pathlib
 import random
+import resource
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -117,10 +119,11 @@ def test_output_follows_terminal_and_locale(tare, trace):
     assert 80 < max(map(len, wide.stdout.splitlines())) <= 120
 
 
-def test_q_leaves_out_explanations_and_v_adds_rows(tare, trace):
+def test_q_is_the_first_part_of_it_and_v_adds_rows(tare, trace):
     quiet, usual, verbose = (tare("report", trace, *more).stdout for more in (["-q"], [], ["-v"]))
-    assert len(quiet.splitlines()) < len(usual.splitlines()) < len(verbose.splitlines())
-    assert "by model" in usual and "by model" not in quiet
+    assert len(usual.splitlines()) < len(verbose.splitlines())
+    assert usual.startswith(quiet) and usual[len(quiet):].lstrip("\n").startswith("Computing tasks")
+    assert "What to change, by what it costs" in quiet
     assert "idle: building kernels" in verbose and "idle: building kernels" not in usual
     assert "kernels 50.0 %" in " ".join(quiet.split())
 
@@ -165,8 +168,9 @@ def test_a_process_that_did_nothing_says_so(tare, trace):
     report = document(tare, trace, "--process", "other")
     assert report["coverage"]["enqueued"] == 0 and [row["pid"] for row in report["processes"]] == [72]
     assert [problem["id"] for problem in report["problems"]] == ["no-calls"]
-    assert "! nothing to report: no call and no command was recorded in what was asked for" in tare(
-        "report", trace, "--process", "72").stdout
+    text = tare("report", trace, "--process", "72").stdout
+    assert "! nothing to report: no call and no command was recorded in what was asked for" in text
+    assert "none: no command was recorded in this part of the run" in text
 
 
 @pytest.mark.parametrize("filters, words", [
@@ -220,6 +224,86 @@ def test_a_trace_of_a_newer_version_is_refused(tare, trace):
 ])
 def test_json_that_cannot_be_written_is_one_sentence(tare, trace, target, reason):
     assert reason in sentence(tare("report", trace, "--json", target))
+
+
+needs_page = pytest.mark.skipif(os.environ.get("TARE_PAGE") != "1", reason="this tare was built without the page")
+
+
+@needs_page
+def test_a_page_that_cannot_be_written_says_why_and_leaves_nothing(tare, trace, tmp_path):
+    assert "No space left on device" in sentence(tare("report", trace, "--html", "/dev/full"))
+    folder = tmp_path / "small"
+    folder.mkdir()
+    for option in ("--html", "--json"):
+        words = sentence(tare("report", trace, option, "out", cwd=folder, preexec_fn=limit_files))
+        assert words == "tare: report: cannot write out: File too large" and list(folder.iterdir()) == []
+
+
+def limit_files():
+    # Python ignores it, and a shell does not.
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+
+@pytest.mark.parametrize("option", ["--json", pytest.param("--html", marks=needs_page)])
+def test_nothing_is_said_when_who_reads_has_had_enough(tare_path, trace, option):
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([tare_path, "report", trace, option, "-"], stdin=subprocess.DEVNULL, stdout=writing,
+                          stderr=subprocess.PIPE, timeout=60, check=False)
+    os.close(writing)
+    assert done.returncode == 1 and done.stderr == b"", done
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--page-size", "1M"], "--html FILE"), (["--page-size", "0", "--html", "x.html"], "at least 1 byte"),
+    (["--page-size", "-5", "--html", "x.html"], "is not a size"),
+])
+def test_a_page_size_that_says_nothing_is_refused(tare, trace, tmp_path, arguments, words):
+    assert words in sentence(tare("report", trace, *arguments), 2)
+    assert not (tmp_path / "x.html").exists()
+
+
+# ---- runs of little or of several machines
+
+def make(folder, form):
+    if not PROGRAM:
+        pytest.skip("TARE_REPORT_TRACE does not name the program")
+    subprocess.run([PROGRAM, folder, form], check=True, timeout=60)
+    return folder
+
+
+def test_a_run_of_one_command_has_a_report(tare, tmp_path):
+    folder = make(tmp_path / "one.tare", "one")
+    report = document(tare, folder)
+    assert [task["timed"] for task in report["tasks"]] == [1] and report["findings"] == []
+    text = tare("report", folder).stdout
+    assert "recorded 1 command, all timed" in text and "blur" in text and "nan" not in text.lower()
+
+
+def test_a_run_of_no_length_claims_no_figures(tare, tmp_path):
+    folder = make(tmp_path / "empty.tare", "empty")
+    report = document(tare, folder)
+    assert report["wall_ns"] == 0 and report["summary"]["cpu_utilisation"] is None
+    text = tare("report", folder).stdout
+    assert "0 s wall" in text and "device use n/a" in text and "0.00" not in text and "nothing to report" in text
+
+
+def test_a_run_of_which_nothing_is_known_has_no_length(tare, tmp_path):
+    folder = tmp_path / "broken.tare"
+    folder.mkdir()
+    (folder / "record.json").write_text("{")
+    text = tare("report", folder).stdout
+    assert "n/a wall" in text and "record.json cannot be read" in text
+
+
+def test_processes_of_several_machines_say_on_which_they_ran(tare, tmp_path):
+    folder = make(tmp_path / "hosts.tare", "hosts")
+    text = tare("report", folder).stdout
+    assert "its times do not compare with the others" in " ".join(text.replace("\n", " ").split())
+    rows = text[text.index("\nProcesses"):].splitlines()[2:5]
+    assert rows[0].split()[:2] == ["pid", "host"] and [row.split()[2] for row in rows[1:]] == ["one", "two"]
+    assert "host" not in tare("report", make(tmp_path / "phases.tare", "phases")).stdout.split("\nProcesses")[1].split("\n")[1]
 
 
 def test_json_is_not_begun_when_the_trace_cannot_be_read(tare, tmp_path):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of a run without a browser: what is in it against the report's JSON and a second reader of the
 trace, what it makes of hostile names, and that it is one file which is there whole or not at all."""
+import collections
 import json
 import os
 import pathlib
@@ -138,6 +139,39 @@ def test_a_recorded_program(tare_path, tmp_path, kernel_cache, page_of, device, 
     compare_gaps(page.report, page.timeline)
 
 
+@pytest.mark.skipif(not (EXAMPLES / "pipeline").exists(), reason="there is no OpenCL library to link the examples with")
+def test_call_stacks(tare_path, tmp_path, kernel_cache):  # noqa: F811
+    """What the page shows of a selected command: its site, and the frames that lead there."""
+    environment = {"POCL_DEVICES": "basic", "POCL_CACHE_DIR": str(kernel_cache)}
+    done = run([tare_path, "run", "-q", "--call-stacks", "--html", "page.html", "--", EXAMPLES / "pipeline", "concurrent",
+                4, 64, 50], environment, cwd=tmp_path, timeout=60)
+    assert done.status == 0, done.errors.decode()
+    page = Page((tmp_path / "page.html").read_text())
+    timeline = page.timeline
+    words, first = timeline.header["strings"], [0]
+    for frames in timeline.stacks.frames:
+        first.append(first[-1] + frames)
+    assert first[-1] == timeline.frames.count and None not in timeline.commands.stack
+    count, inner = collections.Counter(), {}
+    for stack, kind in zip(timeline.commands.stack, timeline.commands.kind):
+        site = words[timeline.stacks.site[stack]]
+        count[site, timeline.header["kinds"][kind]] += 1
+        inner.setdefault(site, set()).update(
+            words[text] for text in timeline.frames.text[first[stack]:first[stack + 1]])
+    theirs = collections.Counter()
+    for row in page.report["sites"]:
+        if row["kind"]:
+            theirs[row["site"], row["kind"]] += row["count"]
+    assert count == theirs and len(count) >= 3
+    for site, frames in inner.items():
+        if not page.report["sites"][0]["frames"][0]["file"]:
+            continue  # built without a reader of lines
+        assert any(frame.endswith(f"{site})") for frame in frames), (site, frames)
+        file, line = site.split(":")
+        source = next((pathlib.Path(__file__).parents[2] / "examples").rglob(file)).read_text().splitlines()
+        assert "clEnqueue" in " ".join(source[max(int(line) - 4, 0):int(line)]), site
+
+
 def test_a_made_trace(page_of, long_trace):
     timeline = page_of(long_trace).timeline
     trace, _ = trace_oracle.load(long_trace)
@@ -147,6 +181,25 @@ def test_a_made_trace(page_of, long_trace):
     assert {timeline.header["strings"][name] for name in timeline.phases.name} <= {"run", "step", "exchange"}
     assert [q["number"] for q in timeline.header["queues"]] == [1, 2, 3]
     assert set(timeline.commands.engine) == {0, 1, 2}
+
+
+@pytest.mark.skipif(not NODE, reason="there is no node to run web/run_rows.js outside of a browser")
+def test_a_lane_that_was_left_out_has_no_time():
+    """Short commands on the first lane, all left out; the one beside them is kept."""
+    script = """
+const fs = require('fs');
+globalThis.window = { matchMedia: () => ({ matches: true }) };
+const text = process.argv.slice(1).map((path) => fs.readFileSync(path, 'utf8')).join(';');
+require('vm').runInThisContext(text + ';globalThis.parts = { lanesByNumber, timelineBounds };');
+const source = { from: [5], to: [30] };
+const lanes = parts.lanesByNumber(source, Uint32Array.of(0), Uint8Array.of(1), { crowded: 0 });
+const { least, most } = parts.timelineBounds({ header: { run_ns: 20 } }, [{ lanes: lanes.map((lane) => [lane]) }]);
+process.stdout.write(`${lanes.length} ${least} ${most}`);
+"""
+    done = run([NODE, "-e", script, *(WEB / f"run_{name}.js" for name in ("data", "words", "rows", "scale", "timeline"))],
+               timeout=60)
+    assert done.status == 0 and not done.errors, done.errors.decode()
+    assert done.out.decode() == "2 0 30"
 
 
 @pytest.mark.skipif(not NODE, reason="there is no node to run web/run_data.js outside of a browser")

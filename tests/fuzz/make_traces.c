@@ -87,6 +87,16 @@ static void define_objects(struct tare_trace_writer *writer, uint64_t t)
 	add(writer, RECORD(shape, SHAPE, 0, 1, .id = 1, .dimensions = 2, .global = { 64, 64, 1 }, .local = { 8, 8, 1 }));
 }
 
+static void define_stacks(struct tare_trace_writer *writer, uint64_t t)
+{
+	add(writer, RECORD(module, MODULE, 0, 1, .ticks = t, .from = 0x1000, .to = 0x9000, .bias = 0x1000,
+	                   .path = tare_trace_writer_text(writer, "/usr/bin/app"),
+	                   .build_id = tare_trace_writer_text(writer, "0a0b")));
+	add(writer, RECORD(stack, STACK, 5, 1, .id = 1, .total = 7, .frame = { 0x1010, 0x1020, 0x1030, 0x1040, 0x1050 }));
+	add(writer, RECORD(stack, STACK, 2, 1, .id = 1, .total = 7, .offset = 5, .frame = { 0x1060, 0x7000 }));
+	add(writer, RECORD(stack, STACK, 1, 1, .id = 2, .total = 1, .frame = { UINT64_MAX }));
+}
+
 // A write, a kernel that waits for it, a wait, and the times.
 static uint64_t one_round(struct tare_trace_writer *writer, uint32_t track, uint32_t number, uint64_t t)
 {
@@ -94,6 +104,8 @@ static uint64_t one_round(struct tare_trace_writer *writer, uint32_t track, uint
 	                   .kind = TARE_KIND_WRITE, .direction = TARE_DIRECTION_TO_DEVICE, .alignment = 12,
 	                   .memory = TARE_TRACE_MEMORY_PAGEABLE, .queue = 1, .object = BUFFER, .amount = 4096,
 	                   .event = 0x200 + number, .object2 = 0x7000));
+	add(writer, RECORD(site, SITE, 0, track, .of = number, .stack = 1));
+	add(writer, RECORD(phase, PHASE, 1, track, .ticks = t + 91, .name = 1));
 	add(writer, RECORD(transfer, TRANSFER, 0, track, .number = number, .region = { 64, 64, 1 }, .row_pitch = 64));
 	add(writer, RECORD(command, COMMAND, LAUNCH, track, .enter = t + 100, .call_ticks = UINT32_MAX,
 	                   .number = number + 1, .kind = TARE_KIND_KERNEL, .alignment = 255, .queue = 1,
@@ -104,6 +116,10 @@ static uint64_t one_round(struct tare_trace_writer *writer, uint32_t track, uint
 	add(writer, RECORD(polled, POLLED, STATUS, track, .first_enter = t + 200, .last_exit = t + 300,
 	                   .count = 5, .ticks = 40, .object = 0x201 + number));
 	add(writer, RECORD(call, CALL, FINISH, track, .enter = t + 310, .exit = t + 900, .object = QUEUE));
+	add(writer, RECORD(phase, PHASE, 2, track, .ticks = t + 901));
+	union tare_trace_record wait_site = RECORD(site, SITE, 0, track, .of = t + 310, .stack = 2);
+	wait_site.head |= TARE_SITE_OF_CALL << 8;
+	add(writer, wait_site);
 	for (uint32_t i = 0; i < 2; i++) {
 		union tare_trace_record times = RECORD(times, TIMES, 0, track, .command_track = track,
 			.command_number = number + i, .queued = t + 50, .submitted = t + 110,
@@ -136,6 +152,7 @@ static void whole_trace(const char *folder, const char *name, struct tare_trace_
 
 	define_functions(writer);
 	define_objects(writer, t);
+	define_stacks(writer, t);
 	for (uint32_t i = 0; i < 3; i++) {
 		add(writer, RECORD(clock_pair, CLOCK_PAIR, TARE_CLOCK_RAW, 0, .before = t, .after = t + 40,
 		                   .value = (uint64_t)header.start_raw_ns + (t + 20 - header.start_ticks) / 2));

@@ -80,6 +80,7 @@ static void unknown_numbers_are_not_printed(void **state)
 	char text[TARE_UNIT_TEXT];
 	(void)state;
 	assert_string_equal(tare_format_ns(1.0 / 0.0, text), "n/a");
+	assert_string_equal(tare_format_ns(0, text), "0 s");
 	assert_string_equal(tare_format_significant(0.0 / 0.0, 3, text), "n/a");
 }
 

@@ -326,6 +326,10 @@ static void the_residual_counts_once_a_gap(void **state)
 	assert_int_equal(finding->cost_low_ns, 199 * 40 * US);
 	// At most all of the gap, which has a call of 1 µs, but no more than is claimed.
 	assert_int_equal(finding->cost_high_ns, 199 * 50 * US);
+	// Ends of a gap may be of two devices' clocks.
+	made_device(scene->made, 0, TARE_NO_INDEX, 0);
+	find_again(scene);
+	assert_int_equal(found(scene, "idle-host-computes")->cost_low_ns, 199 * 30 * US);
 	free_scene(scene);
 }
 

@@ -545,7 +545,7 @@ static void *mark_in_a_thread(void *argument)
 static int mark_in_threads(void *argument)
 {
 	pthread_t threads[8];
-	static char names[8][8];
+	static char names[8][16];
 	(void)argument;
 	open_module();
 	nvtx_client_attach(module, "InitializeInjectionNvtx2");

@@ -219,17 +219,17 @@ static void ceilings_are_of_the_same_device_direction_and_memory(void **state)
 	static const struct {
 		uint8_t kind, direction, memory;
 		uint32_t queue;
-		double ceiling;
+		double ceiling, pinned;
 	} rows[] = {
-		{ TARE_KIND_WRITE, TARE_DIRECTION_TO_DEVICE, TARE_TRACE_MEMORY_PINNED, 0, 55e9 },
-		{ TARE_KIND_WRITE, TARE_DIRECTION_TO_DEVICE, TARE_TRACE_MEMORY_MAPPED, 0, 55e9 },
-		{ TARE_KIND_WRITE, TARE_DIRECTION_TO_DEVICE, TARE_TRACE_MEMORY_PAGEABLE, 0, 12e9 },
-		{ TARE_KIND_WRITE, TARE_DIRECTION_TO_DEVICE, TARE_TRACE_MEMORY_UNKNOWN, 0, NAN },
-		{ TARE_KIND_WRITE, TARE_DIRECTION_TO_DEVICE, TARE_TRACE_MEMORY_PINNED, 1, 5e9 },
-		{ TARE_KIND_READ, TARE_DIRECTION_FROM_DEVICE, TARE_TRACE_MEMORY_PINNED, 0, 50e9 },
-		{ TARE_KIND_READ, TARE_DIRECTION_FROM_DEVICE, TARE_TRACE_MEMORY_PAGEABLE, 0, NAN },
-		{ TARE_KIND_COPY, TARE_DIRECTION_LOCAL, TARE_TRACE_MEMORY_UNKNOWN, 0, 2000e9 },
-		{ TARE_KIND_FILL, TARE_DIRECTION_LOCAL, TARE_TRACE_MEMORY_UNKNOWN, 0, NAN },
+		{ TARE_KIND_WRITE, TARE_DIRECTION_TO_DEVICE, TARE_TRACE_MEMORY_PINNED, 0, 55e9, 55e9 },
+		{ TARE_KIND_WRITE, TARE_DIRECTION_TO_DEVICE, TARE_TRACE_MEMORY_MAPPED, 0, 55e9, 55e9 },
+		{ TARE_KIND_WRITE, TARE_DIRECTION_TO_DEVICE, TARE_TRACE_MEMORY_PAGEABLE, 0, 12e9, 55e9 },
+		{ TARE_KIND_WRITE, TARE_DIRECTION_TO_DEVICE, TARE_TRACE_MEMORY_UNKNOWN, 0, NAN, 55e9 },
+		{ TARE_KIND_WRITE, TARE_DIRECTION_TO_DEVICE, TARE_TRACE_MEMORY_PINNED, 1, 5e9, 5e9 },
+		{ TARE_KIND_READ, TARE_DIRECTION_FROM_DEVICE, TARE_TRACE_MEMORY_PINNED, 0, 50e9, 50e9 },
+		{ TARE_KIND_READ, TARE_DIRECTION_FROM_DEVICE, TARE_TRACE_MEMORY_PAGEABLE, 0, NAN, 50e9 },
+		{ TARE_KIND_COPY, TARE_DIRECTION_LOCAL, TARE_TRACE_MEMORY_UNKNOWN, 0, 2000e9, 2000e9 },
+		{ TARE_KIND_FILL, TARE_DIRECTION_LOCAL, TARE_TRACE_MEMORY_UNKNOWN, 0, NAN, NAN },
 	};
 	struct run *run = *state;
 	struct tare_view view = tare_view_all(&run->recording);
@@ -245,6 +245,7 @@ static void ceilings_are_of_the_same_device_direction_and_memory(void **state)
 		                                     sizeof ceilings / sizeof *ceilings, &run->tables,
 		                                     NULL), 0);
 		assert_near(run->tables.transfers[0].ceiling, rows[i].ceiling);
+		assert_near(run->tables.transfers[0].pinned_ceiling, rows[i].pinned);
 	}
 }
 

@@ -39,6 +39,10 @@ static void the_first_sentence_of_a_verdict_is_bold_and_lines_are_wrapped(void *
 		  "\033[1mWorth it: 2.5 times.\033[0m\n  Use three queues.\n" },
 		{ 26, true, "", "Worth it: 2.5 times. Use three queues.",
 		  "\033[1mWorth it: 2.5 times.\033[0m Use\n  three queues.\n" },
+		// A number and its unit stay together.
+		{ 20, false, "", "It took about 12.5 ms, no more.", "It took about\n  12.5 ms, no more.\n" },
+		{ 20, false, "", "It took only some 91 %: count.", "It took only some\n  91 %: count.\n" },
+		{ 20, false, "", "It took only some 91 rather dull", "It took only some 91\n  rather dull\n" },
 		{ 80, false, "", "A\033[2J name. B\n", "A?[2J name. B\n" },
 	};
 	(void)state;
