@@ -107,7 +107,7 @@ static void astray(void)
 
 static __attribute__((noinline)) void write_twice(void)
 {
-	for (int i = 0; i < 2; i++)
+	for (volatile int i = 0; i < 2; i++) // else the rounds could become two calls
 		check(clEnqueueWriteBuffer(program.queue, program.memory, CL_TRUE, 0, BYTES, numbers, 0, NULL, // HERE: fork
 		                           NULL), "write");
 }
@@ -133,11 +133,14 @@ static void forked(void)
 // From two places in turn: all but the outer line is the same.
 static __attribute__((noinline)) void two_callers(void)
 {
-	for (int i = 0; i < 6; i++) {
+	for (volatile int i = 0; i < 6; i++) {
+		// Different on both sides, else the two calls could become one.
 		if (i % 2 == 0) {
+			__asm__ volatile("nop");
 			write_twice();
 			__asm__ volatile("nop");
 		} else {
+			__asm__ volatile("nop; nop");
 			write_twice();
 			__asm__ volatile("nop; nop");
 		}
