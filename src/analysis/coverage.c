@@ -173,7 +173,7 @@ static void find_self_cost(struct gathering *g)
 	const struct tare_recording *recording = g->context->recording;
 	struct tare_coverage *coverage = g->coverage;
 	int64_t wall_ns = tare_view_ns(g->context->view);
-	double cost_ns = 0, stack_cost_ns = 0;
+	double cost_ns = 0, stack_cost_ns = 0, harvest_ns = 0;
 	bool known = recording->process_count > 0;
 	for (size_t i = 0; i < recording->process_count; i++) {
 		const struct tare_recorded_process *process = &recording->processes[i];
@@ -183,10 +183,12 @@ static void find_self_cost(struct gathering *g)
 			known = false;
 		coverage->stacks += g->stacks[i];
 		stack_cost_ns += (double)g->stacks[i] * (double)process->self_stack_cost_ps / 1e3;
+		harvest_ns += (double)g->commands[i] * (double)process->harvest_cost_ps / 1e3;
 		cost_ns += (double)g->commands[i] * (double)process->self_cost_ps / 1e3 +
 		           (double)g->calls[i] * (double)process->self_call_cost_ps / 1e3;
 	}
-	cost_ns += stack_cost_ns;
+	cost_ns += stack_cost_ns + harvest_ns;
+	coverage->harvest_ns = harvest_ns < 9e18 ? llround(harvest_ns) : 0;
 	known = known && cost_ns < 9e18;
 	coverage->stack_cost_ns =
 	    known && coverage->stacks > 0 ? stack_cost_ns / (double)coverage->stacks : NAN;

@@ -3,8 +3,11 @@
 
 #include "base/cleanup.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { MOST_THREADS = 1024 };
 
 int loading_fail(struct loading *l, int code, const char *what)
 {
@@ -117,6 +120,7 @@ static int add_process(struct loading *l, const struct tare_trace_header *refere
 			p->start_ns = began;
 	}
 	p->stalled_ns = loading_ns(l, h->start_ticks + h->stalled_ticks) - p->recorded_from_ns;
+	p->harvest_ns = loading_ns(l, h->start_ticks + h->harvest_ticks) - p->recorded_from_ns;
 	return 0;
 }
 
@@ -195,6 +199,18 @@ static void forget_process(struct loading *l)
 	l->own_events = l->retained_events = 0;
 }
 
+// A trace's counters are anybody's bytes: what cannot have taken place within its time is not told.
+static void share_harvest(struct tare_recorded_process *process, size_t commands)
+{
+	int64_t lived_ns = process->end_ns - process->recorded_from_ns;
+	if (process->harvest_ns < 0 || commands == 0 || lived_ns < 0 ||
+	    process->harvest_ns / MOST_THREADS > lived_ns)
+		process->harvest_ns = 0;
+	else
+		process->harvest_cost_ps =
+		    llround((double)process->harvest_ns * 1e3 / (double)commands);
+}
+
 static int load_process(struct loading *l, const struct tare_trace_header *reference)
 {
 	struct tare_recording *r = l->recording;
@@ -218,6 +234,7 @@ static int load_process(struct loading *l, const struct tare_trace_header *refer
 	if (!l->status && !loading_finish_waits(l) && !loading_map_times(l))
 		loading_apply_changes(l);
 	finish_process(l);
+	share_harvest(&r->processes[l->process], r->command_count - l->first_command);
 	if (!l->status)
 		loading_finish_phases(l);
 	if (!l->status)

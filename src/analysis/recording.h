@@ -37,6 +37,8 @@ struct tare_recorded_process {
 	const char *problem;           // of its file, NULL: none
 	int64_t self_cost_ps, self_call_cost_ps;
 	int64_t self_stack_cost_ps; // on top, of a command or call whose stack is known
+	int64_t harvest_ns;            // its threads spent asking the driver for device times
+	int64_t harvest_cost_ps;       // of these, a command
 	uint64_t calls_seen;
 };
 

@@ -128,6 +128,8 @@ struct tare_coverage {
 	uint64_t stacks;          // commands and calls whose call stack is known
 	double stack_cost_ns;     // of one, by calibration; in self_cost_ns; NaN
 	int64_t helper_cpu_ns, stalled_ns;
+	int64_t harvest_ns;       // of the self cost: the program's threads asking the driver for device
+	                          // times, measured; else it is calibrated
 };
 
 enum tare_bound {

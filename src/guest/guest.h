@@ -67,6 +67,7 @@ struct guest_thread {
 	uint64_t cpu_read_ticks;             // when the thread's CPU clock was last read
 	union tare_trace_record *polled;     // last record, when it is a POLLED
 	uint64_t lost_records, lost_commands;
+	bool helper;                         // the recorder's own
 	void *api;                           // the API recorder's own per-thread data
 	// Private to src/guest.
 	struct guest_phase_open *phases;     // how many are open, by domain

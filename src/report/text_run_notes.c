@@ -140,13 +140,18 @@ static int write_cost(const struct tare_text *text, const struct tare_run_report
 {
 	const struct tare_coverage *coverage = &run->tables->coverage;
 	char self[TARE_UNIT_TEXT], helper[RUN_TEXT], stalled[RUN_TEXT], waited[128] = "";
+	char harvest[TARE_UNIT_TEXT], asked[128] = "";
 	char words[RUN_TEXT];
 
 	if (run->recording->process_count == 0)
 		return 0;
+	if (coverage->harvest_ns >= 1000)
+		snprintf(asked, sizeof asked, "; of this %.40s measured, asking the driver for times",
+		         tare_format_ns((double)coverage->harvest_ns, harvest));
 	if (coverage->self_cost_ns != TARE_NO_TIME)
-		snprintf(words, sizeof words, "our own code about %s in the program's calls, by calibration",
-		         tare_format_ns((double)coverage->self_cost_ns, self));
+		snprintf(words, sizeof words,
+		         "our own code about %s in the program's calls, by calibration%s",
+		         tare_format_ns((double)coverage->self_cost_ns, self), asked);
 	else
 		snprintf(words, sizeof words, "our own code in the program's calls is not calibrated");
 	if (coverage->stalled_ns)

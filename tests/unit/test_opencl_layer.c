@@ -446,7 +446,12 @@ static void test_errno(void **state)
 
 static void test_own_cost(void **state)
 {
+	uint64_t asked = header()->harvest_ticks;
+	cl_command_queue queue = make_queue(0);
 	(void)state;
+	launch(queue, kernel, NULL);
+	cl->clFinish(queue);
+	assert_true(header()->harvest_ticks > asked);
 	assert_true(header()->self_cost_ps > 0);
 	assert_true(header()->self_call_cost_ps > 0);
 }

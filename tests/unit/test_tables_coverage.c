@@ -307,6 +307,10 @@ static void losses_and_cost_come_from_the_processes(void **state)
 	assert_int_equal(tare_tables_compute(&run->recording, &view, &run->ledgers, NULL, 0, &run->tables,
 	                                     NULL), 0);
 	assert_near(coverage->self_cost_share, 450.0 / 1000);
+	process->harvest_cost_ps = 40000;
+	compute(run);
+	assert_int_equal(coverage->harvest_ns, 2 * 40);
+	assert_int_equal(coverage->self_cost_ns, 2 * (150 + 40) + 3 * 50);
 	process->self_call_cost_ps = 0;
 	compute(run);
 	assert_int_equal(coverage->self_cost_ns, TARE_NO_TIME);

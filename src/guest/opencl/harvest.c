@@ -159,14 +159,18 @@ static void count_pending(struct layer_queue *queue)
 	layer_unlock(&queue->push);
 }
 
+// What it takes of a thread of the program's is the recording's cost, and on some drivers most of it.
 static void harvest_locked(struct guest_thread *thread, struct layer_queue *queue, uint32_t limit,
                            uint32_t known_head, uint64_t known_ticks)
 {
+	uint64_t from = guest_ticks();
 	if (pending_count(queue) != 0) {
 		if (queue->out_of_order)
 			harvest_any_order(thread, queue, limit, known_head, known_ticks);
 		else
 			harvest_in_order(thread, queue, limit, known_head, known_ticks);
+		if (guest_header != NULL && !thread->helper)
+			guest_count(&guest_header->harvest_ticks, guest_ticks() - from);
 	}
 	count_pending(queue);
 }
