@@ -160,3 +160,19 @@ void tare_findings_free(struct tare_findings *findings)
 	free(findings->unjudged);
 	*findings = (struct tare_findings){ 0 };
 }
+
+const char *tare_finding_what(const struct tare_recording *recording,
+                              const struct tare_finding_place *place)
+{
+	uint32_t function = TARE_NO_INDEX;
+
+	if (place->command < recording->command_count) {
+		const struct tare_recorded_command *command = &recording->commands[place->command];
+		if (command->kind == TARE_KIND_KERNEL && command->object < recording->kernel_count)
+			return recording->kernels[command->object].name;
+		function = command->function;
+	} else if (place->call < recording->call_count) {
+		function = recording->calls[place->call].function;
+	}
+	return function < recording->function_count ? recording->functions[function].name : "";
+}

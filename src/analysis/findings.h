@@ -69,6 +69,11 @@ int tare_findings_find(const struct tare_recording *recording, const struct tare
                        struct tare_findings *findings, struct tare_error *error);
 void tare_findings_free(struct tare_findings *findings);
 
+// What a place is: the name of a kernel, of the function of another command, or of a call. "" where
+// it is not known.
+const char *tare_finding_what(const struct tare_recording *recording,
+                              const struct tare_finding_place *place);
+
 // The table, for documentation and tests: every finding there can be.
 struct tare_finding_words {
 	const char *id;

@@ -167,7 +167,7 @@ static double shared_cores_ns(const struct whatif_scope *scope, const struct tar
 
 // What an enqueue that does not block usually costs the host, by the kernels' calls; a call in which
 // the kernel itself ran tells nothing. 0: not known.
-static int issue_time(const struct whatif_scope *scope, double *issue_ns)
+static int issue_time(const struct whatif_scope *scope, bool in_caller, double *issue_ns)
 {
 	TARE_FREE struct tables_span *calls = calloc(scope->count + 1, sizeof *calls);
 	size_t count = 0;
@@ -176,7 +176,7 @@ static int issue_time(const struct whatif_scope *scope, double *issue_ns)
 	for (size_t i = 0; i < scope->count; i++) {
 		const struct tare_recorded_command *c = &scope->recording->commands[scope->order[i]];
 		if (c->kind == TARE_KIND_KERNEL && !(c->flags & TARE_COMMAND_BLOCKING) &&
-		    c->exit_ns > c->enter_ns && c->exit_ns < c->end_ns)
+		    c->exit_ns > c->enter_ns && (!in_caller || c->exit_ns < c->end_ns))
 			calls[count++] = (struct tables_span){ c->enter_ns, c->exit_ns };
 	}
 	*issue_ns = count ? tables_median_length(calls, count) : 0;
@@ -191,7 +191,7 @@ static int predict(const struct whatif_scope *scope, const struct whatif_chunk *
 	bool seen = gain->beside == TARE_TOGETHER_SEEN;
 	double duplex = isnan(gain->duplex) ? 1 : gain->duplex;
 	struct whatif_host host = { .own_ns = (double)gain->host_ns };
-	if (issue_time(scope, &host.issue_ns))
+	if (issue_time(scope, gain->in_caller, &host.issue_ns))
 		return -ENOMEM;
 	enum whatif_engines best = apart                                  ? WHATIF_ONE
 	                           : gain->copies == TARE_TOGETHER_APART ? WHATIF_ONE_COPY

@@ -79,9 +79,18 @@ static void append(struct simulation *simulation, struct tare_model *model,
 	}
 }
 
-static double scale_of(const struct whatif_chunk *chunks, size_t count, double host_ns)
+static double commands_of(const struct whatif_chunk *chunks, size_t count)
 {
-	double sum_ns = host_ns;
+	double commands = 0;
+	for (size_t i = 0; i < count; i++)
+		commands += chunks[i].kernels + chunks[i].copies;
+	return commands;
+}
+
+static double scale_of(const struct whatif_chunk *chunks, size_t count, double host_ns,
+                       double issue_ns)
+{
+	double sum_ns = host_ns + issue_ns * commands_of(chunks, count);
 	for (size_t i = 0; i < count; i++)
 		for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
 			sum_ns += chunks[i].stage_ns[stage];
@@ -94,9 +103,9 @@ static double run(struct simulation *simulation, const struct whatif_chunk *chun
 	struct tare_model *model = tare_model_new(&simulation->script, note_end, simulation);
 	struct tare_model_queue *queues[QUEUES] = { NULL };
 	size_t each = (count + MOST_CHUNKS - 1) / MOST_CHUNKS;
-	double ps_per_ns = scale_of(chunks, count, host->own_ns);
+	double ps_per_ns = scale_of(chunks, count, host->own_ns, host->issue_ns);
 	double host_ps = host->own_ns * ps_per_ns, issue_ps = host->issue_ns * ps_per_ns;
-	double chunk_ps = host_ps / (double)count + TARE_STAGE_COUNT * issue_ps;
+	double ready_ps = 0; // when the host has come to the next chunk
 	bool ready = model != NULL;
 	for (int i = 0; ready && i < QUEUES; i++) {
 		queues[i] = tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1);
@@ -104,13 +113,16 @@ static double run(struct simulation *simulation, const struct whatif_chunk *chun
 	}
 	for (size_t first = 0, pass = 0; ready && first < count; first += each, pass++) {
 		size_t taken = each < count - first ? each : count - first;
+		double issues_ps = issue_ps * commands_of(chunks + first, taken);
 		append(simulation, model, queues[pass % QUEUES], chunks + first, taken, pass,
-		       ps_per_ns, chunk_ps * (double)first, issue_ps);
+		       ps_per_ns, ready_ps, issues_ps / TARE_STAGE_COUNT);
+		ready_ps += issues_ps + host_ps * (double)taken / (double)count;
 	}
 	if (ready)
 		tare_model_run(model, TARE_PS_MAX);
 	tare_model_free(model);
-	return ready ? fmax((double)simulation->last_ps, host_ps) / ps_per_ns : NAN;
+	// One thread issues everything, which no overlapping on the device makes shorter.
+	return ready ? fmax((double)simulation->last_ps, ready_ps) / ps_per_ns : NAN;
 }
 
 int whatif_simulate(const struct whatif_chunk *chunks, size_t count, enum whatif_engines engines,

@@ -19,23 +19,6 @@ static json_t *figures(struct tare_json *json, const struct tare_finding *findin
 	return list;
 }
 
-// The name of a kernel, of the function of another command, or of a call.
-static const char *what_of(const struct tare_recording *recording,
-                           const struct tare_finding_place *place)
-{
-	uint32_t function = TARE_NO_INDEX;
-
-	if (place->command < recording->command_count) {
-		const struct tare_recorded_command *command = &recording->commands[place->command];
-		if (command->kind == TARE_KIND_KERNEL && command->object < recording->kernel_count)
-			return recording->kernels[command->object].name;
-		function = command->function;
-	} else if (place->call < recording->call_count) {
-		function = recording->calls[place->call].function;
-	}
-	return function < recording->function_count ? recording->functions[function].name : NULL;
-}
-
 static json_t *places(struct tare_json *json, const struct tare_run_report *run,
                       const struct tare_finding *finding)
 {
@@ -44,7 +27,7 @@ static json_t *places(struct tare_json *json, const struct tare_run_report *run,
 
 	for (size_t i = 0; i < finding->place_count; i++) {
 		const struct tare_finding_place *place = &finding->places[i];
-		const char *what = what_of(recording, place);
+		const char *what = tare_finding_what(recording, place);
 		const char *site = run->symbols && place->stack < recording->stack_count
 		                       ? tare_symbols_text(run->symbols, place->stack)
 		                       : NULL;
@@ -54,7 +37,7 @@ static json_t *places(struct tare_json *json, const struct tare_run_report *run,
 		tare_json_put(json, object, "to_ns",
 		              json_integer(place->to_ns - recording->start_ns));
 		tare_json_put(json, object, "command", tare_json_index(place->command));
-		tare_json_put(json, object, "what", what ? tare_json_text(what) : json_null());
+		tare_json_put(json, object, "what", what[0] ? tare_json_text(what) : json_null());
 		tare_json_put(json, object, "site",
 		              site && site[0] ? tare_json_text(site) : json_null());
 		tare_json_put(json, object, "count", tare_json_unsigned(place->count));

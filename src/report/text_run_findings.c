@@ -65,23 +65,6 @@ static const char *site_of(const struct tare_run_report *run, const struct tare_
 	return site ? site : "";
 }
 
-// The kernel, or the function; "" not known.
-static const char *what_of(const struct tare_recording *recording,
-                           const struct tare_finding_place *place)
-{
-	uint32_t function = TARE_NO_INDEX;
-
-	if (place->command < recording->command_count) {
-		const struct tare_recorded_command *command = &recording->commands[place->command];
-		if (command->kind == TARE_KIND_KERNEL && command->object < recording->kernel_count)
-			return recording->kernels[command->object].name;
-		function = command->function;
-	} else if (place->call < recording->call_count) {
-		function = recording->calls[place->call].function;
-	}
-	return function < recording->function_count ? recording->functions[function].name : "";
-}
-
 // "step.c:214 (200 times). "; "" where nothing is known.
 static void write_site(const struct tare_text *text, const struct tare_run_report *run,
                        const struct tare_finding *finding, char buffer[RUN_TEXT])
@@ -101,7 +84,7 @@ static void write_site(const struct tare_text *text, const struct tare_run_repor
 static int write_place(const struct tare_text *text, const struct tare_run_report *run,
                        const struct tare_finding_place *place, size_t indent)
 {
-	const char *site = site_of(run, place), *what = what_of(run->recording, place);
+	const char *site = site_of(run, place), *what = tare_finding_what(run->recording, place);
 	char lead[RUN_TEXT], where[RUN_TEXT], name[RUN_TEXT], at[RUN_TEXT], length[RUN_TEXT],
 	    cost[RUN_TEXT], count[RUN_TEXT];
 

@@ -302,6 +302,32 @@ static void a_stage_may_have_several_commands(void **state)
 	free(made);
 }
 
+// What the calls take of the thread that issues is there however the device overlaps.
+static void issuing_is_no_gain(void **state)
+{
+	enum { CHUNKS = 20, KERNELS = 10, CALL_NS = 12000, RUN_NS = 5000 };
+	static struct tare_recorded_command commands[CHUNKS * (KERNELS + 2)];
+	struct made *made = new_run();
+	size_t count = 0;
+	(void)state;
+	for (int chunk = 0; chunk < CHUNKS; chunk++)
+		for (int i = 0; i < KERNELS + 2; i++) {
+			uint8_t kind = i == 0 ? TARE_KIND_WRITE : i > KERNELS ? TARE_KIND_READ : TARE_KIND_KERNEL;
+			int64_t at_ns = 1000 + (int64_t)count * CALL_NS;
+			made->recording.command_count = 0;
+			made_command(made, made_plain_command(0, 0, kind, at_ns, at_ns + CALL_NS - 10, at_ns + 100,
+			                                      at_ns + CALL_NS, at_ns + CALL_NS + RUN_NS));
+			commands[count++] = made->commands[0];
+		}
+	made->recording.commands = commands;
+	made->recording.command_count = count;
+	struct tare_overlap_gain gain = gain_of(made, 0);
+	assert_int_equal(gain.chunks, CHUNKS);
+	assert_false(gain.in_caller);
+	assert_true(gain.predicted_low_ns > 0.98 * (double)count * CALL_NS);
+	free(made);
+}
+
 static void one_engine_for_all_gains_nothing(void **state)
 {
 	struct made *made = new_run();
@@ -368,6 +394,7 @@ int main(void)
 		cmocka_unit_test(the_part_with_the_largest_gain),
 		cmocka_unit_test(a_stage_may_have_several_commands),
 		cmocka_unit_test(one_engine_for_all_gains_nothing),
+		cmocka_unit_test(issuing_is_no_gain),
 		cmocka_unit_test(a_device_of_the_hosts_cores_may_gain_nothing),
 		cmocka_unit_test(more_chunks_than_are_simulated),
 	};
