@@ -42,8 +42,8 @@ int finding_recording_cost(struct judging *judging, struct tare_error *error)
 	              judging->cost_drowns ? "too much to conclude anything else"
 	                                   : "short calls and gaps look longer than they are");
 	finding_evidence(&draft,
-	                 "about %s: %llu commands and %llu other calls, by the cost of one that was "
-	                 "measured when the program started, and %s in which calls waited for room; an "
+	                 "about %s: %llu commands and %llu other calls, by the cost of one (measured "
+	                 "when the program started, and while it ran), and %s of waiting for room; an "
 	                 "upper bound where several threads share it",
 	                 cost, (unsigned long long)commands, (unsigned long long)calls,
 	                 tare_format_ns((double)judging->tables->coverage.stalled_ns, stalled));

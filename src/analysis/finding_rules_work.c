@@ -8,7 +8,7 @@ const struct finding_rule finding_rules_work[] = {
 	// First, because nothing else is asked when recording drowns it.
 	{ { "recording-cost", "recording itself took much of the working part",
 	    "10 % of the working part; from 50 % on nothing else is raised",
-	    "commands and calls × their calibrated cost, and time in which calls waited for room", PAIR("recording-cost") },
+	    "commands and calls × their cost (calibrated, and measured where the driver was asked for times), and time in which calls waited for room", PAIR("recording-cost") },
 	  false, finding_recording_cost },
 	{ { "many-short-kernels", "launches of one kernel cost much against what they run for",
 	    "100 launches, median under 100 µs; launching at least half of it, or fewer work-items than "
