@@ -165,9 +165,10 @@ static double shared_cores_ns(const struct whatif_scope *scope, const struct tar
 	       (double)(gain->to_device_ns + gain->from_device_ns) / (double)units;
 }
 
-// What an enqueue that does not block usually costs the host, by the kernels' calls; a call in which
-// the kernel itself ran tells nothing. 0: not known.
-static int issue_time(const struct whatif_scope *scope, bool in_caller, double *issue_ns)
+// What an enqueue that does not block usually costs the host, by the kernels' calls. Of a call in which
+// the kernel itself ran, only what was before: a device of the host's cores may have taken this one.
+// 0: not known.
+static int issue_time(const struct whatif_scope *scope, double *issue_ns)
 {
 	TARE_FREE struct tables_span *calls = calloc(scope->count + 1, sizeof *calls);
 	size_t count = 0;
@@ -175,9 +176,12 @@ static int issue_time(const struct whatif_scope *scope, bool in_caller, double *
 		return -ENOMEM;
 	for (size_t i = 0; i < scope->count; i++) {
 		const struct tare_recorded_command *c = &scope->recording->commands[scope->order[i]];
+		int64_t issued_ns = c->end_ns <= c->exit_ns && c->start_ns < c->exit_ns
+		                        ? c->start_ns
+		                        : c->exit_ns;
 		if (c->kind == TARE_KIND_KERNEL && !(c->flags & TARE_COMMAND_BLOCKING) &&
-		    c->exit_ns > c->enter_ns && (!in_caller || c->exit_ns < c->end_ns))
-			calls[count++] = (struct tables_span){ c->enter_ns, c->exit_ns };
+		    issued_ns > c->enter_ns)
+			calls[count++] = (struct tables_span){ c->enter_ns, issued_ns };
 	}
 	*issue_ns = count ? tables_median_length(calls, count) : 0;
 	return 0;
@@ -191,7 +195,7 @@ static int predict(const struct whatif_scope *scope, const struct whatif_chunk *
 	bool seen = gain->beside == TARE_TOGETHER_SEEN;
 	double duplex = isnan(gain->duplex) ? 1 : gain->duplex;
 	struct whatif_host host = { .own_ns = (double)gain->host_ns };
-	if (issue_time(scope, gain->in_caller, &host.issue_ns))
+	if (issue_time(scope, &host.issue_ns))
 		return -ENOMEM;
 	enum whatif_engines best = apart                                  ? WHATIF_ONE
 	                           : gain->copies == TARE_TOGETHER_APART ? WHATIF_ONE_COPY

@@ -399,4 +399,9 @@ def self_cost_ns(trace):
     """Calibrated cost of a command and of another call, times their numbers."""
     commands = len(trace.commands)
     calls = sum(call.count for call in trace.calls) - commands
-    return (commands * trace.header["self_cost_ps"] + calls * trace.header["self_call_cost_ps"]) / 1000
+    start = trace.header["start_ticks"]
+    harvest_ns = trace.ns(start + trace.header["harvest_ticks"]) - trace.ns(start)
+    # Shared among the commands, a whole number of picoseconds each.
+    harvest_ps = round(harvest_ns * 1000 / commands) * commands if commands else 0
+    return (commands * trace.header["self_cost_ps"] + calls * trace.header["self_call_cost_ps"] +
+            harvest_ps) / 1000

@@ -50,7 +50,7 @@ def test_the_gain_of_the_sequential_pipeline(recorder):
               f"{100 * (predicted_ms / concurrent_ms - 1):+.0f} %")
         if told["chunks"] != 16:  # the machine stopped the program for so long that the rest is another part
             continue
-        assert found[0]["source"] == "model" and low_ms < high_ms < told["measured_ns"] / 1e6
+        assert found[0]["source"] == "model" and low_ms <= high_ms < told["measured_ns"] / 1e6
         seen.append((low_ms, concurrent_ms, high_ms))
         if low_ms / 1.5 < concurrent_ms < high_ms * 1.5:
             return

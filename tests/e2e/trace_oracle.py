@@ -149,6 +149,7 @@ class Trace:
                  "start_realtime_ns").split()
         header = dict(zip(names, fields))
         header["self_cost_ps"], header["self_call_cost_ps"] = struct.unpack_from("<qq", data, 120)
+        header["harvest_ticks"], = struct.unpack_from("<Q", data, 1160)
         header["state"], header["stop"] = struct.unpack_from("<II", data, 1016)
         names = ("stop_error end_ticks alive_ticks windows definition_windows lost_records lost_commands "
                  "recycled_records recycled_commands passed_calls stalls stalled_ticks process_cpu_ns "
