@@ -30,10 +30,13 @@ int finding_recording_cost(struct judging *judging, struct tare_error *error)
 	double cost_ns = (double)commands * (double)judging->command_cost_ps / 1e3 +
 	                 (double)calls * (double)judging->call_cost_ps / 1e3;
 	cost_ns += (double)judging->tables->coverage.stalled_ns;
+	double everywhere = cost_ns / (double)judging->working_ns;
+	// Asking for times is done in a few places, mostly after waits: it does not blur the rest.
+	cost_ns += (double)judging->tables->coverage.harvest_ns;
 	double share = cost_ns / (double)judging->working_ns;
 	if (share < HIGH || cost_ns < FINDING_LEAST_NS)
 		return 0;
-	judging->cost_drowns = share >= TOO_HIGH;
+	judging->cost_drowns = everywhere >= TOO_HIGH;
 	tare_format_ns(cost_ns, cost);
 	finding_begin(judging, &draft, "recording-cost");
 	finding_claim(&draft, judging->from_ns, judging->to_ns);

@@ -60,11 +60,8 @@ static void find_recording_costs(struct judging *judging)
 	const struct tare_recording *recording = judging->recording;
 	for (size_t i = 0; i < recording->process_count; i++) {
 		const struct tare_recorded_process *process = &recording->processes[i];
-		int64_t command_ps = process->self_cost_ps > 0
-		                         ? process->self_cost_ps + process->harvest_cost_ps
-		                         : 0;
-		if (command_ps > judging->command_cost_ps)
-			judging->command_cost_ps = command_ps;
+		if (process->self_cost_ps > judging->command_cost_ps)
+			judging->command_cost_ps = process->self_cost_ps;
 		if (process->self_call_cost_ps > judging->call_cost_ps)
 			judging->call_cost_ps = process->self_call_cost_ps;
 	}
