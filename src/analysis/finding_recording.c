@@ -54,6 +54,7 @@ int finding_recording_cost(struct judging *judging, struct tare_error *error)
 	                       "counts here more than times");
 	finding_figure(&draft, "cost_ns", cost_ns, "model");
 	finding_figure(&draft, "stalled_ns", (double)judging->tables->coverage.stalled_ns, "host clock");
+	finding_figure(&draft, "harvest_ns", (double)judging->tables->coverage.harvest_ns, "host clock");
 	finding_figure(&draft, "commands", (double)commands, "counted");
 	finding_figure(&draft, "calls", (double)calls, "counted");
 	draft.finding.modelled = true;

@@ -146,7 +146,7 @@ static int write_cost(const struct tare_text *text, const struct tare_run_report
 	if (run->recording->process_count == 0)
 		return 0;
 	if (coverage->harvest_ns >= 1000)
-		snprintf(asked, sizeof asked, "; of this %.40s measured, asking the driver for times",
+		snprintf(asked, sizeof asked, ", but for %.40s of it, measured: asking the driver for times",
 		         tare_format_ns((double)coverage->harvest_ns, harvest));
 	if (coverage->self_cost_ns != TARE_NO_TIME)
 		snprintf(words, sizeof words,
