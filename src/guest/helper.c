@@ -25,7 +25,7 @@ enum {
 	LEAVE_TURNS = 2500, LEAVE_NS = 20000, // 50 ms
 };
 
-static _Atomic uint32_t wakes, asleep, harvesting, held;
+static _Atomic uint32_t wakes, asleep, harvesting, held, starting;
 
 struct helper {
 	struct guest_thread *thread;
@@ -50,6 +50,7 @@ void guest_helper_forget(void)
 	atomic_store(&asleep, 0);
 	atomic_store(&harvesting, 0);
 	atomic_store(&held, 0);
+	atomic_store(&starting, 0);
 }
 
 static void sleep_until(uint64_t due, uint64_t now, uint32_t seen)
@@ -76,18 +77,27 @@ static void harvest(void)
 	atomic_store(&harvesting, 0);
 }
 
-void guest_helper_leave_harvest(void)
+static void wait_while(const _Atomic uint32_t *busy)
 {
 	static const struct timespec moment = { .tv_nsec = LEAVE_NS };
-	for (int i = 0; i < LEAVE_TURNS && atomic_load(&harvesting); i++)
+	for (int i = 0; i < LEAVE_TURNS && atomic_load(busy); i++)
 		syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &moment, NULL);
+}
+
+void guest_helper_leave_harvest(void)
+{
+	wait_while(&harvesting);
 }
 
 void guest_helper_hold(bool wait)
 {
 	atomic_fetch_add(&held, 1);
-	if (wait)
-		guest_helper_leave_harvest();
+	if (!wait)
+		return;
+	guest_helper_leave_harvest();
+	// A thread that starts may have the allocator's locks: AddressSanitizer's are not made free in
+	// the child.
+	wait_while(&starting);
 }
 
 void guest_helper_resume(void)
@@ -202,6 +212,7 @@ static void *run(void *argument)
 		.head = tare_trace_head(TARE_TRACE_CHANGE, 0, TARE_CHANGE_HELPER, 0), .to = 1,
 	} };
 	(void)argument;
+	atomic_store(&starting, 0);
 	prctl(PR_SET_NAME, "tare");
 	helper.generation = atomic_load(&guest_process);
 	helper.thread = guest_thread_attach(TARE_TRACE_HELPER);
@@ -231,7 +242,10 @@ bool guest_helper_start(void)
 	pthread_attr_setstacksize(&attributes, stack);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	// Called in the quiet: it inherits that every signal is blocked.
+	atomic_store(&starting, 1);
 	started = !pthread_create(&thread, &attributes, run, NULL);
+	if (!started)
+		atomic_store(&starting, 0);
 	pthread_attr_destroy(&attributes);
 	return started;
 }

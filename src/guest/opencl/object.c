@@ -39,10 +39,13 @@ bool layer_thread_make(struct guest_thread *thread)
 	struct layer_thread *mine = guest_memory(sizeof *mine);
 	if (mine == NULL)
 		return false;
-	thread->api = mine;
+	// Known to all before it is the thread's: the child of a fork in between would count nothing.
 	mine->following = atomic_load(&all_threads);
 	while (!atomic_compare_exchange_weak(&all_threads, &mine->following, mine))
 		;
+	// A signal handler may have been here before us.
+	if (thread->api == NULL)
+		thread->api = mine;
 	return true;
 }
 
