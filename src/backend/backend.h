@@ -96,6 +96,7 @@ enum tare_queue_order {
 	TARE_QUEUE_OUT_OF_ORDER,
 	TARE_QUEUE_DEFERRED,        // operations gather until submit (a regular Level Zero list)
 	TARE_QUEUE_LEGACY_DEFAULT,  // CUDA's NULL stream, which waits for the others
+	TARE_QUEUE_THREAD_DEFAULT,  // CUDA's default stream of the calling thread
 };
 
 struct tare_queue_options {
@@ -235,6 +236,17 @@ struct tare_parameter {
 	bool read_only;           // points to const
 };
 
+// ---- the vendor's matrix library
+
+// What the factors are held in; products are added up and returned in single precision.
+enum tare_blas_precision {
+	TARE_BLAS_FP32,
+	TARE_BLAS_TF32,  // numbers of single precision, of which the device uses 10 bits of fraction
+	TARE_BLAS_FP16,
+	TARE_BLAS_BF16,
+	TARE_BLAS_PRECISION_COUNT
+};
+
 // ---- telemetry
 
 struct tare_telemetry {
@@ -301,7 +313,9 @@ struct tare_backend {
 	                     struct tare_memory **memory, struct tare_error *error);
 	int (*memory_advise)(struct tare_span span, enum tare_advice advice,
 	                     struct tare_error *error);
-	// Lets this device copy from and to `peer` directly. -ENOTSUP: it cannot.
+	// Lets this device, and its kernels, reach memory of `peer`, another open device of the same
+	// driver: spans of the peer's memory may then be given to this device's queues. -ENOTSUP: it
+	// cannot.
 	int (*peer_enable)(struct tare_device *device, struct tare_device *peer,
 	                   struct tare_error *error);
 
@@ -362,14 +376,15 @@ struct tare_backend {
 	int (*kernel_parameter)(struct tare_kernel *kernel, uint32_t index,
 	                        struct tare_parameter *parameter, struct tare_error *error);
 
-	// c = a * b in single precision by the vendor's library, n x n each, row-major, appended to
-	// the queue. -ENOENT: the library is not installed (the error names it and its package). The
-	// first call may build kernels. *event as for append; a library may run several kernels, and
+	// c = a * b by the vendor's library, n x n each, row-major, appended to the queue; a and b
+	// are of the precision's size (4 or 2 bytes a number), c is FP32. -ENOENT: the library is
+	// not installed (the error names it and its package). -ENOTSUP: it or the device lacks this
+	// precision. The first call may build kernels. *event as for append; a library may run several kernels, and
 	// the event's stamps are then from when the first could begin to the end of the last.
-	int (*blas_sgemm)(struct tare_queue *queue, uint32_t n, struct tare_span c,
-	                  struct tare_span a, struct tare_span b, struct tare_event **event,
-	                  struct tare_error *error);
-	// The library's name and version for reports, once blas_sgemm has worked: "CLBlast 1.5.3".
+	int (*blas_gemm)(struct tare_queue *queue, enum tare_blas_precision precision, uint32_t n,
+	                 struct tare_span c, struct tare_span a, struct tare_span b,
+	                 struct tare_event **event, struct tare_error *error);
+	// The library's name and version for reports, once blas_gemm has worked: "CLBlast 1.5.3".
 	const char *(*blas_name)(struct tare_device *device);
 
 	// Between begin and end, what is appended is recorded, not run.
@@ -383,6 +398,16 @@ struct tare_backend {
 	                    struct tare_error *error);
 	void (*graph_free)(struct tare_graph *graph);
 
+	// Between begin and end, events of operations get stamps that bracket the engine's work
+	// (brackets_engine, in an epoch of their own), by the vendor's tracer where events are only
+	// positions in a queue. That may slow the operations down: never while timing them otherwise.
+	// The stamps can be had after end, which waits for the device; events stay valid. -ENOENT:
+	// the tracer is not installed (the error says what to install); -ENOTSUP: it does not work
+	// here, or another tool has it. NULL where events bracket the engine's work anyway.
+	int (*engine_stamps_begin)(struct tare_device *device, struct tare_error *error);
+	int (*engine_stamps_end)(struct tare_device *device, struct tare_error *error);
+
+	// May be called from any thread, also while another one uses the device.
 	int (*telemetry)(struct tare_device *device, struct tare_telemetry *telemetry,
 	                 struct tare_error *error);
 };

@@ -236,15 +236,16 @@ int tare_kernel_parameter(struct tare_kernel *kernel, uint32_t index,
 	return backend->kernel_parameter(kernel, index, parameter, error);
 }
 
-int tare_blas_sgemm(struct tare_queue *queue, uint32_t n, struct tare_span c, struct tare_span a,
-                    struct tare_span b, struct tare_event **event, struct tare_error *error)
+int tare_blas_gemm(struct tare_queue *queue, enum tare_blas_precision precision, uint32_t n,
+                   struct tare_span c, struct tare_span a, struct tare_span b,
+                   struct tare_event **event, struct tare_error *error)
 {
 	const struct tare_backend *backend = queue->device->backend;
 	if (queue->device->lost)
 		return given_up(error);
-	if (!backend->blas_sgemm)
+	if (!backend->blas_gemm)
 		return cannot(backend, "multiply matrices by a vendor's library", error);
-	return backend->blas_sgemm(queue, n, c, a, b, event, error);
+	return backend->blas_gemm(queue, precision, n, c, a, b, event, error);
 }
 
 const char *tare_blas_name(struct tare_device *device)
@@ -287,6 +288,26 @@ int tare_graph_stamps(struct tare_graph *graph, uint32_t node, struct tare_stamp
 	if (!backend->graph_stamps)
 		return cannot(backend, "stamp graph nodes", error);
 	return backend->graph_stamps(graph, node, stamps, error);
+}
+
+int tare_engine_stamps_begin(struct tare_device *device, struct tare_error *error)
+{
+	const struct tare_backend *backend = device->backend;
+	if (device->lost)
+		return given_up(error);
+	if (!backend->engine_stamps_begin)
+		return cannot(backend, "trace engines", error);
+	return backend->engine_stamps_begin(device, error);
+}
+
+int tare_engine_stamps_end(struct tare_device *device, struct tare_error *error)
+{
+	const struct tare_backend *backend = device->backend;
+	if (device->lost)
+		return given_up(error);
+	if (!backend->engine_stamps_end)
+		return cannot(backend, "trace engines", error);
+	return backend->engine_stamps_end(device, error);
 }
 
 int tare_telemetry(struct tare_device *device, struct tare_telemetry *telemetry,

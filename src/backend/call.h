@@ -52,8 +52,9 @@ int tare_kernel_facts(struct tare_kernel *kernel, struct tare_kernel_facts *fact
                       struct tare_error *error);
 int tare_kernel_parameter(struct tare_kernel *kernel, uint32_t index,
                           struct tare_parameter *parameter, struct tare_error *error);
-int tare_blas_sgemm(struct tare_queue *queue, uint32_t n, struct tare_span c, struct tare_span a,
-                    struct tare_span b, struct tare_event **event, struct tare_error *error);
+int tare_blas_gemm(struct tare_queue *queue, enum tare_blas_precision precision, uint32_t n,
+                   struct tare_span c, struct tare_span a, struct tare_span b,
+                   struct tare_event **event, struct tare_error *error);
 // "" where there is none.
 const char *tare_blas_name(struct tare_device *device);
 int tare_graph_begin(struct tare_queue *queue, struct tare_error *error);
@@ -63,6 +64,8 @@ int tare_graph_launch(struct tare_graph *graph, struct tare_queue *queue,
                       struct tare_event **event, struct tare_error *error);
 int tare_graph_stamps(struct tare_graph *graph, uint32_t node, struct tare_stamps *stamps,
                       struct tare_error *error);
+int tare_engine_stamps_begin(struct tare_device *device, struct tare_error *error);
+int tare_engine_stamps_end(struct tare_device *device, struct tare_error *error);
 int tare_telemetry(struct tare_device *device, struct tare_telemetry *telemetry,
                    struct tare_error *error);
 

@@ -201,9 +201,10 @@ static int launch_blas(struct matmul_product *product, struct tare_error *error)
 		return status;
 	keep_event(product, event);
 	event = next_event(product);
-	status = tare_blas_sgemm(queue, product->n, span_of(product->device[MATMUL_C], product->n),
-	                         span_of(product->device[MATMUL_A], product->n),
-	                         span_of(product->device[MATMUL_B], product->n), event, error);
+	status = tare_blas_gemm(queue, TARE_BLAS_FP32, product->n,
+	                        span_of(product->device[MATMUL_C], product->n),
+	                        span_of(product->device[MATMUL_A], product->n),
+	                        span_of(product->device[MATMUL_B], product->n), event, error);
 	if (status == 0)
 		keep_event(product, event);
 	return status;

@@ -3,6 +3,8 @@
 #pragma once
 #include "backend/cuda/abi.h"
 
+#include <stdint.h>
+
 #define FAKE_EXPORT __attribute__((visibility("default")))
 
 // When the event was recorded, in exact nanoseconds of the fake's device clock.
@@ -15,3 +17,29 @@ FAKE_EXPORT int fake_cuda_objects(void);
 FAKE_EXPORT int fake_cuda_records(void);
 // Operations that wait in any stream, begun or not.
 FAKE_EXPORT int fake_cuda_pending(void);
+
+// ---- for the stand-ins of libraries that build upon CUDA. They find these by dlsym in the library
+// that TARE_CUDA_LIBRARY names (dlopen with RTLD_NOLOAD).
+
+// Appends a kernel of another library to a stream of the current context: `effect` is called with
+// `data` when it ends (NULL: none), and it keeps its compute engine for `cost_ns`.
+FAKE_EXPORT cu_result fake_cuda_launch(cu_stream stream, const char *name, int64_t cost_ns,
+                                       void (*effect)(void *data), void *data);
+
+enum fake_cuda_activity_kind { FAKE_CUDA_COPY, FAKE_CUDA_FILL, FAKE_CUDA_KERNEL };
+// What an engine did. Times are on the fake's device clock, which is CLOCK_MONOTONIC_RAW plus what
+// was skipped.
+struct fake_cuda_activity {
+	enum fake_cuda_activity_kind kind;
+	uint32_t correlation;  // of the call that asked for it; see fake_cuda_last_correlation
+	uint32_t device;
+	cu_stream stream;
+	int64_t start_ns, end_ns;
+	uint64_t bytes;        // copied or filled
+	int copy_kind;         // as CUPTI numbers it: 1 to the device, 2 to the host, 8 on the device
+	char name[64];         // of a kernel
+};
+// Calls `see` for every operation that ends from now on, with no lock held; NULL: no more.
+FAKE_EXPORT void fake_cuda_observe(void (*see)(const struct fake_cuda_activity *activity));
+// The number of the last call of this thread that gave a device work; each has another one.
+FAKE_EXPORT uint32_t fake_cuda_last_correlation(void);

@@ -118,17 +118,17 @@ static void multiply(struct tare_queue *queue, uint32_t n)
 		fill_matrix(queue, at[i], offset, values[i], n, (uint32_t)i);
 		spans[i] = span(at[i], offset, bytes);
 	}
-	must(tare_blas_sgemm(queue, n, spans[0], spans[1], spans[2], &event, &error));
+	must(tare_blas_gemm(queue, TARE_BLAS_FP32, n, spans[0], spans[1], spans[2], &event, &error));
 	must(tare_event_wait(event, LIMIT, &error));
 	must(tare_event_stamps(event, &stamps, &error));
 	if (tare_stamps_have(&stamps, TARE_STAMP_START))
 		assert_true(stamps.at[TARE_STAMP_START].ticks <= stamps.at[TARE_STAMP_END].ticks);
-	must(tare_blas_sgemm(queue, n, spans[0], spans[1], spans[2], NULL, &error));
+	must(tare_blas_gemm(queue, TARE_BLAS_FP32, n, spans[0], spans[1], spans[2], NULL, &error));
 	must(tare_finish(queue, LIMIT, &error));
 	uint8_t *result = get(queue, at[0]);
 	assert_true(is_product((float *)(result + offset), values[1], values[2], n));
-	assert_int_equal(tare_blas_sgemm(queue, n + 1, spans[0], spans[1], spans[2], NULL, &error),
-	                 -EINVAL);
+	assert_int_equal(tare_blas_gemm(queue, TARE_BLAS_FP32, n + 1, spans[0], spans[1], spans[2],
+	                                NULL, &error), -EINVAL);
 	free(result);
 	tare_event_free(event);
 	for (int i = 0; i < 3; i++) {
@@ -142,8 +142,8 @@ void the_vendors_product_is_right_or_says_what_is_missing(void **state)
 	struct tare_queue *queue = new_queue(true);
 	struct tare_memory *memory = new_memory(TARE_MEMORY_DEVICE, 64);
 	(void)state;
-	int rc = tare_blas_sgemm(queue, 4, span(memory, 0, 64), span(memory, 0, 64),
-	                         span(memory, 0, 64), NULL, &error);
+	int rc = tare_blas_gemm(queue, TARE_BLAS_FP32, 4, span(memory, 0, 64),
+	                        span(memory, 0, 64), span(memory, 0, 64), NULL, &error);
 	if (cannot(rc) || rc == -ENOENT) {
 		assert_true(error.message[0]);
 		assert_string_equal(tare_blas_name(device), "");

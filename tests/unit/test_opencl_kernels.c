@@ -114,19 +114,19 @@ static void a_missing_matrix_library_is_named_with_its_package(void **state)
 	struct tare_span ok = { memory, 0, 64 }, host = { pinned, 0, 64 }, odd = { memory, 2, 62 };
 	(void)state;
 	setenv("TARE_CLBLAST_LIBRARY", "/nonexistent/libclblast.so.1", 1);
-	assert_int_equal(tare_blas_sgemm(f.queue, 4, ok, ok, ok, NULL, &error), -ENOENT);
+	assert_int_equal(tare_blas_gemm(f.queue, TARE_BLAS_FP32, 4, ok, ok, ok, NULL, &error), -ENOENT);
 	assert_non_null(strstr(error.message, "/nonexistent/libclblast.so.1"));
 	assert_non_null(strstr(error.message, "install libclblast1"));
 	assert_string_equal(tare_blas_name(f.device), "");
 	setenv("TARE_CLBLAST_LIBRARY", "libm.so.6", 1);
-	assert_int_equal(tare_blas_sgemm(f.queue, 4, ok, ok, ok, NULL, &error), -ENOSYS);
+	assert_int_equal(tare_blas_gemm(f.queue, TARE_BLAS_FP32, 4, ok, ok, ok, NULL, &error), -ENOSYS);
 	assert_non_null(strstr(error.message, "CLBlastSgemm"));
 	// What does not fit is refused before any library is asked.
-	assert_int_equal(tare_blas_sgemm(f.queue, 5, ok, ok, ok, NULL, &error), -EINVAL);
+	assert_int_equal(tare_blas_gemm(f.queue, TARE_BLAS_FP32, 5, ok, ok, ok, NULL, &error), -EINVAL);
 	assert_non_null(strstr(error.message, "matrix c of 5 x 5"));
-	assert_int_equal(tare_blas_sgemm(f.queue, 3, ok, ok, odd, NULL, &error), -EINVAL);
+	assert_int_equal(tare_blas_gemm(f.queue, TARE_BLAS_FP32, 3, ok, ok, odd, NULL, &error), -EINVAL);
 	assert_non_null(strstr(error.message, "matrix b of 3 x 3"));
-	assert_int_equal(tare_blas_sgemm(f.queue, 4, ok, host, ok, NULL, &error), -ENOTSUP);
+	assert_int_equal(tare_blas_gemm(f.queue, TARE_BLAS_FP32, 4, ok, host, ok, NULL, &error), -ENOTSUP);
 	assert_non_null(strstr(error.message, "matrix a is not in a buffer"));
 	unsetenv("TARE_CLBLAST_LIBRARY");
 	tare_memory_free(memory);

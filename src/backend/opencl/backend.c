@@ -303,6 +303,6 @@ const struct tare_backend tare_backend_opencl = {
 	.kernel_free = opencl_kernel_free,
 	.kernel_facts = opencl_kernel_facts,
 	.kernel_parameter = opencl_kernel_parameter,
-	.blas_sgemm = opencl_blas_sgemm,
+	.blas_gemm = opencl_blas_gemm,
 	.blas_name = opencl_blas_name,
 };

@@ -135,8 +135,9 @@ static int append_timed(struct opencl_queue *queue, uint32_t n, const struct tar
 	return rc;
 }
 
-int opencl_blas_sgemm(struct tare_queue *base, uint32_t n, struct tare_span c, struct tare_span a,
-                      struct tare_span b, struct tare_event **event, struct tare_error *error)
+int opencl_blas_gemm(struct tare_queue *base, enum tare_blas_precision precision, uint32_t n,
+                     struct tare_span c, struct tare_span a, struct tare_span b,
+                     struct tare_event **event, struct tare_error *error)
 {
 	struct opencl_device *device = opencl_device(base->device);
 	struct opencl_queue *queue = (struct opencl_queue *)base;
@@ -144,6 +145,8 @@ int opencl_blas_sgemm(struct tare_queue *base, uint32_t n, struct tare_span c, s
 	static const char *const names[3] = { "c", "a", "b" };
 	int rc = 0;
 
+	if (precision != TARE_BLAS_FP32)
+		return tare_fail(error, ENOTSUP, "CLBlast is used in single precision only");
 	for (int i = 0; i < 3 && rc == 0; i++)
 		rc = check_matrix(device, n, &spans[i], names[i], error);
 	if (rc == 0)

@@ -214,8 +214,9 @@ int opencl_kernel_facts(struct tare_kernel *kernel, struct tare_kernel_facts *fa
 
 // ---- blas.c
 
-int opencl_blas_sgemm(struct tare_queue *queue, uint32_t n, struct tare_span c, struct tare_span a,
-                      struct tare_span b, struct tare_event **event, struct tare_error *error);
+int opencl_blas_gemm(struct tare_queue *queue, enum tare_blas_precision precision, uint32_t n,
+                     struct tare_span c, struct tare_span a, struct tare_span b,
+                     struct tare_event **event, struct tare_error *error);
 const char *opencl_blas_name(struct tare_device *device);
 void opencl_blas_close(struct opencl_device *device);
 

@@ -44,6 +44,7 @@ static int refuse(const struct opencl_device *device, const struct tare_queue_op
 	case TARE_QUEUE_DEFERRED:
 		return tare_fail(error, ENOTSUP, "OpenCL has no deferred queues");
 	case TARE_QUEUE_LEGACY_DEFAULT:
+	case TARE_QUEUE_THREAD_DEFAULT:
 		return tare_fail(error, ENOTSUP, "OpenCL has no default queue");
 	}
 	if (options->timed && !device->profiling)
