@@ -63,12 +63,16 @@ class Page:
     def open(self, name, width=1280, scheme='light'):
         for kind in ('browser', 'performance'):
             self.browser.get_log(kind)
-        self.cdp('Emulation.setDeviceMetricsOverride', width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
+        self.resize(width)
         self.cdp('Emulation.setEmulatedMedia', media='', features=[{'name': 'prefers-color-scheme', 'value': scheme}])
         self.browser.get(self.paths[name][1].as_uri())
-        self.document = json.loads(self.paths[name][0].read_text())
+        self.source = self.paths[name][0]
+        self.document = json.loads(self.source.read_text())
         self.settle()
         return self
+
+    def resize(self, width):
+        self.cdp('Emulation.setDeviceMetricsOverride', width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
 
     def settle(self):
         """Two frames and Chart.js's delay for resizing."""

@@ -46,23 +46,36 @@ def drawable(plot):
     return any(point[1] is not None for series in plot['series'] for point in series['points'])
 
 
-@pytest.mark.parametrize('name', ALL)
-def test_every_chart_draws_every_point(page, name):
-    page.open(name)
-    plots = charted(page.document)
-    charts = page.js(CHARTS)
+@pytest.fixture(scope='module', params=ALL)
+def shown(request, chromium, pages):
+    """Each fixture's page, opened once for the tests that only look at it."""
+    opened = Page(chromium, pages).open(request.param)
+    opened.first_messages, opened.first_requests = opened.console(), opened.asked()
+    yield opened
+    chromium.execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {})
+
+
+def test_every_chart_draws_every_point(shown):
+    plots = charted(shown.document)
+    charts = shown.js(CHARTS)
     assert [chart['title'] for chart in charts] == [plot['title'] for plot in plots]
     for plot, chart in zip(plots, charts):
         assert sum(chart['counts']) == sum(len(series['points']) for series in plot['series']), plot['title']
         assert chart['drawn'] > 20, plot['title']
 
 
-@pytest.mark.parametrize('name', ALL)
-def test_the_console_is_empty_and_nothing_is_requested(page, name):
-    page.open(name)
-    assert page.console() == []
-    assert [url for url in page.asked() if not url.startswith(('file:', 'data:'))] == []
-    assert page.js('return performance.getEntriesByType("resource").length') == 0
+def test_the_console_is_empty_and_nothing_is_requested(shown):
+    assert shown.first_messages == []
+    assert shown.first_requests != []
+    assert [url for url in shown.first_requests if not url.startswith(('file:', 'data:'))] == []
+    assert shown.js('return performance.getEntriesByType("resource").length') == 0
+
+
+def test_the_json_to_download_is_byte_for_byte_what_was_written(shown):
+    shown.js(CATCH + 'document.getElementById("download-json").click()')
+    file, text = shown.js('return window.caught')
+    assert file == f'tare-{shown.document["command"]}.json'
+    assert text == shown.source.read_text()
 
 
 @pytest.mark.parametrize('name', ALL)
@@ -263,16 +276,22 @@ def test_the_toggle_changes_the_page_and_its_charts(page):
     assert page.js(colour) == light
 
 
-@pytest.mark.parametrize('width', [360, 768])
 @pytest.mark.parametrize('name', ALL)
-def test_nothing_is_wider_than_the_screen(page, name, width):
-    page.open(name, width)
+def test_nothing_is_wider_than_the_screen(page, name):
+    page.open(name, 360)
+    assert outside(page, 360) == []
+    page.resize(768)
+    page.settle()
+    assert outside(page, 768) == []
+
+
+def outside(page, width):
+    """What sticks out of a screen of that width."""
     assert page.js('return document.scrollingElement.scrollWidth') <= width
-    outside = page.js('''return [...document.querySelectorAll("canvas, figure, .card, .advice li, h1, h2, h3, dl, button, p")]
+    return page.js('''return [...document.querySelectorAll("canvas, figure, .card, .advice li, h1, h2, h3, dl, button, p")]
 		.filter((each) => each.getClientRects().length && !each.closest(".scroll, .visually-hidden, .skip"))
 		.filter((each) => each.getBoundingClientRect().right > arguments[0] + 0.5 || each.getBoundingClientRect().left < -0.5)
 		.map((each) => each.outerHTML.slice(0, 120))''', width)
-    assert outside == []
 
 
 @pytest.mark.parametrize('scheme', ['light', 'dark'])
@@ -312,15 +331,6 @@ def test_long_names_are_there_whole_but_folded(page):
 		[each.open, each.querySelector(":scope > bdi").textContent.length])''')
     assert folded and all(not opened and length > 240 for opened, length in folded)
     assert any(length == len(page_fixtures.LONG) for _, length in folded)
-
-
-@pytest.mark.parametrize('name', ALL)
-def test_the_json_to_download_is_byte_for_byte_what_was_written(page, name, pages):
-    page.open(name)
-    page.js(CATCH + 'document.getElementById("download-json").click()')
-    file, text = page.js('return window.caught')
-    assert file == f'tare-{page.document["command"]}.json'
-    assert text == pages[name][0].read_text()
 
 
 @pytest.mark.parametrize('name', ['bandwidth', 'latency', 'hostile'])
