@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One kernel source, two languages. OpenCL C: this text is put before the kernel's. CUDA: clang
-// compiles it with this file included first, without NVIDIA's headers.
+// compiles it with this file included first, without NVIDIA's headers; where there was no clang,
+// NVRTC compiles the same text as for OpenCL when tare runs.
 // Only the words below may differ between the two; everything else in kernels/ is plain C with
 // vectors (float4 and .x .y .z .w are the same in both).
 #ifdef __OPENCL_VERSION__
@@ -15,6 +16,83 @@
 #define GROUP_SIZE(dimension) ((uint)get_local_size(dimension))
 #define GROUP_COUNT(dimension) ((uint)get_num_groups(dimension))
 #define FMA(a, b, c) fma((a), (b), (c))
+#elif defined __CUDACC_RTC__
+#define KERNEL extern "C" __global__
+#define FUNCTION static __device__ __forceinline__
+#define GLOBAL
+#define LOCAL __shared__
+#define RESTRICT __restrict__
+#define BARRIER() __syncthreads()
+#define FMA(a, b, c) fmaf((a), (b), (c))
+#define __asm__ asm
+typedef unsigned char uchar;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+// CUDA's own vectors have no arithmetic, and end at four numbers.
+template <class T, int N> struct alignas(N * sizeof(T)) prelude_vector {
+	prelude_vector<T, N / 2> lo, hi;
+	prelude_vector() = default;
+	__device__ __forceinline__ prelude_vector(T value) : lo(value), hi(value) {}
+	__device__ __forceinline__ prelude_vector(prelude_vector<T, N / 2> a, prelude_vector<T, N / 2> b)
+	    : lo(a), hi(b) {}
+};
+template <class T> struct alignas(2 * sizeof(T)) prelude_vector<T, 2> {
+	union { T x, lo; };
+	union { T y, hi; };
+	prelude_vector() = default;
+	__device__ __forceinline__ prelude_vector(T value) : x(value), y(value) {}
+	__device__ __forceinline__ prelude_vector(T a, T b) : x(a), y(b) {}
+};
+template <class T> struct alignas(4 * sizeof(T)) prelude_vector<T, 4> {
+	union {
+		struct { prelude_vector<T, 2> lo, hi; };
+		struct { T x, y, z, w; };
+	};
+	prelude_vector() = default;
+	__device__ __forceinline__ prelude_vector(T value) : x(value), y(value), z(value), w(value) {}
+	__device__ __forceinline__ prelude_vector(prelude_vector<T, 2> a, prelude_vector<T, 2> b)
+	    : x(a.x), y(a.y), z(b.x), w(b.y) {}
+};
+#define PRELUDE_VECTORS(type, n) \
+	typedef prelude_vector<type, n> prelude_##type##n; \
+	FUNCTION prelude_##type##n operator+(prelude_##type##n a, prelude_##type##n b) \
+	{ \
+		return prelude_##type##n(a.lo + b.lo, a.hi + b.hi); \
+	} \
+	FUNCTION prelude_##type##n operator*(prelude_##type##n a, prelude_##type##n b) \
+	{ \
+		return prelude_##type##n(a.lo * b.lo, a.hi * b.hi); \
+	} \
+	FUNCTION void operator+=(prelude_##type##n &a, prelude_##type##n b) { a = a + b; }
+#define PRELUDE_SIZES(type) \
+	PRELUDE_VECTORS(type, 2) PRELUDE_VECTORS(type, 4) PRELUDE_VECTORS(type, 8) \
+	PRELUDE_VECTORS(type, 16)
+PRELUDE_SIZES(float)
+PRELUDE_SIZES(double)
+PRELUDE_SIZES(int)
+PRELUDE_SIZES(uint)
+#define float2 prelude_float2
+#define float4 prelude_float4
+#define float8 prelude_float8
+#define float16 prelude_float16
+#define double2 prelude_double2
+#define double4 prelude_double4
+#define double8 prelude_double8
+#define double16 prelude_double16
+#define int2 prelude_int2
+#define int4 prelude_int4
+#define int8 prelude_int8
+#define int16 prelude_int16
+#define uint2 prelude_uint2
+#define uint4 prelude_uint4
+#define uint8 prelude_uint8
+#define uint16 prelude_uint16
+#define PRELUDE_PART(of, dimension) \
+	((dimension) == 0 ? of.x : (dimension) == 1 ? of.y : of.z)
+#define LOCAL_ID(dimension) PRELUDE_PART(threadIdx, dimension)
+#define GROUP_ID(dimension) PRELUDE_PART(blockIdx, dimension)
+#define GROUP_SIZE(dimension) PRELUDE_PART(blockDim, dimension)
+#define GROUP_COUNT(dimension) PRELUDE_PART(gridDim, dimension)
 #else
 #define KERNEL extern "C" __attribute__((global))
 #define FUNCTION static inline __attribute__((device, always_inline))

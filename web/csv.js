@@ -16,18 +16,37 @@ function resultAsCsv(result) {
 
 function cellRows(result) {
 	const all = allResults(result);
-	const labels = labelNames(all.flatMap((each) => each.cells));
+	const several = isSeveral(result);
+	const found = labelNames(all.flatMap((each) => each.cells));
+	const labels = several ? ['device', ...found.filter((name) => name !== 'device')] : found;
 	const parted = result.parts.length > 0;
-	const row = (cell) => {
+	const owner = (each, name) => (several && name === 'device' && each !== result ? deviceWord(each) : undefined);
+	const row = (each) => (cell) => {
 		const rate = cell.rate || { ci: [] };
-		return [...labels.map((name) => cell.labels[name]), cell.quantity, cell.unit, cell.n,
+		return [...labels.map((name) => cell.labels[name] ?? owner(each, name)), cell.quantity, cell.unit, cell.n,
 			cell.min, cell.median, cell.p95, cell.low, cell.high, cell.converged, cell.source, cell.verified,
 			rate.unit, rate.min, rate.median, rate.p95, rate.ci[0], rate.ci[1], cell.absent];
 	};
 	// A label that is called as a column of every cell gets a prefix, as in csv.c.
 	const headers = labels.map((name) => (name === 'command' || FIGURE_COLUMNS.includes(name) ? `label_${name}` : name));
+	const meanwhile = (each) => telemetryRows(each.telemetry).map(([quantity, unit, n, value]) =>
+		[...labels.map((name) => owner(each, name)), ...FIGURE_COLUMNS.map((name) => ({ quantity, unit, n, median: value, source: 'telemetry' })[name])]);
 	return [[...(parted ? ['command'] : []), ...headers, ...FIGURE_COLUMNS],
-		...all.flatMap((each) => each.cells.map((cell) => [...(parted ? [each.command] : []), ...row(cell)]))];
+		...all.flatMap((each) => [...each.cells.map(row(each)), ...meanwhile(each)].map((values) =>
+			[...(parted ? [each.command] : []), ...values]))];
+}
+
+function telemetryRows(telemetry) {
+	if (!telemetry || telemetry.absent)
+		return [];
+	const rows = TELEMETRY_VALUES.filter(([key]) => telemetry[key]).flatMap(([key]) => {
+		const { unit, n, low, median, mean, high } = telemetry[key];
+		return [['lowest', low], ['median', median], ['mean', mean], ['highest', high]]
+			.map(([name, value]) => [`${key}_${name}`, unit, n, value]);
+	});
+	const { throttle } = telemetry;
+	return [...rows, ...(throttle ? [['slowed_share', '', throttle.n, throttle.slowed_share]] : [])]
+		.filter(([, , , value]) => isKnown(value));
 }
 
 function deviceRows(result) {

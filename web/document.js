@@ -32,9 +32,10 @@ function readResult(raw, rows, prefix) {
 		parameters: raw.parameters || {},
 		host: raw.host || {},
 		devices: raw.devices || (raw.device ? [raw.device] : []),
-		listsDevices: Array.isArray(raw.devices),
+		listsDevices: Array.isArray(raw.devices) && !isSeveral(raw),
 		absences: raw.absences || [],
 		clock: raw.clock || null,
+		telemetry: raw.telemetry || null,
 		warnings: raw.warnings || [],
 		conclusions: raw.conclusions || [],
 		plots: raw.plots || [],
@@ -42,6 +43,23 @@ function readResult(raw, rows, prefix) {
 		parts: (raw.parts || []).map((part, i) => readResult(part, rows, `part-${i + 1}-`)),
 		factRows: rows,
 	};
+}
+
+// Of one command on several devices: its parts are of the same command, one a device.
+function isSeveral(result) {
+	return (result.parts || []).length > 0 && result.parts[0].command === result.command;
+}
+
+// What --device takes for the first device of a part: "cuda:0".
+function deviceWord(result) {
+	const [device] = result.devices;
+	return device ? `${device.backend}:${device.index}` : null;
+}
+
+// What tells a part from the others.
+function partTitle(whole, part) {
+	return isSeveral(whole) && part.devices.length ? `${deviceWord(part)} ${deviceName(part.devices[0])}` :
+		part.command.charAt(0).toUpperCase() + part.command.slice(1);
 }
 
 // The document itself and its parts.

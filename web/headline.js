@@ -10,6 +10,8 @@ function pageTitle(result) {
 		const devices = new Set(result.devices.map((device) => device.number)).size;
 		return devices ? count(devices, 'device') : 'No device found';
 	}
+	if (isSeveral(result))
+		return `${command} of ${count(result.devices.length, 'device')}`;
 	const [device] = allResults(result).reverse().flatMap((each) => each.devices);
 	return device ? `${command} of ${deviceName(device)}` : command;
 }
@@ -17,7 +19,7 @@ function pageTitle(result) {
 // "CUDA 13.0 · driver 580.159 · PCIe 5.0 x16 · clock: 32 ns ticks, fit ±40 ns"
 function deviceLine(result) {
 	const [device] = allResults(result).reverse().flatMap((each) => each.devices);
-	if (result.listsDevices || !device)
+	if (result.listsDevices || isSeveral(result) || !device)
 		return [];
 	const parts = [device.backend_title || device.backend];
 	const version = factText(device, 'api_version');
@@ -27,8 +29,18 @@ function deviceLine(result) {
 		if (factText(device, key))
 			parts.push(before + factText(device, key).replace(/^driver /i, ''));
 	const timed = [result, ...result.parts].find(({ clock }) => clock && clock.rate);
-	parts.push(clockLine((timed || result).clock));
+	parts.push(clockLine((timed || result).clock), ...telemetryParts(result.telemetry));
 	return parts;
+}
+
+// ["1.98 GHz while measured", "no throttling"]
+function telemetryParts(telemetry) {
+	if (!telemetry || telemetry.absent)
+		return [];
+	const held = heldBack(telemetry);
+	return [telemetry.clock ? `${formatValue(telemetry.clock.median, 'Hz')} while measured` : null,
+		!telemetry.throttle ? null : held.length ? `slowed down by ${held.map(([name]) => name).join(', ')}` : 'no throttling']
+		.filter(Boolean);
 }
 
 function clockLine(clock) {
@@ -215,7 +227,7 @@ function partCards(result) {
 			known[0] || cards[0];
 		if (!first)
 			return null;
-		first.prepend(h('p', { class: 'small' }, h('a', { href: `#${part.prefix.slice(0, -1)}` }, dataText(part.command))));
+		first.prepend(h('p', { class: 'small' }, h('a', { href: `#${part.prefix.slice(0, -1)}` }, dataText(isSeveral(result) ? partTitle(result, part) : part.command))));
 		return first;
 	}).filter(Boolean);
 }

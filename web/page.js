@@ -11,9 +11,9 @@ function contentsLinks(sections) {
 
 // A document with parts has them in place of charts and figures of its own, unless it has both.
 function pageSections(result) {
-	const parts = result.parts.filter((part) => !part.listsDevices).map(partSection);
+	const parts = result.parts.filter((part) => !part.listsDevices).map((part) => partSection(result, part));
 	return [adviceSection(result), ...parts, chartsSection(result), figuresSection(result), deviceSection(result),
-		clockSection(result), methodSection(result), dataSection(result)].filter(Boolean);
+		clockSection(result), telemetrySection(result), methodSection(result), dataSection(result)].filter(Boolean);
 }
 
 function buildPage() {

@@ -51,9 +51,9 @@ function chartsSection(result) {
 }
 
 // A part of a document with all that is its own; device, host and clock are those of the whole.
-function partSection(part) {
+function partSection(whole, part) {
 	const id = part.prefix.slice(0, -1);
-	const title = part.command.charAt(0).toUpperCase() + part.command.slice(1);
+	const title = partTitle(whole, part);
 	return h('section', { id, class: 'part', 'aria-labelledby': `${id}-title` },
 		h('h2', { id: `${id}-title` }, dataText(title)), interruptedBanner(part), verdict(part),
 		atAGlance(part), adviceSection(part), chartsSection(part), figuresSection(part));
@@ -197,13 +197,48 @@ function wrapText(ns) {
 	return seconds < 6.3e7 ? `${significant(seconds / 86400)} days` : `${significant(seconds / 31557600)} years`;
 }
 
+// ---- what the device did meanwhile
+
+// What held the clock back, with its share of the readings; idling does not.
+function heldBack(telemetry) {
+	return Object.entries((telemetry.throttle || {}).reasons || {}).filter(([key]) => key !== 'idle')
+		.map(([key, share]) => [key === 'other' ? 'another reason' : words(key), share]);
+}
+
+const TELEMETRY_VALUES = [['clock', 'clock'], ['memory_clock', 'memory clock'], ['power', 'power'],
+	['temperature', 'temperature'], ['link_generation', 'PCIe generation'], ['link_width', 'PCIe lanes']];
+
+// "1.98 GHz, from 1.76 GHz to 1.98 GHz"
+function telemetryRange({ unit, low, median, mean, high }) {
+	const middle = unit === 'W' ? `${formatValue(mean, unit)} on average` : formatValue(median, unit);
+	const bounds = [low, high].map((value) => formatValue(value, unit));
+	return bounds[0] === bounds[1] ? middle : `${middle}, from ${bounds[0]} to ${bounds[1]}`;
+}
+
+function telemetrySection(result) {
+	const { telemetry } = result;
+	if (!telemetry || result.listsDevices)
+		return null;
+	if (telemetry.absent)
+		return section(result, 'meanwhile', 'While measuring', h('p', {}, notAvailable(telemetry.absent)));
+	const rows = TELEMETRY_VALUES.map(([key, name]) => [name, telemetry[key] ? telemetryRange(telemetry[key]) :
+		notAvailable('the driver does not tell')]);
+	const held = heldBack(telemetry);
+	rows.push(['held back', !telemetry.throttle ? notAvailable('the driver does not tell') : held.length ?
+		held.map(([name, share]) => `${name} in ${significant(100 * share, 2)} % of the readings`).join(', ') : 'no'],
+	['readings', `${telemetry.readings}, ${telemetry.loaded} of them while the device was not idle`]);
+	return section(result, 'meanwhile', 'While measuring', h('dl', { class: 'list' }, rows.map(([name, value]) =>
+		[h('dt', {}, name), h('dd', {}, value)])));
+}
+
 // ---- method and data
 
 function methodSection(result) {
 	const measured = allResults(result).filter((each) => each.cells.length || Object.keys(each.parameters).length);
 	const any = measured.some((each) => each.cells.length);
 	const parted = result.parts.length > 0;
-	const name = (each) => (parted ? h('h3', {}, dataText(each === result ? 'all together' : each.command)) : null);
+	const name = (each) => (parted ? h('h3', {}, dataText(each === result ? 'all together' :
+		isSeveral(result) ? partTitle(result, each) : each.command)) : null);
 	if (result.listsDevices && !measured.length)
 		return null;
 	return section(result, 'method', 'How each figure was measured',

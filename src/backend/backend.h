@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/time.h"
 #include "model/fact.h"
+#include "model/telemetry.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -208,6 +209,9 @@ struct tare_module_source {
 	size_t bytes;
 	const char *options;  // build options in the API's own words; NULL for none
 	bool ends;            // its kernels are known to end (tare's own); others are guarded more
+	// CUDA C: where it was read from (its includes are looked for beside it), and the kernel that is
+	// wanted of it, which may be an expression: "scale<float>". NULL where there is none.
+	const char *file, *entry;
 };
 
 // What a compiled kernel needs; -1 where the driver does not tell.
@@ -232,7 +236,7 @@ enum tare_parameter_kind {
 struct tare_parameter {
 	enum tare_parameter_kind kind;
 	char name[64], type[64];  // "" where it is not told: "first", "uint"
-	int64_t bytes;            // of a VALUE; -1 where it is not told
+	int64_t bytes;            // of a VALUE or an UNKNOWN one; -1 where it is not told
 	bool read_only;           // points to const
 };
 
@@ -245,20 +249,6 @@ enum tare_blas_precision {
 	TARE_BLAS_FP16,
 	TARE_BLAS_BF16,
 	TARE_BLAS_PRECISION_COUNT
-};
-
-// ---- telemetry
-
-struct tare_telemetry {
-	uint32_t present;   // bit (1 << enum below) for each member that is known
-	uint64_t clock_hz, memory_clock_hz;
-	uint64_t throttle;  // the vendor's bits; 0: none
-	double power_w, temperature_c;
-	uint32_t link_generation, link_width;
-};
-enum {
-	TARE_TELEMETRY_CLOCK, TARE_TELEMETRY_MEMORY_CLOCK, TARE_TELEMETRY_THROTTLE,
-	TARE_TELEMETRY_POWER, TARE_TELEMETRY_TEMPERATURE, TARE_TELEMETRY_LINK,
 };
 
 // ---- the contract
@@ -315,7 +305,10 @@ struct tare_backend {
 	                     struct tare_error *error);
 	// Lets this device, and its kernels, reach memory of `peer`, another open device of the same
 	// driver: spans of the peer's memory may then be given to this device's queues. -ENOTSUP: it
-	// cannot.
+	// cannot, and the error says why. It lasts until either is closed; enabling again is no error.
+	// A plain COPY between the memories of two open devices of one driver needs none of this where
+	// the API moves it through the host by itself (CUDA does); elsewhere append refuses it with
+	// -ENOTSUP.
 	int (*peer_enable)(struct tare_device *device, struct tare_device *peer,
 	                   struct tare_error *error);
 
@@ -362,10 +355,15 @@ struct tare_backend {
 	// Bits (1 << enum tare_module_format): what module_create may take, if the device agrees.
 	uint32_t module_formats;
 	// Builds a module; on -EINVAL (it does not compile) *log, if log is not NULL, is the build
-	// log to free() . A format this API cannot take: -ENOTSUP.
+	// log to free(); on success it may be the compiler's warnings. A format this API cannot take,
+	// or whose compiler is not installed: -ENOTSUP.
 	int (*module_create)(struct tare_device *device, const struct tare_module_source *source,
 	                     struct tare_module **module, char **log, struct tare_error *error);
 	void (*module_free)(struct tare_module *module);
+	// Names of its kernels as kernel_create takes them, separated by ", " (those that fit `names`,
+	// whole). Returns how many there are; -ENODATA: this module's are not known.
+	int (*module_kernels)(struct tare_module *module, char *names, size_t size,
+	                      struct tare_error *error);
 	int (*kernel_create)(struct tare_module *module, const char *name,
 	                     struct tare_kernel **kernel, struct tare_error *error);
 	void (*kernel_free)(struct tare_kernel *kernel);
@@ -393,14 +391,17 @@ struct tare_backend {
 	                 struct tare_error *error);
 	int (*graph_launch)(struct tare_graph *graph, struct tare_queue *queue,
 	                    struct tare_event **event, struct tare_error *error);
-	// Stamps of node `node` in the order of appending, after the launch's event is done.
+	// Stamps of node `node` in the order of appending, of the last launch, after its event is done.
+	// Recorded on a queue that is not timed, a graph may have none (-ENODATA). Engine stamps (below)
+	// are those of a graph that was recorded and launched, with an event, between begin and end.
 	int (*graph_stamps)(struct tare_graph *graph, uint32_t node, struct tare_stamps *stamps,
 	                    struct tare_error *error);
 	void (*graph_free)(struct tare_graph *graph);
 
 	// Between begin and end, events of operations get stamps that bracket the engine's work
-	// (brackets_engine, in an epoch of their own), by the vendor's tracer where events are only
-	// positions in a queue. That may slow the operations down: never while timing them otherwise.
+	// (brackets_engine, in an epoch of their own, in ticks of the rate of TARE_CLOCK_STAMPS), also
+	// in queues that are not timed, by the vendor's tracer where events are only positions in a
+	// queue. What no engine works for has none (-ENODATA). That may slow the operations down: never while timing them otherwise.
 	// The stamps can be had after end, which waits for the device; events stay valid. -ENOENT:
 	// the tracer is not installed (the error says what to install); -ENOTSUP: it does not work
 	// here, or another tool has it. NULL where events bracket the engine's work anyway.

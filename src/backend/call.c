@@ -209,6 +209,15 @@ int tare_module_create(struct tare_device *device, const struct tare_module_sour
 	return backend->module_create(device, source, module, log, error);
 }
 
+int tare_module_kernels(struct tare_module *module, char *names, size_t size,
+                        struct tare_error *error)
+{
+	const struct tare_backend *backend = module->device->backend;
+	if (!backend->module_kernels)
+		return cannot(backend, "list the kernels of a module", error);
+	return backend->module_kernels(module, names, size, error);
+}
+
 int tare_kernel_create(struct tare_module *module, const char *name, struct tare_kernel **kernel,
                        struct tare_error *error)
 {

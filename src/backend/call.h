@@ -46,6 +46,8 @@ int tare_gate_shut(struct tare_queue *queue, struct tare_gate **gate, struct tar
 int tare_gate_open(struct tare_gate *gate, struct tare_error *error);
 int tare_module_create(struct tare_device *device, const struct tare_module_source *source,
                        struct tare_module **module, char **log, struct tare_error *error);
+int tare_module_kernels(struct tare_module *module, char *names, size_t size,
+                        struct tare_error *error);
 int tare_kernel_create(struct tare_module *module, const char *name, struct tare_kernel **kernel,
                        struct tare_error *error);
 int tare_kernel_facts(struct tare_kernel *kernel, struct tare_kernel_facts *facts,

@@ -16,7 +16,7 @@ struct carried_kernel {
 
 #define MODULES(X) \
 	X(empty) X(overlap) X(matmul) X(peak_fp32) X(peak_fp64) X(peak_fp16) X(peak_integer) \
-	X(peak_memory) X(peak_local)
+	X(peak_memory) X(peak_local) X(copy)
 
 #define DECLARED(kernel) \
 	extern const char tare_kernel_##kernel##_opencl[], tare_kernel_##kernel##_ptx[]; \
@@ -61,8 +61,13 @@ int tare_kernel_source(const char *name, enum tare_module_format format,
 		source->data = kernel->name;
 		source->bytes = strlen(kernel->name);
 		return 0;
-	case TARE_MODULE_SPIRV:
 	case TARE_MODULE_CUDA_C:
+		// The prelude tells the languages apart.
+		source->data = kernel->opencl;
+		source->bytes = *kernel->opencl_bytes;
+		source->file = kernel->name;
+		return 0;
+	case TARE_MODULE_SPIRV:
 		break;
 	}
 	return tare_fail(error, ENOTSUP, "tare carries no kernels in this format");
@@ -84,6 +89,12 @@ int tare_kernel_build(struct tare_device *device, const char *name, const char *
 	while (i < last && !(device->backend->module_formats >> formats[i] & 1))
 		i++;
 	int status = tare_kernel_source(name, formats[i], &source, error);
+	// Built without clang: the device's own compiler may be there.
+	bool late = status == -ENOTSUP && formats[i] == TARE_MODULE_PTX &&
+	            device->backend->module_formats >> TARE_MODULE_CUDA_C & 1;
+	if (late)
+		status = tare_kernel_source(name, TARE_MODULE_CUDA_C, &source, error);
+	late = late && status == 0;
 	// The simulated device knows entries, not modules.
 	if (formats[i] == TARE_MODULE_NATIVE) {
 		source.data = entry;
@@ -91,6 +102,8 @@ int tare_kernel_build(struct tare_device *device, const char *name, const char *
 	}
 	if (status == 0)
 		status = tare_module_create(device, &source, &built, log, error);
+	if (status < 0 && late)
+		tare_error_prefix(error, "this tare was built without clang, and so without PTX");
 	if (status < 0)
 		return status;
 	status = tare_kernel_create(built, entry, kernel, error);

@@ -16,6 +16,7 @@
 struct context {
 	struct tare_overlap_options options;
 	const char *peaks; // as on the command line
+	bool warns;        // show what the compiler said of a kernel that it took
 };
 
 // The first lines of what the compiler said, before the sentence that names the file.
@@ -47,7 +48,7 @@ static int measure(struct tare_run *run, const void *context, struct tare_error 
 		tare_error_prefix(error, "--peaks");
 	if (status == 0)
 		status = tare_measure_overlap(run, &options, &log, error);
-	if (status == -EINVAL && log)
+	if (log && (status == -EINVAL || ((const struct context *)context)->warns))
 		print_log(log);
 	free(log);
 	return status;
@@ -99,11 +100,11 @@ static int parse_lists(const struct tare_settings *settings, struct tare_overlap
 		return tare_words_refuse("break", settings->breaks, error);
 	if (settings->item_bytes && parse_item_bytes(settings->item_bytes, options, error) < 0)
 		return refuse("item-bytes", error);
-	if (settings->loop && strcmp(settings->loop, "volatile") != 0 &&
-	    strcmp(settings->loop, "register") != 0)
-		return tare_usage(error, "--loop: '%s' is neither register nor volatile",
-		                  settings->loop);
-	options->volatile_loop = settings->loop && strcmp(settings->loop, "volatile") == 0;
+	if (settings->loop && tare_parse_loop(settings->loop, options, error) < 0)
+		return refuse("loop", error);
+	if (settings->groups > UINT32_MAX / 1024)
+		return tare_usage(error, "--groups is too large");
+	options->groups = (uint32_t)settings->groups;
 	return TARE_EXIT_OK;
 }
 
@@ -122,9 +123,11 @@ static int check_kernel(const struct tare_settings *settings, struct tare_error 
 		                  "--%s is about a kernel of yours; name its file with "
 		                  "--kernel",
 		                  kernel_only);
-	if (settings->kernel && (settings->cycles || settings->loop))
+	if (settings->kernel && (settings->cycles || settings->loop || settings->groups))
 		return tare_usage(error, "--%s is about tare's own loop, which --kernel replaces",
-		                  settings->cycles ? "cycles" : "loop");
+		                  settings->cycles ? "cycles"
+		                  : settings->loop ? "loop"
+		                                   : "groups");
 	for (size_t i = 0; i < settings->kernel_arguments.count; i++)
 		if (tare_user_argument_parse(settings->kernel_arguments.at[i], &argument, error) <
 		    0)
@@ -137,7 +140,8 @@ static int check_kernel(const struct tare_settings *settings, struct tare_error 
 
 int tare_command_overlap(const struct tare_settings *settings, struct tare_error *error)
 {
-	struct context context = { .peaks = settings->peaks };
+	struct context context = { .peaks = settings->peaks,
+	                           .warns = settings->verbosity > 0 };
 	struct tare_user_kernel *kernel = &context.options.kernel;
 	int status = parse_lists(settings, &context.options, error);
 

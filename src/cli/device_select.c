@@ -47,11 +47,21 @@ const char *tare_device_script(const char *what)
 	           : NULL;
 }
 
+bool tare_devices_are_several(const char *what)
+{
+	const char *rest;
+
+	if (!what)
+		return false;
+	return strcasecmp(what, "all") == 0 || strchr(what, ',') ||
+	       (backend_of(what, &rest) && rest && strcasecmp(rest, "all") == 0);
+}
+
 int tare_devices_find(const char *what, enum tare_need need, struct tare_result *found,
                       struct tare_error *error)
 {
 	const char *rest;
-	const struct tare_backend *backend = backend_of(what, &rest);
+	const struct tare_backend *backend = what && strchr(what, ',') ? NULL : backend_of(what, &rest);
 	struct tare_devices_options options = {
 		.backend = backend ? backend->name : NULL,
 		.option = tare_device_script(what),
@@ -145,6 +155,33 @@ static int refuse_no_device(const char *what, const struct tare_result *found,
 	return TARE_EXIT_FAILED;
 }
 
+// All that any place of the list means. `cuda:all` means what `cuda` does.
+static int choose_several(const char *what, const struct tare_result *found, bool *chosen,
+                          struct tare_error *error)
+{
+	char list[400];
+
+	for (const char *at = what; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+		size_t length = strcspn(at, ",");
+		bool any = false;
+		snprintf(list, sizeof list, "%.*s", (int)(length < 300 ? length : 300), at);
+		for (size_t i = 0; i < found->device_count; i++) {
+			bool meant = strcasecmp(list, "all") == 0 ||
+			             (list[0] && means(list, &found->devices[i]));
+			chosen[i] = chosen[i] || meant;
+			any = any || meant;
+		}
+		if (any)
+			continue;
+		if (found->device_count == 0)
+			return refuse_no_device(what, found, error);
+		list_devices(found, NULL, list, sizeof list);
+		return tare_usage(error, "there is no device '%.*s'; there is %s", (int)length, at,
+		                  list);
+	}
+	return TARE_EXIT_OK;
+}
+
 int tare_devices_choose(const char *what, const struct tare_result *found, bool *chosen,
                         struct tare_error *error)
 {
@@ -153,6 +190,8 @@ int tare_devices_choose(const char *what, const struct tare_result *found, bool 
 	uint32_t number = 0;
 	bool several = false;
 
+	if (tare_devices_are_several(what))
+		return choose_several(what, found, chosen, error);
 	for (size_t i = 0; i < found->device_count; i++) {
 		chosen[i] = !what || means(what, &found->devices[i]);
 		if (!chosen[i])
@@ -221,10 +260,11 @@ int tare_devices_best(const char *what, enum tare_need need, const struct tare_r
 
 	for (size_t i = 0; i < found->device_count; i++) {
 		const struct tare_device_entry *entry = &found->devices[i];
-		const struct tare_backend *backend = tare_backend_find(entry->backend);
+		const struct tare_backend *backend =
+		    chosen[i] ? tare_backend_find(entry->backend) : NULL;
 		long score;
 
-		if (!chosen[i] || !backend || (!what && is_simulated(entry)))
+		if (!backend || (!what && is_simulated(entry)))
 			continue;
 		if (!can(backend, need)) {
 			unable = entry;

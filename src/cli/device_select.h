@@ -31,5 +31,29 @@ int tare_devices_best(const char *what, enum tare_need need, const struct tare_r
 // Returns 0 or -ENOMEM.
 int tare_device_move(struct tare_result *found, size_t index, struct tare_result *result);
 
+// Whether `what` can mean several devices: "all", "cuda:all", or a list with commas.
+bool tare_devices_are_several(const char *what);
+
+// Devices to be measured one after the other; at[i] is entry i of the document's devices.
+struct tare_selected {
+	char name[48];  // "cuda:0"; scripts of the simulated device count from simulated:0
+	char *script;   // of the simulated device, else NULL; owned
+	uint32_t index; // in its driver
+};
+struct tare_selection {
+	struct tare_selected *at;
+	size_t count;
+};
+
+#define TARE_SELECTION_MOST 64
+
+// Finds what such a `what` means, once a physical device (each under the first API that can measure
+// it, unless the list names others), and adds the devices to result->devices, what is left out and
+// why to its warnings, and what is the same to its conclusions. Nothing is opened. Returns as
+// tare_devices_choose; tare_selection_clear in any case.
+int tare_devices_select(const char *what, enum tare_need need, struct tare_result *result,
+                        struct tare_selection *selection, struct tare_error *error);
+void tare_selection_clear(struct tare_selection *selection);
+
 // What follows "simulated:" in `what` when it is a script and no number, else NULL.
 const char *tare_device_script(const char *what);

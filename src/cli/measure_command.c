@@ -101,14 +101,13 @@ out:
 	return status;
 }
 
-// A seed that nobody chose; the simulated device stays the same each time.
-static uint64_t choose_seed(const struct tare_settings *settings, const struct tare_device *device)
+uint64_t tare_choose_seed(const struct tare_settings *settings, bool simulated)
 {
 	uint64_t seed = 1;
 
 	if (settings->seed_given)
 		return settings->seed;
-	if (strcmp(device->backend->name, "simulated") == 0)
+	if (simulated)
 		return 1;
 	if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
 		seed = (uint64_t)tare_host_now().ns;
@@ -159,6 +158,8 @@ int tare_measure_command(const struct tare_settings *settings, enum tare_need ne
 	struct tare_progress progress;
 	int measured, status;
 
+	if (tare_devices_are_several(settings->device))
+		return tare_measure_several_command(settings, need, measure, context, error);
 	// First: a signal must find the handler that removes half-written files.
 	tare_signals_install(true);
 	status = tare_outputs_open(settings, &outputs, error);
@@ -173,7 +174,8 @@ int tare_measure_command(const struct tare_settings *settings, enum tare_need ne
 		.facts = &session.result->devices[0].facts,
 		.result = session.result,
 		.budget_ns = settings->budget_ns,
-		.seed = choose_seed(settings, session.device),
+		.seed = tare_choose_seed(
+		    settings, strcmp(session.device->backend->name, "simulated") == 0),
 		.progress = tare_progress_update,
 		.progress_context = &progress,
 		.interrupted = &tare_interrupted,

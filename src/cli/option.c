@@ -106,15 +106,18 @@ const struct tare_command tare_commands[TARE_COMMAND_COUNT] = {
 
 const struct tare_option tare_options[] = {
 	{ "device", 'd', TARE_VALUE_DEVICE, "WHAT", MEASURING | BIT(DEVICES),
-	  "which device: number, opencl:0, simulated, part of a name or PCI address",
+	  "which device: number, opencl:0, simulated, part of a name or PCI address; several: all, "
+	  "cuda:all, cuda:0,cuda:1",
 	  "The number is the one that tare devices prints. An API's name alone stands for that API's "
 	  "best device, simulated:SCRIPT for the device that a script describes. The default is "
 	  "$TARE_DEVICE, or else the best device: a GPU before an accelerator before a CPU, seen "
 	  "through CUDA before Level Zero before OpenCL. The simulated device is never chosen "
-	  "unasked.",
+	  "unasked. Several devices are measured one after the other, and bandwidth measures them "
+	  "together as well; --budget is for all of that. all stands for every device once, under "
+	  "the first API that can measure it.",
 	  MEMBER(device), 0 },
 	{ "lines", 'l', TARE_VALUE_TEXT, "A,B,...", BIT(BANDWIDTH),
-	  "which lines to measure (default: all)", NULL, MEMBER(lines), 0, TARE_WORDS_LINES },
+	  "which lines to measure; all for every one (default: most)", NULL, MEMBER(lines), 0, TARE_WORDS_LINES },
 	{ "sizes", 's', TARE_VALUE_SIZES, "FROM..TO", BIT(BANDWIDTH),
 	  "range of sizes, such as 8K..64M (default: 8K..1G)",
 	  "K, M and G are powers of 1024. What does not fit into memory is left out, and said.",
@@ -134,13 +137,14 @@ const struct tare_option tare_options[] = {
 	  "numbers of chunks to try, such as 8,16,32 or 1..256", NULL, MEMBER(chunks), 0 },
 	{ "queues", 0, TARE_VALUE_TEXT, "LIST", BIT(OVERLAP),
 	  "numbers of queues to try, such as 1,2,4 or 1..8", NULL, MEMBER(queues), 0 },
-	{ "loop", 0, TARE_VALUE_TEXT, "register|volatile", BIT(OVERLAP),
+	{ "loop", 0, TARE_VALUE_TEXT, "register|handbook|volatile", BIT(OVERLAP),
 	  "the loop of tare's own kernel (default: register)",
-	  "volatile is the CUDA Handbook's: every turn goes through memory.", MEMBER(loop), 0,
+	  "handbook does what the CUDA Handbook's kernel does as NVIDIA's compiler builds it: an "
+	  "addition a turn, in a register. volatile: every turn goes through memory.", MEMBER(loop), 0,
 	  TARE_WORDS_LOOPS },
 	{ "break", 0, TARE_VALUE_TEXT, "A,B,...", BIT(OVERLAP),
-	  "which breaks of concurrency to try: default-queue, blocking, pageable, allocation, all, "
-	  "none (default: all)",
+	  "which breaks of concurrency to try: default-queue, blocking, pageable, allocation, "
+	  "lazy-loading, all, none (default: all)",
 	  NULL, MEMBER(breaks), 0, TARE_WORDS_BREAKS },
 	{ "kernel", 'k', TARE_VALUE_FILE, "FILE", BIT(OVERLAP),
 	  "your own kernel instead of tare's loop; see KERNELS", NULL, MEMBER(kernel), 0 },
@@ -156,6 +160,9 @@ const struct tare_option tare_options[] = {
 	{ "group", 0, TARE_VALUE_COUNT, "ITEMS", BIT(OVERLAP),
 	  "work-items of a work-group of your kernel (default: what it prefers)", NULL,
 	  MEMBER(group_size), 0 },
+	{ "groups", 0, TARE_VALUE_COUNT, "N", BIT(OVERLAP),
+	  "work-groups of a launch of tare's own kernel, at most; few under-fill the device",
+	  NULL, MEMBER(groups), 0 },
 	{ "build-options", 0, TARE_VALUE_TEXT, "TEXT", BIT(OVERLAP),
 	  "options for building your kernel, in the API's own words", NULL, MEMBER(build_options), 0 },
 	{ "peaks", 0, TARE_VALUE_TEXT, "FILE|none", BIT(MATMUL) | BIT(OVERLAP),

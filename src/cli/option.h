@@ -118,7 +118,7 @@ struct tare_settings {
 	const char *bytes, *cycles, *chunks, *queues, *breaks, *loop; // of overlap
 	const char *kernel, *entry, *build_options, *item_bytes;
 	struct tare_texts kernel_arguments;
-	uint64_t align, group_size; // 0: not said
+	uint64_t align, group_size, groups; // 0: not said
 	const char *output;           // of record: the trace's folder
 	int force, strict;            // 1 when asked for
 	uint64_t max_bytes;           // of a recorded process's file; 0: not said

@@ -5,7 +5,7 @@
 #include "cli/suggest.h"
 #include "measure/bandwidth.h"
 #include "measure/matmul.h"
-#include "measure/pipeline.h"
+#include "measure/overlap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +55,8 @@ void tare_words_write(enum tare_words words, const char *separator, FILE *file)
 		put(&writer, "none");
 		break;
 	case TARE_WORDS_LOOPS:
-		put(&writer, "register");
-		put(&writer, "volatile");
+		for (int i = 0; i < TARE_LOOP_COUNT; i++)
+			put(&writer, tare_loop_name((enum tare_loop)i));
 		break;
 	case TARE_WORDS_PEAKS:
 		put(&writer, "none");

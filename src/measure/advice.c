@@ -123,6 +123,22 @@ static int advise_first_touch(struct bandwidth *bandwidth)
 	return 0;
 }
 
+static int advise_prefetch(struct bandwidth *bandwidth)
+{
+	struct comparison c;
+	char text[TARE_UNIT_TEXT];
+
+	if (!compare_lines(bandwidth->run->result, TARE_LINE_SHARED_FAULT,
+	                   TARE_LINE_SHARED_PREFETCH, "host", &c) ||
+	    c.ratio > 0.8)
+		return 0;
+	return tare_result_warn(bandwidth->run->result, "prefetch-faster",
+	                        "prefetch shared memory before the kernel that reads it",
+	                        "shared memory that moves when it is touched reaches %.0f %% of "
+	                        "prefetched (%s)",
+	                        100 * c.ratio, tare_format_bytes(c.bytes, text));
+}
+
 static int advise_rectangles(struct bandwidth *bandwidth)
 {
 	static const enum tare_line pairs[][2] = {
@@ -204,6 +220,8 @@ int bandwidth_add_advice(struct bandwidth *bandwidth)
 		status = advise_alignment(bandwidth);
 	if (status == 0)
 		status = advise_first_touch(bandwidth);
+	if (status == 0)
+		status = advise_prefetch(bandwidth);
 	if (status == 0)
 		status = advise_rectangles(bandwidth);
 	return status < 0 ? status : advise_both(bandwidth);

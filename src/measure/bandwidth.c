@@ -15,7 +15,7 @@
 #define SIZES_MAX 160
 // A copy of so many bytes gets twice the share of a small one.
 #define WEIGHT_BYTES (UINT64_C(64) << 20)
-#define BOTH_LINES (7u << TARE_LINE_BOTH_TO_DEVICE)
+#define BOTH_LINES (UINT64_C(7) << TARE_LINE_BOTH_TO_DEVICE)
 
 struct sizes {
 	uint64_t at[SIZES_MAX];
@@ -56,13 +56,13 @@ static struct sizes all_sizes(const struct bandwidth *bandwidth)
 	return sizes;
 }
 
-// Fewer for the lines that answer a question of kind, not of size.
-static struct sizes few_sizes(const struct bandwidth *bandwidth, bool rectangle, bool ends)
+// Fewer for the lines that answer a question of kind, not of size. row_bytes: of rectangles, else 0.
+static struct sizes few_sizes(const struct bandwidth *bandwidth, uint64_t row_bytes, bool ends)
 {
 	struct sizes sizes = { 0 };
 	struct bandwidth half = *bandwidth;
 
-	if (rectangle)
+	if (row_bytes)
 		half.to_bytes /= 2; // the host's side spans twice the bytes
 	for (uint64_t bytes = UINT64_C(64) << 10; bytes <= UINT64_C(256) << 20; bytes *= 16)
 		add_size(&sizes, &half, bytes);
@@ -70,8 +70,8 @@ static struct sizes few_sizes(const struct bandwidth *bandwidth, bool rectangle,
 		add_size(&sizes, &half, half.from_bytes);
 		add_size(&sizes, &half, half.to_bytes);
 	}
-	for (size_t i = 0; rectangle && i < sizes.count; i++)
-		if (sizes.at[i] % BANDWIDTH_ROW_BYTES)
+	for (size_t i = 0; row_bytes && i < sizes.count; i++)
+		if (sizes.at[i] % row_bytes)
 			sizes.at[i--] = sizes.at[--sizes.count];
 	qsort(sizes.at, sizes.count, sizeof sizes.at[0], compare);
 	return sizes;
@@ -80,10 +80,15 @@ static struct sizes few_sizes(const struct bandwidth *bandwidth, bool rectangle,
 static struct sizes sizes_of(const struct bandwidth *bandwidth, enum tare_line line)
 {
 	const char *group = tare_lines[line].group;
+	uint64_t row_bytes = 0;
 
 	if (strcmp(group, "copy") == 0)
 		return all_sizes(bandwidth);
-	return few_sizes(bandwidth, strcmp(group, "rectangle") == 0, strcmp(group, "map") == 0);
+	if (line == TARE_LINE_NARROW_TO_DEVICE || line == TARE_LINE_NARROW_TO_HOST)
+		row_bytes = BANDWIDTH_NARROW_BYTES;
+	else if (strcmp(group, "rectangle") == 0)
+		row_bytes = BANDWIDTH_ROW_BYTES;
+	return few_sizes(bandwidth, row_bytes, strcmp(group, "map") == 0);
 }
 
 // ---- what the budget allows
@@ -170,12 +175,13 @@ static int bound_by_budget(struct bandwidth *bandwidth)
 }
 
 // The six lines of copies are what is asked for most; and a large copy takes so long that an even
-// share of the budget would end after a few.
+// share of the budget would end after a few. Pageable ones are slower, and vary more.
 static double weight_of(const struct transfer *transfer)
 {
 	if (strcmp(tare_lines[transfer->line].group, "copy") != 0)
 		return 1;
-	return 2 + 2 * (double)transfer->bytes / (double)WEIGHT_BYTES;
+	return (tare_lines[transfer->line].host_is_main ? 2 : 1) *
+	       (2 + 2 * (double)transfer->bytes / (double)WEIGHT_BYTES);
 }
 
 static int plan_one(struct transfer *transfer, struct tare_measurement *measurement)
@@ -193,6 +199,12 @@ static int plan_one(struct transfer *transfer, struct tare_measurement *measurem
 		return transfer_plan_map(transfer, measurement);
 	if (strcmp(group, "rectangle") == 0)
 		return transfer_plan_rectangle(transfer, measurement);
+	if (strcmp(group, "host-memory") == 0)
+		return transfer_plan_host_memory(transfer, measurement);
+	if (strcmp(group, "kernel") == 0)
+		return transfer_plan_kernel(transfer, measurement);
+	if (strcmp(group, "shared") == 0)
+		return transfer_plan_shared(transfer, measurement);
 	if (strcmp(group, "first-touch") == 0)
 		return transfer_plan_first_touch(transfer, measurement);
 	return transfer_plan_copy(transfer, measurement);
@@ -207,8 +219,12 @@ static int add_sizeless(struct bandwidth *bandwidth, enum tare_line line)
 	if (!cell || tare_labels_set_text(&cell->labels, "line", tare_lines[line].name) < 0)
 		return -ENOMEM;
 	return tare_cell_set_absent(cell,
-	                            "needs a size that is a multiple of 4 KB and at most half of "
-	                            "the largest buffer");
+	                            "needs a size that is a multiple of %s and at most half of "
+	                            "the largest buffer",
+	                            line == TARE_LINE_NARROW_TO_DEVICE ||
+	                                    line == TARE_LINE_NARROW_TO_HOST
+	                                ? "256 B"
+	                                : "4 KB");
 }
 
 struct plan {
@@ -227,9 +243,9 @@ static int make_plan(struct bandwidth *bandwidth, struct plan *plan)
 		return -ENOMEM;
 	for (int line = 0; line < TARE_LINE_COUNT; line++) {
 		struct sizes sizes;
-		// The three lines of both ways are one measurement.
-		if (!(bandwidth->lines >> line & 1) || line == TARE_LINE_BOTH_TO_HOST ||
-		    line == TARE_LINE_BOTH_TOTAL)
+		// The three lines of both ways are one measurement, the two within the device too.
+		if (!BANDWIDTH_HAS(bandwidth->lines, line) || line == TARE_LINE_DEVICE_TWICE ||
+		    line == TARE_LINE_BOTH_TO_HOST || line == TARE_LINE_BOTH_TOTAL)
 			continue;
 		sizes = sizes_of(bandwidth, (enum tare_line)line);
 		if (sizes.count == 0 && add_sizeless(bandwidth, (enum tare_line)line) < 0)
@@ -258,7 +274,7 @@ static void free_plan(struct plan *plan)
 static int add_parameters(const struct bandwidth *bandwidth)
 {
 	struct tare_labels *parameters = &bandwidth->run->result->parameters;
-	char names[512] = "";
+	char names[1024] = "";
 	size_t used = 0;
 
 	for (int i = 0; i < TARE_LINE_COUNT && used < sizeof names; i++)
@@ -318,6 +334,16 @@ static int fail_if_wrong(const struct tare_result *result, struct tare_error *er
 	             : 0;
 }
 
+static uint64_t usual_lines(void)
+{
+	uint64_t lines = 0;
+
+	for (int line = 0; line < TARE_LINE_COUNT; line++)
+		if (!tare_lines[line].extra)
+			lines |= UINT64_C(1) << line;
+	return lines;
+}
+
 int tare_measure_bandwidth(struct tare_run *run, const struct tare_bandwidth_options *options,
                            struct tare_error *error)
 {
@@ -334,7 +360,9 @@ int tare_measure_bandwidth(struct tare_run *run, const struct tare_bandwidth_opt
 	if (status < 0)
 		return status;
 	if (bandwidth.lines == 0)
-		bandwidth.lines = (UINT32_C(1) << TARE_LINE_COUNT) - 1;
+		bandwidth.lines = usual_lines();
+	if (BANDWIDTH_HAS(bandwidth.lines, TARE_LINE_DEVICE_TWICE))
+		bandwidth.lines |= UINT64_C(1) << TARE_LINE_DEVICE_TO_DEVICE;
 	if (bandwidth.lines & BOTH_LINES)
 		bandwidth.lines |= BOTH_LINES;
 	status = tare_bench_open(run, FIT_NS, &bandwidth.bench, error);
@@ -342,12 +370,16 @@ int tare_measure_bandwidth(struct tare_run *run, const struct tare_bandwidth_opt
 		status = tare_fail(error, ENOMEM, "out of memory");
 	if (status == 0)
 		status = bandwidth_open_buffers(&bandwidth, error);
+	if (status == 0)
+		status = bandwidth_open_kernel(&bandwidth, error);
 	tare_run_restart(run);
 	if (status == 0)
 		status = measure(&bandwidth, error);
 	if (status == -ENODEV || status == -ETIMEDOUT)
 		tare_device_abandon(run->device);
 	bandwidth_close_buffers(&bandwidth);
+	tare_kernel_free(bandwidth.kernel);
+	tare_module_free(bandwidth.module);
 	tare_bench_close(&bandwidth.bench);
 	if (status == 0)
 		status = fail_if_wrong(run->result, error);

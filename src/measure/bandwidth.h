@@ -15,13 +15,30 @@ enum tare_line {
 	TARE_LINE_DEVICE_TO_DEVICE,
 	TARE_LINE_HOST_TO_DEVICE,
 	TARE_LINE_DEVICE_TO_HOST,
+	TARE_LINE_DEVICE_TWICE, // a figure of device to device's own copies
 	TARE_LINE_BOTH_TO_DEVICE,
 	TARE_LINE_BOTH_TO_HOST,
 	TARE_LINE_BOTH_TOTAL,
+	TARE_LINE_COMBINED_TO_DEVICE,
+	TARE_LINE_REGISTERED_TO_DEVICE,
+	TARE_LINE_DEVICE_TO_REGISTERED,
+	TARE_LINE_KERNEL_TO_DEVICE,
+	TARE_LINE_KERNEL_TO_HOST,
+	TARE_LINE_KERNEL_ON_DEVICE,
+	TARE_LINE_SHARED_FAULT,
+	TARE_LINE_SHARED_PREFETCH,
+	TARE_LINE_SHARED_RESIDENT,
+	TARE_LINE_SHARED_READ_MOSTLY,
+	TARE_LINE_SHARED_PREFER_DEVICE,
+	TARE_LINE_SHARED_PREFER_HOST,
+	TARE_LINE_SHARED_BACK_FAULT,
+	TARE_LINE_SHARED_BACK_PREFETCH,
 	TARE_LINE_MAP_READ,
 	TARE_LINE_UNMAP_WRITTEN,
 	TARE_LINE_RECTANGLE_TO_DEVICE,
 	TARE_LINE_RECTANGLE_TO_HOST,
+	TARE_LINE_NARROW_TO_DEVICE,
+	TARE_LINE_NARROW_TO_HOST,
 	TARE_LINE_UNALIGNED_1,
 	TARE_LINE_UNALIGNED_64,
 	TARE_LINE_UNALIGNED_4096,
@@ -32,22 +49,23 @@ enum tare_line {
 
 struct tare_line_row {
 	const char *name;  // "host-to-device": the word in --lines and the label `line`
-	const char *group; // "copy", "both", "map", "rectangle", "unaligned", "first-touch"
+	const char *group; // "copy", "both", "map", ...; the lines of one stand together
 	const char *title; // "host → device (pinned)"
 	const char *note;  // what a reader of its figure should know; may be NULL
 	bool host_is_main; // the figure of this line is the host's time; else the device's
+	bool extra;        // only measured when asked for
 };
 
 extern const struct tare_line_row tare_lines[TARE_LINE_COUNT];
 
 // Parses "host-to-device,both,map" (names of lines or of groups, or "all") into bits
-// (1 << enum tare_line). Returns 0, or -EINVAL with a sentence that names the word and the names
-// there are.
-int tare_parse_lines(const char *text, uint32_t *lines, struct tare_error *error);
+// (UINT64_C(1) << enum tare_line). Returns 0, or -EINVAL with a sentence that names the word and the
+// names there are.
+int tare_parse_lines(const char *text, uint64_t *lines, struct tare_error *error);
 
 struct tare_bandwidth_options {
 	uint64_t from_bytes, to_bytes; // 0, 0: 8 KB to 1 GB
-	uint32_t lines;                // bits of enum tare_line; 0: all
+	uint64_t lines;                // bits of enum tare_line; 0: all that are not `extra`
 	bool coarse;                   // powers of four only: a quick look
 };
 

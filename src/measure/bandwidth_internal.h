@@ -7,6 +7,8 @@
 // Bytes that a host buffer has beyond the largest size, for copies at an offset.
 #define BANDWIDTH_SLACK UINT64_C(8192)
 #define BANDWIDTH_ROW_BYTES UINT64_C(4096) // of a rectangle
+#define BANDWIDTH_NARROW_BYTES UINT64_C(256)
+#define BANDWIDTH_HAS(lines, line) ((lines) >> (line) & 1)
 
 // Buffers that all lines and sizes share. A source holds the pattern and is never written again.
 enum buffer {
@@ -25,8 +27,11 @@ struct bandwidth {
 	struct tare_run *run;
 	struct tare_bench bench;
 	uint64_t from_bytes, to_bytes; // as bounded
-	uint32_t lines;
+	uint64_t lines;
 	bool coarse;
+	struct tare_module *module;
+	struct tare_kernel *kernel; // copies; NULL: no_kernel says why
+	char no_kernel[320];
 	struct tare_memory *buffers[BUFFER_COUNT];
 	char no_buffer[BUFFER_COUNT][320]; // why there is none
 };
@@ -36,12 +41,15 @@ struct transfer {
 	struct bandwidth *bandwidth;
 	enum tare_line line;
 	uint64_t bytes;
-	struct tare_operation operation; // TARE_OPERATION_COPY or _RECTANGLE
+	// A copy, a rectangle or a launch; a launch has source and destination as well, for whoever
+	// poisons and verifies.
+	struct tare_operation operation;
+	struct tare_argument arguments[3]; // of a launch
 	enum buffer source, sink;
 	uint64_t offset;           // of the host pointer
 	uint32_t batch;            // copies in a device figure's sample
 	bool apart;                // host and device figure come from copies of their own
-	struct tare_memory *fresh; // first touch: the newest destination
+	struct tare_memory *fresh; // this measurement's own; first touch: the newest destination
 	uint32_t copies[2];        // both ways: in a sample, to the device and to the host
 	size_t samples;            // taken
 };
@@ -69,6 +77,35 @@ int transfer_plan_rectangle(struct transfer *transfer, struct tare_measurement *
 int transfer_plan_first_touch(struct transfer *transfer, struct tare_measurement *measurement);
 int transfer_plan_both(struct transfer *transfer, struct tare_measurement *measurement);
 int transfer_plan_map(struct transfer *transfer, struct tare_measurement *measurement);
+int transfer_plan_host_memory(struct transfer *transfer, struct tare_measurement *measurement);
+int transfer_plan_kernel(struct transfer *transfer, struct tare_measurement *measurement);
+int transfer_plan_shared(struct transfer *transfer, struct tare_measurement *measurement);
+
+// ---- what they share (transfer.c)
+// Both figures, the line's own first.
+int transfer_add_figures(struct transfer *transfer, struct tare_measurement *measurement,
+                         const char *device_method, const char *host_method);
+// Tries transfer->operation once with a limit on both queues, poisons its destination and finds how
+// many of it a device sample needs.
+int transfer_prepare(struct transfer *transfer, struct tare_measurement *measurement,
+                     struct tare_error *error);
+// Times transfer->operation on both clocks.
+int transfer_sample(struct tare_measurement *measurement, int64_t *values,
+                    struct tare_error *error);
+// Compares the destination of transfer->operation with the pattern and frees transfer->fresh.
+int transfer_end(struct tare_measurement *measurement, enum tare_verified *verified,
+                 struct tare_error *error);
+// Says in the device's figures that there are no stamps, where there are none.
+void transfer_mark_unstamped(struct transfer *transfer, struct tare_measurement *measurement);
+// Makes transfer->fresh: memory of this kind and the transfer's size, which holds the pattern if
+// `filled`.
+int transfer_make(struct transfer *transfer, enum tare_memory_kind kind, bool filled,
+                  struct tare_error *error);
+// The launch that copies, with transfer->arguments.
+struct tare_operation transfer_launch(struct transfer *transfer, struct tare_span source,
+                                      struct tare_span destination);
+// Builds the kernel that copies, if a line needs it. -ENODEV, -ETIMEDOUT; else no_kernel tells.
+int bandwidth_open_kernel(struct bandwidth *bandwidth, struct tare_error *error);
 // Adds a figure labelled with `line` and the size. work: bytes of one sample's time.
 struct tare_figure *transfer_figure(struct transfer *transfer, struct tare_measurement *measurement,
                                     enum tare_line line, const char *source, double work,

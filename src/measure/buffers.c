@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// Which buffers a line needs besides HEAP_SOURCE and HEAP_SINK.
+// Which buffers a line needs besides HEAP_SOURCE and HEAP_SINK; what others it needs it makes itself,
+// for the time of each measurement.
 static uint32_t needs(enum tare_line line)
 {
 	switch (line) {
@@ -23,18 +24,35 @@ static uint32_t needs(enum tare_line line)
 	case TARE_LINE_UNALIGNED_64:
 	case TARE_LINE_UNALIGNED_4096:
 	case TARE_LINE_UNMAP_WRITTEN:
+	case TARE_LINE_COMBINED_TO_DEVICE:
+	case TARE_LINE_REGISTERED_TO_DEVICE:
+	case TARE_LINE_KERNEL_TO_DEVICE:
+	case TARE_LINE_SHARED_FAULT:
+	case TARE_LINE_SHARED_PREFETCH:
+	case TARE_LINE_SHARED_RESIDENT:
+	case TARE_LINE_SHARED_READ_MOSTLY:
+	case TARE_LINE_SHARED_PREFER_DEVICE:
+	case TARE_LINE_SHARED_PREFER_HOST:
 		return 1u << DEVICE_SINK;
 	case TARE_LINE_DEVICE_TO_HEAP:
 	case TARE_LINE_MAP_READ:
 	case TARE_LINE_FIRST_TOUCH_HEAP:
+	case TARE_LINE_DEVICE_TO_REGISTERED:
+	case TARE_LINE_KERNEL_TO_HOST:
+	case TARE_LINE_SHARED_BACK_FAULT:
+	case TARE_LINE_SHARED_BACK_PREFETCH:
 		return 1u << DEVICE_SOURCE;
 	case TARE_LINE_DEVICE_TO_DEVICE:
+	case TARE_LINE_DEVICE_TWICE:
+	case TARE_LINE_KERNEL_ON_DEVICE:
 		return 1u << DEVICE_SOURCE | 1u << DEVICE_SINK;
 	case TARE_LINE_HOST_TO_DEVICE:
 	case TARE_LINE_RECTANGLE_TO_DEVICE:
+	case TARE_LINE_NARROW_TO_DEVICE:
 		return 1u << HOST_SOURCE | 1u << DEVICE_SINK;
 	case TARE_LINE_DEVICE_TO_HOST:
 	case TARE_LINE_RECTANGLE_TO_HOST:
+	case TARE_LINE_NARROW_TO_HOST:
 		return 1u << DEVICE_SOURCE | 1u << HOST_SINK;
 	default:
 		return 1u << HOST_SOURCE | 1u << DEVICE_SINK | 1u << DEVICE_SOURCE |
@@ -42,7 +60,7 @@ static uint32_t needs(enum tare_line line)
 	}
 }
 
-static uint32_t all_needs(uint32_t lines)
+static uint32_t all_needs(uint64_t lines)
 {
 	uint32_t buffers = 1u << HEAP_SOURCE | 1u << HEAP_SINK;
 
@@ -105,8 +123,9 @@ static struct bound find_bound(const struct bandwidth *bandwidth, uint32_t buffe
 	for (int i = 0; i < BUFFER_COUNT; i++)
 		if (buffers >> i & 1)
 			(i >= DEVICE_SOURCE ? &on_device : &on_host)[0]++;
-	on_host++; // the fresh one of first touch
-	on_device += (bandwidth->lines >> TARE_LINE_FIRST_TOUCH_SHARED & 1);
+	// What a measurement makes for itself.
+	on_host++;
+	on_device += BANDWIDTH_HAS(bandwidth->lines, TARE_LINE_FIRST_TOUCH_SHARED);
 	lower(&bound, fact_count(run, TARE_FACT_MEMORY_MAX_ALLOCATION),
 	      "the device allocates no more at once");
 	if (on_device && total) {

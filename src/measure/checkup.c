@@ -21,8 +21,10 @@
 
 static int measure_latency(struct checkup *checkup, struct tare_run *run, struct tare_error *error)
 {
+	static const struct tare_latency_options options = { .coarse = true };
+
 	(void)checkup;
-	return tare_measure_latency(run, NULL, error);
+	return tare_measure_latency(run, &options, error);
 }
 
 static int measure_bandwidth(struct checkup *checkup, struct tare_run *run,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the parts of a checkup one after the other, each on a run of its own.
 #include "measure/checkup_internal.h"
+#include "measure/telemetry.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -189,6 +190,8 @@ static int sum_up(struct checkup *checkup, int status, struct tare_error *error)
 	struct tare_result *result = checkup->run->result;
 	int summed = copy_clock(result);
 
+	if (summed == 0)
+		summed = tare_telemetry_join(result);
 	if (summed == 0)
 		summed = checkup_conclude(result, &checkup->peaks);
 	if (summed == 0 && tare_run_is_partial(checkup->run, status))

@@ -107,7 +107,8 @@ static const char *action_for(const char *backend, int status)
 		return status == -ENOENT
 		           ? "install ocl-icd-libopencl1, and the device's driver"
 		           : "install the device's driver; for the CPU, pocl-opencl-icd";
-	if (strcmp(backend, "cuda") == 0)
+	// A driver library that does not start says itself what to do.
+	if (strcmp(backend, "cuda") == 0 && status == -ENOENT)
 		return "install NVIDIA's driver (libcuda.so.1), where there is an NVIDIA device";
 	if (strcmp(backend, "levelzero") == 0)
 		return status == -ENOENT ? "install libze1 and the device's driver"

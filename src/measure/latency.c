@@ -25,8 +25,23 @@ static const struct latency_row rows[] = {
 	{ "launch", "launch, gated", ROW(gated), .needs_kernel = true, .needs_stamps = true,
 	  .needs_gate = true },
 	{ "launch", "launch to start", ROW(to_start), .needs_kernel = true, .needs_stamps = true },
+	{ "queue", "launch over 1 queue", ROW(spread),
+	  .extra = true, .needs_kernel = true, .nodes = 1 },
+	{ "queue", "launch over 2 queues", ROW(spread),
+	  .extra = true, .needs_kernel = true, .nodes = 2 },
+	{ "queue", "launch over 4 queues", ROW(spread),
+	  .extra = true, .needs_kernel = true, .nodes = 4 },
+	{ "queue", "launch over 8 queues", ROW(spread), .extra = true, .needs_kernel = true,
+	  .nodes = LATENCY_QUEUES },
+	{ "queue", "legacy default queue", ROW(default), .extra = true, .needs_kernel = true,
+	  .order = TARE_QUEUE_LEGACY_DEFAULT },
+	{ "queue", "thread's default queue", ROW(default), .extra = true, .needs_kernel = true,
+	  .order = TARE_QUEUE_THREAD_DEFAULT },
+	{ "queue", "create a queue", ROW(create), .extra = true },
 	{ "graph", "graph of one", ROW(graph), .needs_kernel = true, .nodes = 1 },
 	{ "graph", "graph of many", ROW(graph), .needs_kernel = true },
+	{ "graph", "graph, by its nodes", ROW(nodes),
+	  .extra = true, .needs_kernel = true, .needs_stamps = true },
 	{ "synchronise", "finish", ROW(finish) },
 	{ "synchronise", "wait for an event", ROW(wait) },
 	{ "copy", "1 byte, pinned to device", ROW(copy), .kind = TARE_MEMORY_PINNED,
@@ -35,10 +50,18 @@ static const struct latency_row rows[] = {
 	{ "copy", "1 byte, pageable to device", ROW(copy), .kind = TARE_MEMORY_PAGEABLE,
 	  .to_device = true },
 	{ "copy", "1 byte, device to pageable", ROW(copy), .kind = TARE_MEMORY_PAGEABLE },
+	{ "copy", "1 byte in a row, pinned to device", ROW(copies),
+	  .extra = true, .kind = TARE_MEMORY_PINNED,
+	  .to_device = true },
+	{ "copy", "1 byte in a row, device to pinned", ROW(copies),
+	  .extra = true, .kind = TARE_MEMORY_PINNED },
 	{ "event", "event record", ROW(record) },
 	{ "event", "event query", ROW(query) },
 	{ "event", "wait across queues", ROW(across), .needs_stamps = true, .needs_second = true },
 	{ "event", "callback", ROW(callback) },
+	{ "host call", "host call", ROW(call), .extra = true },
+	{ "host call", "host call and kernel", ROW(call_kernel),
+	  .extra = true, .needs_kernel = true },
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
@@ -105,26 +128,39 @@ static int end_row(struct tare_measurement *measurement, enum tare_verified *ver
 	(void)error;
 	tare_graph_free(task->graph);
 	tare_event_free(task->event);
+	for (size_t i = 0; i < LATENCY_CALLS; i++)
+		tare_event_free(task->events[i]);
+	for (size_t i = 0; i < LATENCY_QUEUES; i++)
+		tare_queue_free(task->queues[i]);
+	free(task->calls);
 	tare_memory_free(task->host);
 	tare_memory_free(task->device);
 	task->graph = NULL;
 	task->event = NULL;
 	task->host = task->device = NULL;
+	task->calls = NULL;
+	memset(task->events, 0, sizeof task->events);
+	memset(task->queues, 0, sizeof task->queues);
 	return 0;
 }
 
+// *count: how many there are to measure.
 static int plan(struct latency *latency, struct latency_task *tasks,
-                struct tare_measurement *measurements)
+                struct tare_measurement *measurements, size_t *count)
 {
 	for (size_t i = 0; i < ROWS; i++) {
-		struct tare_measurement *measurement = &measurements[i];
-		tasks[i] = (struct latency_task){ .latency = latency, .row = &rows[i], .batch = 1 };
+		struct latency_task *task = &tasks[*count];
+		struct tare_measurement *measurement = &measurements[*count];
+		if (latency->coarse && rows[i].extra)
+			continue;
+		++*count;
+		*task = (struct latency_task){ .latency = latency, .row = &rows[i], .batch = 1 };
 		snprintf(measurement->title, sizeof measurement->title, "%s", rows[i].title);
 		measurement->begin = begin_row;
 		measurement->sample = rows[i].sample;
 		measurement->end = end_row;
-		measurement->context = &tasks[i];
-		if (rows[i].plan(&tasks[i], measurement) < 0)
+		measurement->context = task;
+		if (rows[i].plan(task, measurement) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -164,17 +200,17 @@ static int measure(struct latency *latency, struct tare_error *error)
 {
 	struct tare_measurement *measurements = calloc(ROWS, sizeof *measurements);
 	struct latency_task *tasks = calloc(ROWS, sizeof *tasks);
-	size_t mapping = 0;
+	size_t mapping = 0, count = 0;
 	int status = -ENOMEM;
 
 	if (measurements && tasks)
 		status = latency_add_mapping(latency, &mapping);
 	if (status == 0)
-		status = plan(latency, tasks, measurements);
+		status = plan(latency, tasks, measurements, &count);
 	if (status < 0)
 		tare_fail(error, -status, "out of memory");
 	else
-		status = tare_run_measure(latency->run, measurements, ROWS, error);
+		status = tare_run_measure(latency->run, measurements, count, error);
 	if (latency->floor_ps > 0)
 		latency->run->result->clock.floor_ns = (int64_t)(latency->floor_ps / 1000 + 0.999);
 	if (status != -ENOMEM)
@@ -189,7 +225,7 @@ static int measure(struct latency *latency, struct tare_error *error)
 int tare_measure_latency(struct tare_run *run, const struct tare_latency_options *options,
                          struct tare_error *error)
 {
-	struct latency latency = { .run = run };
+	struct latency latency = { .run = run, .coarse = options && options->coarse };
 	int status = tare_run_begin(run, TARE_LATENCY_BUDGET_NS, error);
 
 	if (status == 0)

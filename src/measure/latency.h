@@ -7,10 +7,11 @@
 
 struct tare_latency_options {
 	uint32_t batch; // launches in a row where many are timed at once; 0: 256
+	bool coarse;    // a quick look: no several or default queues, nodes, rows of copies, host calls
 };
 
 // Fills run->result with cells labelled `group` ("clock", "launch", "synchronise", "copy",
-// "event", "graph") and `what`, plots and warnings. Where the device or its API lacks an ability,
-// the cell says so. Returns as tare_run_measure.
+// "event", "graph", "queue", "host call") and `what`, plots and warnings. Where the device or its
+// API lacks an ability, the cell says so. Returns as tare_run_measure.
 int tare_measure_latency(struct tare_run *run, const struct tare_latency_options *options,
                          struct tare_error *error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a copy of one byte costs: a transfer's fixed part.
+// What a copy of one byte costs, alone and in a row: a transfer's fixed part.
 #include "backend/call.h"
 #include "measure/latency_internal.h"
 
@@ -62,20 +62,27 @@ static int calibrate(struct latency_task *task, struct tare_measurement *measure
 	return 0;
 }
 
+static int make_memories(struct latency_task *task, struct tare_error *error)
+{
+	struct tare_device *device = task->latency->bench.device;
+	int status = tare_memory_create(device, task->row->kind, BYTES, &task->host, error);
+
+	if (status == 0)
+		status = tare_memory_create(device, TARE_MEMORY_DEVICE, BYTES, &task->device, error);
+	if (status == 0 && task->host->host)
+		memset(task->host->host, 0x5a, BYTES);
+	return status;
+}
+
 int latency_begin_copy(struct tare_measurement *measurement, struct tare_error *error)
 {
 	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
 	struct tare_operation copy;
-	int status = tare_memory_create(bench->device, task->row->kind, BYTES, &task->host, error);
+	int status = make_memories(task, error);
 
-	if (status == 0)
-		status = tare_memory_create(bench->device, TARE_MEMORY_DEVICE, BYTES, &task->device,
-		                            error);
 	if (status < 0)
 		return status;
-	if (task->host->host)
-		memset(task->host->host, 0x5a, BYTES);
 	if (!bench->stamped)
 		snprintf(measurement->figures[1].absent, sizeof measurement->figures[1].absent,
 		         "%s", bench->unstamped);
@@ -101,4 +108,62 @@ int latency_sample_copy(struct tare_measurement *measurement, int64_t *values,
 	if (status < 0 || !bench->stamped)
 		return status;
 	return tare_bench_batch_ps(bench, &copy, task->batch, &values[1], error);
+}
+
+// ---- in a row, not waited for
+
+int latency_plan_copies(struct latency_task *task, struct tare_measurement *measurement)
+{
+	bool to_device = task->row->to_device;
+
+	task->batch = task->latency->batch;
+	return latency_figure(task, measurement,
+	                      to_device ? "1 B copies to device, then wait"
+	                                : "1 B copies to pinned, then wait",
+	                      "host", task->batch,
+	                      "copies of 1 byte in a row, then finish: host time of the whole, per "
+	                      "copy") &&
+	               latency_figure(task, measurement,
+	                              to_device ? "1 B copies to device, issue only"
+	                                        : "1 B copies to pinned, issue only",
+	                              "host", task->batch,
+	                              "the same copies: host time until the last has been issued, "
+	                              "per copy")
+	           ? 0
+	           : -ENOMEM;
+}
+
+int latency_begin_copies(struct tare_measurement *measurement, struct tare_error *error)
+{
+	struct latency_task *task = measurement->context;
+	struct tare_operation copy;
+	int status = make_memories(task, error);
+
+	if (status < 0)
+		return status;
+	copy = copy_of(task);
+	copy.blocking = false;
+	return tare_bench_run(task->latency->bench.plain, &copy, error);
+}
+
+int latency_sample_copies(struct tare_measurement *measurement, int64_t *values,
+                          struct tare_error *error)
+{
+	struct latency_task *task = measurement->context;
+	struct tare_bench *bench = &task->latency->bench;
+	struct tare_operation copy = copy_of(task);
+	struct tare_host_time begin = tare_device_now(bench->device), issued;
+	int status = 0;
+
+	copy.blocking = false;
+	for (uint32_t i = 0; status == 0 && i < task->batch; i++)
+		status = tare_append(bench->plain, &copy, NULL, error);
+	if (status == 0)
+		status = tare_submit(bench->plain, error);
+	issued = tare_device_now(bench->device);
+	if (status == 0)
+		status = tare_finish(bench->plain, TARE_LIMIT_NATIVE, error);
+	values[0] = latency_ps(begin, tare_device_now(bench->device), task->batch);
+	values[1] = latency_ps(begin, issued, task->batch);
+	return status;
 }

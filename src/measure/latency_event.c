@@ -9,13 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CALLS 16
 #define RECORDS 64
 #define CALLBACK_LIMIT_NS INT64_C(1000000000)
 
 static const struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
 
-// One call of the API that is timed CALLS times in a row; 0 or positive on success.
+// One call of the API that is timed LATENCY_CALLS times in a row; 0 or positive on success.
 typedef int timed_call(struct latency_task *task, struct tare_error *error);
 
 static int time_calls(struct tare_measurement *measurement, timed_call *call, int64_t *values,
@@ -26,9 +25,9 @@ static int time_calls(struct tare_measurement *measurement, timed_call *call, in
 	struct tare_host_time begin = tare_device_now(device);
 	int status = 0;
 
-	for (int i = 0; status >= 0 && i < CALLS; i++)
+	for (int i = 0; status >= 0 && i < LATENCY_CALLS; i++)
 		status = call(task, error);
-	values[0] = latency_ps(begin, tare_device_now(device), CALLS);
+	values[0] = latency_ps(begin, tare_device_now(device), LATENCY_CALLS);
 	return status < 0 ? status : 0;
 }
 
@@ -49,7 +48,7 @@ static int query_once(struct latency_task *task, struct tare_error *error)
 
 int latency_plan_finish(struct latency_task *task, struct tare_measurement *measurement)
 {
-	return latency_figure(task, measurement, "finish, nothing to wait for", "host", CALLS,
+	return latency_figure(task, measurement, "finish, nothing to wait for", "host", LATENCY_CALLS,
 	                      "16 calls of the API's own finish on an idle queue, divided by 16")
 	           ? 0
 	           : -ENOMEM;
@@ -70,8 +69,13 @@ int latency_sample_finish(struct tare_measurement *measurement, int64_t *values,
 int latency_plan_wait(struct latency_task *task, struct tare_measurement *measurement)
 {
 	return latency_figure(
-	           task, measurement, "wait for a finished event", "host", CALLS,
-	           "16 calls of the API's own wait on an event that is done, divided by 16")
+	           task, measurement, "wait for a finished event", "host", LATENCY_CALLS,
+	           "16 calls of the API's own wait on an event that is done and was waited for, "
+	           "divided by 16") &&
+	               latency_figure(task, measurement, "wait for finished events", "host",
+	                              LATENCY_CALLS,
+	                              "the API's own wait on 16 events, each done, and waited for "
+	                              "the first time; divided by 16")
 	           ? 0
 	           : -ENOMEM;
 }
@@ -91,12 +95,29 @@ int latency_begin_wait(struct tare_measurement *measurement, struct tare_error *
 int latency_sample_wait(struct tare_measurement *measurement, int64_t *values,
                         struct tare_error *error)
 {
-	return time_calls(measurement, wait_once, values, error);
+	struct latency_task *task = measurement->context;
+	struct tare_bench *bench = &task->latency->bench;
+	struct tare_host_time begin;
+	int status = time_calls(measurement, wait_once, values, error);
+
+	for (size_t i = 0; status == 0 && i < LATENCY_CALLS; i++)
+		status = tare_append(bench->plain, &marker, &task->events[i], error);
+	if (status == 0)
+		status = tare_finish(bench->plain, TARE_LIMIT_NATIVE, error);
+	begin = tare_device_now(bench->device);
+	for (size_t i = 0; status == 0 && i < LATENCY_CALLS; i++)
+		status = tare_event_wait(task->events[i], TARE_LIMIT_NATIVE, error);
+	values[1] = latency_ps(begin, tare_device_now(bench->device), LATENCY_CALLS);
+	for (size_t i = 0; i < LATENCY_CALLS; i++) {
+		tare_event_free(task->events[i]);
+		task->events[i] = NULL;
+	}
+	return status;
 }
 
 int latency_plan_query(struct latency_task *task, struct tare_measurement *measurement)
 {
-	return latency_figure(task, measurement, "query an event", "host", CALLS,
+	return latency_figure(task, measurement, "query an event", "host", LATENCY_CALLS,
 	                      "16 calls that ask whether an event is done, divided by 16")
 	           ? 0
 	           : -ENOMEM;

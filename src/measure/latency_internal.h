@@ -4,6 +4,9 @@
 #include "measure/bench.h"
 #include "measure/latency.h"
 
+#define LATENCY_QUEUES 8
+#define LATENCY_CALLS 16 // of the API that are timed in a row
+
 struct latency {
 	struct tare_run *run;
 	struct tare_bench bench;
@@ -11,6 +14,7 @@ struct latency {
 	struct tare_kernel *kernel; // the empty one; NULL: no_kernel says why
 	char no_kernel[320];
 	uint32_t batch;  // launches in a row
+	bool coarse;
 	double floor_ps; // smallest step between device stamps that was seen; 0: none yet
 };
 
@@ -22,6 +26,10 @@ struct latency_task {
 	struct tare_memory *host, *device;
 	struct tare_event *event;
 	struct tare_graph *graph;
+	bool traced; // the nodes' stamps are the vendor's tracer's
+	struct tare_queue *queues[LATENCY_QUEUES];
+	struct tare_event *events[LATENCY_CALLS];
+	struct latency_call *calls; // see latency_call.c
 	size_t samples;    // launch to start: taken,
 	size_t outside[3]; // and those of each figure that cannot be
 };
@@ -36,10 +44,12 @@ struct latency_row {
 	int (*sample)(struct tare_measurement *measurement, int64_t values[TARE_FIGURES],
 	              struct tare_error *error);
 	bool needs_kernel, needs_stamps, needs_gate, needs_second;
-	// Of a copy; of a graph its nodes.
+	bool extra; // left out of a quick look
+	// Of a copy; of a graph its nodes; of launches their queues, or the order of their one.
 	enum tare_memory_kind kind;
 	bool to_device;
 	uint32_t nodes; // 0: the batch
+	enum tare_queue_order order;
 };
 
 // Adds a figure with its labels. quantum_ns: the timer's step, undivided; batch as in `divided by`.
@@ -61,10 +71,17 @@ LATENCY_ROW_FUNCTIONS(isolated)
 LATENCY_ROW_FUNCTIONS(batched)
 LATENCY_ROW_FUNCTIONS(gated)
 LATENCY_ROW_FUNCTIONS(to_start)
+LATENCY_ROW_FUNCTIONS(spread)
+LATENCY_ROW_FUNCTIONS(default)
+LATENCY_ROW_FUNCTIONS(create)
+LATENCY_ROW_FUNCTIONS(call)
+LATENCY_ROW_FUNCTIONS(call_kernel)
 LATENCY_ROW_FUNCTIONS(graph)
+LATENCY_ROW_FUNCTIONS(nodes)
 LATENCY_ROW_FUNCTIONS(finish)
 LATENCY_ROW_FUNCTIONS(wait)
 LATENCY_ROW_FUNCTIONS(copy)
+LATENCY_ROW_FUNCTIONS(copies)
 LATENCY_ROW_FUNCTIONS(record)
 LATENCY_ROW_FUNCTIONS(query)
 LATENCY_ROW_FUNCTIONS(across)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What launching an empty kernel costs: alone, in a row, behind a gate, as a graph.
+// What launching an empty kernel costs: alone, in a row, behind a gate.
 #include "backend/call.h"
 #include "base/units.h"
 #include "measure/latency_internal.h"
@@ -266,54 +266,5 @@ int latency_sample_to_start(struct tare_measurement *measurement, int64_t *value
 		refuse_bounds(task, measurement);
 	}
 	tare_event_free(event);
-	return status;
-}
-
-int latency_plan_graph(struct latency_task *task, struct tare_measurement *measurement)
-{
-	bool one = task->row->nodes == 1;
-
-	task->batch = one ? 1 : task->latency->batch;
-	return latency_figure(
-	           task, measurement, one ? "graph of one kernel" : "graph of many, per kernel",
-	           "host", task->batch,
-	           one ? "launch of a graph with one empty kernel, then finish"
-	               : "launch of a graph of empty kernels in a row, then finish; per kernel")
-	           ? 0
-	           : -ENOMEM;
-}
-
-int latency_begin_graph(struct tare_measurement *measurement, struct tare_error *error)
-{
-	struct latency_task *task = measurement->context;
-	struct tare_bench *bench = &task->latency->bench;
-	struct tare_operation launch = latency_launch(task->latency);
-	int status = tare_graph_begin(bench->plain, error);
-
-	if (status < 0)
-		return status;
-	for (uint32_t i = 0; status == 0 && i < task->batch; i++)
-		status = tare_append(bench->plain, &launch, NULL, error);
-	if (status < 0) {
-		tare_graph_end(bench->plain, &task->graph, NULL);
-		return status;
-	}
-	status = tare_graph_end(bench->plain, &task->graph, error);
-	if (status == 0)
-		status = tare_graph_launch(task->graph, bench->plain, NULL, error);
-	return status < 0 ? status : tare_finish(bench->plain, TARE_LIMIT_DEFAULT_NS, error);
-}
-
-int latency_sample_graph(struct tare_measurement *measurement, int64_t *values,
-                         struct tare_error *error)
-{
-	struct latency_task *task = measurement->context;
-	struct tare_bench *bench = &task->latency->bench;
-	struct tare_host_time begin = tare_device_now(bench->device);
-	int status = tare_graph_launch(task->graph, bench->plain, NULL, error);
-
-	if (status == 0)
-		status = tare_finish(bench->plain, TARE_LIMIT_NATIVE, error);
-	values[0] = latency_ps(begin, tare_device_now(bench->device), task->batch);
 	return status;
 }

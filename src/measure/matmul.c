@@ -53,7 +53,7 @@ static int say_verification(const struct matmul *matmul)
 	return tare_labels_set_text(
 	    &matmul->run->result->parameters, "verification",
 	    "against double precision: |c - ref| <= gamma_n (|a| |b|), gamma_n = n u / (1 - n u), "
-	    "u = 2^-24; every element up to n = 512, above that 64 rows drawn from the seed and in all "
+	    "u = 2^-24 (2^-22 for factors rounded to fewer bits, of which ref is); every element up to n = 512, above that 64 rows drawn from the seed and in all "
 	    "rows the signed sums of neighbouring elements");
 }
 
@@ -189,6 +189,13 @@ static int conclude(struct matmul *matmul)
 	return status < 0 ? status : tare_run_warn_convergence(matmul->run);
 }
 
+static int name_library(const struct matmul *matmul)
+{
+	const char *name = matmul_library_name(matmul);
+
+	return name[0] ? tare_labels_set_text(&matmul->run->result->parameters, "library", name) : 0;
+}
+
 static int measure(struct matmul *matmul, struct tare_error *error)
 {
 	struct matmul_product *products = calloc(PRODUCTS, sizeof *products);
@@ -206,7 +213,9 @@ static int measure(struct matmul *matmul, struct tare_error *error)
 		return tare_fail(error, ENOTSUP, "no rung can run here");
 	if (status < 0 && !tare_run_is_partial(matmul->run, status))
 		return status;
-	concluded = conclude(matmul);
+	concluded = name_library(matmul);
+	if (concluded == 0)
+		concluded = conclude(matmul);
 	if (concluded == 0)
 		concluded = tare_run_warn_lost(matmul->run, status, error);
 	return concluded < 0 ? tare_fail(error, -concluded, "out of memory") : status;

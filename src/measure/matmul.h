@@ -16,6 +16,9 @@ enum tare_rung {
 	TARE_RUNG_SECOND,     // sub-groups or a second level of tiling, where the device has it
 	TARE_RUNG_REGISTER,   // register-blocked
 	TARE_RUNG_BLAS,       // the vendor's library if it is installed
+	TARE_RUNG_BLAS_TF32,  // the same with factors of fewer bits, for the matrix units
+	TARE_RUNG_BLAS_FP16,
+	TARE_RUNG_BLAS_BF16,
 	TARE_RUNG_COUNT
 };
 const char *tare_rung_name(enum tare_rung rung);  // the word in --rungs: "naive"

@@ -27,7 +27,8 @@ struct best {
 	double s;
 };
 
-// The fastest of the device's rungs (or of the host's) at n, by kernel or by total.
+// The fastest of the device's rungs (or of the host's) at n, by kernel or by total; those whose factors
+// are rounded are another product.
 static struct best fastest(const struct matmul *matmul, uint32_t n, bool host, bool total)
 {
 	struct best best = { .rung = -1, .n = n, .s = INFINITY };
@@ -35,7 +36,7 @@ static struct best fastest(const struct matmul *matmul, uint32_t n, bool host, b
 	for (int i = 0; i < TARE_RUNG_COUNT; i++) {
 		enum tare_rung rung = (enum tare_rung)i;
 		double s;
-		if (matmul_on_host(rung) != host)
+		if (matmul_on_host(rung) != host || matmul_is_rounded(rung))
 			continue;
 		s = total ? part_s(matmul, rung, n, "total") : kernel_s(matmul, rung, n);
 		if (s > 0 && s < best.s)
@@ -66,7 +67,7 @@ static bool is_alike(const struct matmul *matmul, const struct best *best, enum 
 	    matmul->run->result, (enum tare_rung)best->rung, best->n);
 	const struct tare_cell *other = matmul_kernel_cell(matmul->run->result, rung, best->n);
 
-	if (matmul_on_host(rung) || (int)rung == best->rung || !(matmul_cell_s(other) > 0))
+	if (matmul_on_host(rung) || matmul_is_rounded(rung) || (int)rung == best->rung || !(matmul_cell_s(other) > 0))
 		return false;
 	if (isfinite(first->summary.ci_high) && isfinite(other->summary.ci_low))
 		return other->summary.ci_low <= first->summary.ci_high;
@@ -99,7 +100,7 @@ static int conclude_best(struct matmul *matmul, const struct best *best)
 	char times[TARE_UNIT_TEXT], rates[TARE_UNIT_TEXT], beside[96] = "";
 	bool others = false;
 
-	for (int i = TARE_RUNG_TILED; i < TARE_RUNG_COUNT; i++)
+	for (int i = TARE_RUNG_TILED; i <= TARE_RUNG_BLAS; i++)
 		others |= kernel_s(matmul, (enum tare_rung)i, best->n) > 0;
 	if (rung == TARE_RUNG_NAIVE && others)
 		snprintf(beside, sizeof beside, "; no other rung beats it here");
@@ -212,6 +213,34 @@ static int conclude_ceiling(struct matmul *matmul, const struct best *best)
 	    "was read).", tare_rung_name(rung), best->n, roof.name, significant(distance, times));
 }
 
+// What the library gains with factors of fewer bits over itself, and what it costs in digits.
+static int conclude_rounded(struct matmul *matmul, uint32_t n)
+{
+	static const char *const kept[TARE_BLAS_PRECISION_COUNT] = {
+		[TARE_BLAS_TF32] = "11 significant bits",
+		[TARE_BLAS_FP16] = "11 significant bits, magnitudes up to 65504",
+		[TARE_BLAS_BF16] = "8 significant bits",
+	};
+	double blas = kernel_s(matmul, TARE_RUNG_BLAS, n);
+	char text[320] = "", times[TARE_UNIT_TEXT];
+	size_t used = 0;
+
+	for (int i = TARE_RUNG_BLAS_TF32; i < TARE_RUNG_COUNT && used < sizeof text; i++) {
+		double s = kernel_s(matmul, (enum tare_rung)i, n);
+		if (ALIKE * s < blas)
+			used += (size_t)snprintf(text + used, sizeof text - used,
+			                         "%s%s is %s times as fast (%s)", used ? ", " : "",
+			                         tare_rung_name((enum tare_rung)i),
+			                         significant(blas / s, times),
+			                         kept[matmul_rungs[i].precision]);
+	}
+	if (used == 0)
+		return 0;
+	return tare_result_conclude(matmul->run->result, "fewer-bits",
+	                            "Where factors of fewer bits will do: against blas at n = %u, %s.",
+	                            n, text);
+}
+
 static bool is_cpu(const struct matmul *matmul)
 {
 	const struct tare_facts *facts = matmul->run->facts;
@@ -300,6 +329,8 @@ int matmul_add_advice(struct matmul *matmul)
 
 	if (best.rung >= 0) {
 		status = conclude_best(matmul, &best);
+		if (status == 0)
+			status = conclude_rounded(matmul, best.n);
 		if (status == 0)
 			status = conclude_alike(matmul, &best);
 		if (status == 0)

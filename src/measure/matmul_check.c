@@ -12,10 +12,14 @@
 // Multiply-adds that the sums may cost; beyond n = 2048 their groups grow.
 #define SUMS_COST (UINT64_C(1) << 29)
 #define GROUP_LEAST 16u
+// A fifth of what rounding both factors to 10 bits of fraction does.
+#define ROUNDED_SHARE 4e-5
+// Five times as much: what is off by more is off for another reason.
+#define MOST_SHARE 1e-3
 
-double matmul_gamma(uint32_t n)
+double matmul_gamma(uint32_t n, double unit)
 {
-	double error = (double)n * 0x1p-24;
+	double error = (double)n * unit;
 
 	// The reference has an error of its own, of n 2^-53.
 	return error / (1 - error) * (1 + 0x1p-28);
@@ -59,7 +63,7 @@ static int compare_elements(struct matmul_reference *reference, const float *a, 
 		tare_host_row(a + reference->rows[i] * n, b, (uint32_t)n, (uint32_t)n,
 		              reference->element + i * n, reference->element_bound + i * n);
 	for (size_t i = 0; i < count; i++)
-		reference->element_bound[i] *= matmul_gamma(reference->n);
+		reference->element_bound[i] *= reference->gamma;
 	return 0;
 }
 
@@ -110,7 +114,7 @@ static int compare_sums(struct matmul_reference *reference, const float *a, cons
 			                      reference->sum + i * reference->group_count,
 			                      reference->sum_bound + i * reference->group_count);
 		for (size_t i = 0; i < count; i++)
-			reference->sum_bound[i] *= matmul_gamma(reference->n);
+			reference->sum_bound[i] *= reference->gamma;
 	} else {
 		count = 0;
 	}
@@ -119,13 +123,13 @@ static int compare_sums(struct matmul_reference *reference, const float *a, cons
 	return count ? 0 : -ENOMEM;
 }
 
-int matmul_reference_make(const float *a, const float *b, uint32_t n, uint64_t seed,
+int matmul_reference_make(const float *a, const float *b, uint32_t n, uint64_t seed, double unit,
                           struct matmul_reference *reference)
 {
 	struct tare_random random = { .state = seed ^ n };
 	int status;
 
-	*reference = (struct matmul_reference){ .n = n };
+	*reference = (struct matmul_reference){ .n = n, .gamma = matmul_gamma(n, unit) };
 	status = compare_elements(reference, a, b, &random);
 	if (status == 0 && n > MATMUL_CHECK_ALL)
 		status = compare_sums(reference, a, b, &random);
@@ -186,4 +190,18 @@ bool matmul_check(const struct matmul_reference *reference, const float *c,
 			return false;
 		}
 	return reference->group == 0 || sums_are_right(reference, c, mismatch);
+}
+
+bool matmul_looks_rounded(const struct matmul_reference *reference, const float *c)
+{
+	size_t n = reference->n, count = reference->row_count * n;
+	double squares = 0, magnitudes = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		double off = (double)c[reference->rows[i / n] * n + i % n] - reference->element[i];
+		squares += off * off;
+		magnitudes += reference->element_bound[i] / reference->gamma;
+	}
+	double share = sqrt(squares / (double)count * (double)n) / (magnitudes / (double)count);
+	return share > ROUNDED_SHARE && share < MOST_SHARE;
 }

@@ -51,22 +51,25 @@ static int make_memory(struct matmul_product *product, int64_t *ns, struct tare_
 	int status = 0;
 
 	for (int i = 0; status == 0 && i < MATMUL_MATRICES; i++)
-		status = tare_memory_create(device, TARE_MEMORY_DEVICE, matmul_bytes(product->n),
+		status = tare_memory_create(device, TARE_MEMORY_DEVICE,
+		                            matmul_matrix_bytes(product->rung, i, product->n),
 		                            &product->device[i], error);
 	*ns = tare_host_elapsed_ns(begin, tare_device_now(device));
 	return status;
 }
 
-static struct tare_span span_of(struct tare_memory *memory, uint32_t n)
+static struct tare_span span_of(const struct matmul_product *product, struct tare_memory *memory,
+                                int matrix)
 {
-	return (struct tare_span){ memory, 0, matmul_bytes(n) };
+	return (struct tare_span){ memory, 0,
+		                   matmul_matrix_bytes(product->rung, matrix, product->n) };
 }
 
 static int copy(const struct matmul_product *product, int matrix, bool to_device,
                 struct tare_error *error)
 {
-	struct tare_span host = span_of(product->matmul->host[matrix], product->n);
-	struct tare_span device = span_of(product->device[matrix], product->n);
+	struct tare_span host = span_of(product, matmul_host_matrix(product, matrix), matrix);
+	struct tare_span device = span_of(product, product->device[matrix], matrix);
 	struct tare_operation operation = { .type = TARE_OPERATION_COPY,
 		                            .source = to_device ? host : device,
 		                            .destination = to_device ? device : host };
@@ -99,7 +102,7 @@ static int poison(const struct matmul_product *product, struct tare_error *error
 	struct matmul *matmul = product->matmul;
 	struct tare_operation fill = {
 		.type = TARE_OPERATION_FILL,
-		.destination = span_of(product->device[MATMUL_C], product->n),
+		.destination = span_of(product, product->device[MATMUL_C], MATMUL_C),
 		.fill = { .pattern = &not_a_number, .pattern_bytes = sizeof not_a_number },
 	};
 	int status;
@@ -155,7 +158,7 @@ static struct tare_operation launch_of(const struct matmul_product *product,
 	for (int i = 0; i < MATMUL_MATRICES; i++)
 		arguments[i] = (struct tare_argument){
 			.type = TARE_ARGUMENT_MEMORY,
-			.span = span_of(product->device[i], product->n),
+			.span = span_of(product, product->device[i], i),
 		};
 	for (int i = 0; i < (element ? 3 : 1); i++)
 		arguments[3 + i] = (struct tare_argument){
@@ -192,21 +195,11 @@ static int launch_elements(struct matmul_product *product, uint32_t count, struc
 
 static int launch_blas(struct matmul_product *product, struct tare_error *error)
 {
-	static const struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
-	struct tare_queue *queue = product->matmul->bench.timed;
-	struct tare_event **event = next_event(product);
-	int status = event ? tare_append(queue, &marker, event, error) : 0;
+	struct tare_product call = matmul_library_product(product);
+	struct tare_event **events = product->events;
+	int status = tare_blas_append(&product->matmul->bench, &call, &events[0], &events[1], error);
 
-	if (status < 0)
-		return status;
-	keep_event(product, event);
-	event = next_event(product);
-	status = tare_blas_gemm(queue, TARE_BLAS_FP32, product->n,
-	                        span_of(product->device[MATMUL_C], product->n),
-	                        span_of(product->device[MATMUL_A], product->n),
-	                        span_of(product->device[MATMUL_B], product->n), event, error);
-	if (status == 0)
-		keep_event(product, event);
+	product->event_count = (events[0] != NULL) + (events[1] != NULL);
 	return status;
 }
 
@@ -219,7 +212,7 @@ static int launch(struct matmul_product *product, struct tare_error *error)
 
 	if (product->rung == TARE_RUNG_ELEMENT)
 		return launch_elements(product, product->n * product->n, error);
-	if (product->rung == TARE_RUNG_BLAS)
+	if (matmul_by_library(product->rung))
 		return launch_blas(product, error);
 	event = next_event(product);
 	operation = launch_of(product, arguments, NULL);
@@ -255,6 +248,8 @@ int matmul_try_device(struct matmul_product *product, bool add_cells, int64_t *n
 	                    "host time to make the device's memory for a, b and c, once; a driver "
 	                    "may put it off until it is used") < 0)
 		status = tare_fail(error, ENOMEM, "out of memory");
+	if (status == 0)
+		status = matmul_round(product, error);
 	if (status == 0)
 		status = copy_in(product, TARE_LIMIT_DEFAULT_NS, error);
 	begin = tare_device_now(device);
@@ -298,29 +293,51 @@ int matmul_time_launches(struct matmul_product *product, uint32_t count, int64_t
 
 // ---- a measurement
 
+// One kernel, or one of a batch of them in a row.
+static int time_kernels(struct matmul_product *product, uint32_t batch, int64_t *ps,
+                        struct tare_error *error)
+{
+	const struct tare_bench *bench = &product->matmul->bench;
+	struct tare_argument arguments[6];
+	struct tare_operation operation;
+
+	if (matmul_by_library(product->rung)) {
+		struct tare_product call = matmul_library_product(product);
+		return tare_blas_batch_ps(bench, &call, batch, ps, error);
+	}
+	operation = launch_of(product, arguments, NULL);
+	return tare_bench_batch_ps(bench, &operation, batch, ps, error);
+}
+
+static uint32_t batch_for(const struct matmul_product *product, int64_t ps)
+{
+	const struct tare_bench *bench = &product->matmul->bench;
+	uint32_t limit = 512;
+
+	if (matmul_by_library(product->rung))
+		return tare_blas_batch(bench, ps);
+	if (bench->gate_capacity > 8 && limit > bench->gate_capacity - 4)
+		limit = bench->gate_capacity - 4;
+	return tare_batch((double)ps, bench->step_ps, limit);
+}
+
 // How many kernels a sample of the kernel's own time needs.
 static int calibrate(struct matmul_product *product, struct tare_figure *figure,
                      struct tare_error *error)
 {
 	struct tare_bench *bench = &product->matmul->bench;
-	struct tare_argument arguments[6];
-	struct tare_operation operation;
-	uint32_t limit = 512;
 	int64_t ps = 0;
 	int status;
 
 	product->batch = 1;
-	if (!bench->stamped || !bench->gated || !matmul_rungs[product->rung].entry ||
-	    product->rung == TARE_RUNG_ELEMENT ||
+	if (!bench->stamped || !bench->gated || product->rung == TARE_RUNG_ELEMENT ||
+	    (matmul_by_library(product->rung) && bench->brackets) ||
 	    1000.0 * (double)product->once_ns > 1000 * bench->step_ps + 1e9)
 		return 0;
-	operation = launch_of(product, arguments, NULL);
-	status = tare_bench_batch_ps(bench, &operation, 1, &ps, error);
+	status = time_kernels(product, 1, &ps, error);
 	if (status < 0)
 		return status;
-	if (bench->gate_capacity > 8 && limit > bench->gate_capacity - 4)
-		limit = bench->gate_capacity - 4;
-	product->batch = tare_batch((double)ps, bench->step_ps, limit);
+	product->batch = batch_for(product, ps);
 	figure->quantum = bench->step_ps / product->batch;
 	if (product->batch > 1 &&
 	    tare_labels_set_number(&figure->labels, "batch", product->batch) < 0)
@@ -334,8 +351,10 @@ static int begin_device(struct tare_measurement *measurement, struct tare_error 
 	struct tare_bench *bench = &product->matmul->bench;
 	struct tare_figure *kernel = &measurement->figures[KERNEL];
 	int64_t unused;
-	int status = make_memory(product, &unused, error);
+	int status = matmul_round(product, error);
 
+	if (status == 0)
+		status = make_memory(product, &unused, error);
 	for (size_t i = 0; !bench->stamped && i < measurement->figure_count; i++)
 		if (strcmp(measurement->figures[i].source, "device") == 0)
 			snprintf(measurement->figures[i].absent,
@@ -367,18 +386,13 @@ static int read_stamps(struct matmul_product *product, int64_t host_ns, int64_t 
                        struct tare_error *error)
 {
 	struct tare_bench *bench = &product->matmul->bench;
-	struct tare_argument arguments[6];
-	struct tare_operation operation;
 	double sum = 0;
 	int status;
 
 	if (!bench->stamped)
 		return 0;
-	if (product->batch > 1) {
-		operation = launch_of(product, arguments, NULL);
-		return tare_bench_batch_ps(bench, &operation, product->batch, &values[KERNEL],
-		                           error);
-	}
+	if (product->batch > 1)
+		return time_kernels(product, product->batch, &values[KERNEL], error);
 	status = tare_bench_span_ps(bench, product->events[0],
 	                            product->events[product->event_count - 1], host_ns,
 	                            &values[KERNEL], error);
@@ -446,16 +460,28 @@ static int end_device(struct tare_measurement *measurement, enum tare_verified *
 	return status;
 }
 
-static const char *kernel_method(const struct matmul_product *product)
+static const char *kernel_method(const struct matmul_product *product, char text[400])
 {
+	const struct tare_bench *bench = &product->matmul->bench;
+	const char *factors = tare_precision_name(matmul_rungs[product->rung].precision);
+
 	if (product->rung == TARE_RUNG_ELEMENT)
 		return "from the start of the first of n x n launches to the end of the last on the "
 		       "device's clock: what lies between them is in it";
-	if (product->rung == TARE_RUNG_BLAS)
-		return "on the device's clock, from a marker just before the library's call to the "
-		       "end of its last kernel: what the host took to launch the first may be in it";
-	return "start to end on the device's clock; kernels shorter than 100 ticks in a row behind "
-	       "a gate, divided";
+	if (!matmul_by_library(product->rung))
+		return "start to end on the device's clock; kernels shorter than 100 ticks in a row "
+		       "behind a gate, divided";
+	snprintf(text, 400,
+	         "%.60s%s%s%s: on the device's clock, from a marker just before the library's call "
+	         "to the end of its last kernel: what the host took to launch the first may be in "
+	         "it%s",
+	         matmul_library_name(product->matmul),
+	         matmul_is_rounded(product->rung) ? ", factors in " : "",
+	         matmul_is_rounded(product->rung) ? factors : "",
+	         matmul_is_rounded(product->rung) ? ", rounded on the host" : "",
+	         bench->brackets ? ""
+	                         : "; short products in a row behind a gate, divided: then it is not");
+	return text;
 }
 
 static struct tare_figure *add_part(struct matmul_product *product,
@@ -475,6 +501,7 @@ int matmul_plan_device(struct matmul_product *product, struct tare_measurement *
 {
 	bool pinned = product->matmul->pinned, element = product->rung == TARE_RUNG_ELEMENT;
 	struct tare_figure *alone;
+	char method[400];
 
 	measurement->begin = begin_device;
 	measurement->sample = sample_device;
@@ -488,7 +515,7 @@ int matmul_plan_device(struct matmul_product *product, struct tare_measurement *
 	                      : "host time of appending the launch") ||
 	    !add_part(product, measurement, "submit-to-complete", "host", false,
 	              "host time from submitting what was appended to the return of finish") ||
-	    !add_part(product, measurement, "kernel", "device", true, kernel_method(product)) ||
+	    !add_part(product, measurement, "kernel", "device", true, kernel_method(product, method)) ||
 	    !add_part(product, measurement, "copy-out", "host", false,
 	              "c from the device: call to the return of finish") ||
 	    !add_part(product, measurement, "total", "host", true,

@@ -2,9 +2,11 @@
 // Shared by the files of `matmul`; nobody else's business.
 #pragma once
 #include "measure/bench.h"
+#include "measure/blas.h"
 #include "measure/host_matmul.h"
 #include "measure/matmul.h"
 #include "measure/matmul_check.h"
+#include "measure/precision.h"
 
 // What the loops of a rung do, for launching and for the model.
 struct matmul_rung {
@@ -14,12 +16,24 @@ struct matmul_rung {
 	uint32_t tile;       // elements of c in a group, each way
 	uint32_t local_uses; // multiply-adds for each two floats read from local memory; 0: none used
 	uint64_t local_bytes;
+	enum tare_blas_precision precision; // of the factors: FP32 but for some of the library's rungs
 };
 extern const struct matmul_rung matmul_rungs[TARE_RUNG_COUNT];
 
 static inline bool matmul_on_host(enum tare_rung rung)
 {
 	return rung == TARE_RUNG_SEQUENTIAL || rung == TARE_RUNG_HOST_BLAS;
+}
+
+static inline bool matmul_by_library(enum tare_rung rung)
+{
+	return rung >= TARE_RUNG_BLAS;
+}
+// Whether its factors have fewer bits than the other rungs': its time compares with theirs only
+// for who can do with less.
+static inline bool matmul_is_rounded(enum tare_rung rung)
+{
+	return rung > TARE_RUNG_BLAS;
 }
 
 enum { MATMUL_C, MATMUL_A, MATMUL_B, MATMUL_MATRICES };
@@ -33,7 +47,10 @@ struct matmul {
 	uint32_t rungs;
 	struct tare_memory *host[MATMUL_MATRICES]; // at the largest n
 	bool pinned;
-	struct matmul_reference references[TARE_MATMUL_SIZES];
+	// The factors as the last rung took them, where that is not single precision; made when first
+	// needed. [MATMUL_C] stays NULL.
+	struct tare_memory *rounded[MATMUL_MATRICES];
+	struct matmul_reference references[TARE_BLAS_PRECISION_COUNT][TARE_MATMUL_SIZES];
 	struct tare_module *modules[TARE_RUNG_COUNT];
 	struct tare_kernel *kernels[TARE_RUNG_COUNT];
 	struct tare_host_blas *blas;
@@ -65,6 +82,12 @@ static inline double matmul_flop(uint32_t n)
 static inline uint64_t matmul_bytes(uint32_t n)
 {
 	return UINT64_C(4) * n * n;
+}
+// Of one of a rung's matrices on the device.
+static inline uint64_t matmul_matrix_bytes(enum tare_rung rung, int matrix, uint32_t n)
+{
+	return matrix == MATMUL_C ? matmul_bytes(n)
+	                          : (uint64_t)tare_precision_bytes(matmul_rungs[rung].precision) * n * n;
 }
 
 // ---- matmul_setup.c
@@ -106,6 +129,18 @@ int matmul_try_host(struct matmul_product *product, int64_t *ns, struct tare_err
 // Host time of a launch of the first rung, from `count` of them in a row.
 int matmul_time_launches(struct matmul_product *product, uint32_t count, int64_t *ns,
                          struct tare_error *error);
+// ---- matmul_blas.c: the rungs of the vendor's library
+// Makes sure that the host's factors are there in the product's precision: what copies in takes.
+int matmul_round(struct matmul_product *product, struct tare_error *error);
+// The host's memory of a matrix as the product's rung takes it.
+struct tare_memory *matmul_host_matrix(const struct matmul_product *product, int matrix);
+// Its spans of the device's memory.
+struct tare_product matmul_library_product(const struct matmul_product *product);
+// "The device's library": "cuBLAS 13.1.0", once one of its rungs has worked; else "".
+const char *matmul_library_name(const struct matmul *matmul);
+// The reference of the product's rounded factors. Returns 0 or -ENOMEM.
+int matmul_make_reference(struct matmul_product *product, struct matmul_reference *reference);
+
 // Compares the host's c with the reference of the product's size, which is made when first needed.
 int matmul_verify(struct matmul_product *product, enum tare_verified *verified,
                   struct tare_error *error);
@@ -135,6 +170,8 @@ struct matmul_roof {
 	const char *name; // of the ceiling: "fp32"
 	double flops;
 };
+// What a rung's factors are bound by.
+enum tare_ceiling matmul_compute_ceiling(enum tare_rung rung);
 // The tightest measured ceiling that the rung has not broken at `achieved` FLOP/s; name NULL: none.
 struct matmul_roof matmul_tightest(const struct tare_peaks *peaks, enum tare_rung rung, uint32_t n,
                                    double achieved);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // A ceiling that a rung passes by more than this is none for it: what it asks for comes from nearer.
@@ -66,7 +67,8 @@ double matmul_required_bytes(enum tare_rung rung, uint32_t n, enum matmul_level 
 	double multiply_adds = matmul_flop(n) / 2;
 
 	if (level == MATMUL_MEMORY)
-		return MATMUL_MATRICES * (double)matmul_bytes(n);
+		return (double)(matmul_matrix_bytes(rung, MATMUL_A, n) +
+		                matmul_matrix_bytes(rung, MATMUL_B, n) + matmul_bytes(n));
 	if (!row->entry)
 		return 0;
 	if (level == MATMUL_LOCAL)
@@ -86,18 +88,33 @@ static struct matmul_roof roof_of(const struct tare_peaks *peaks, enum tare_rung
 	};
 }
 
+enum tare_ceiling matmul_compute_ceiling(enum tare_rung rung)
+{
+	static const enum tare_ceiling ceilings[TARE_BLAS_PRECISION_COUNT] = {
+		[TARE_BLAS_FP32] = TARE_CEILING_FP32,
+		[TARE_BLAS_TF32] = TARE_CEILING_TENSOR_TF32,
+		[TARE_BLAS_FP16] = TARE_CEILING_TENSOR_FP16,
+		[TARE_BLAS_BF16] = TARE_CEILING_TENSOR_BF16,
+	};
+	return ceilings[matmul_rungs[rung].precision];
+}
+
 struct matmul_roof matmul_tightest(const struct tare_peaks *peaks, enum tare_rung rung, uint32_t n,
                                    double achieved)
 {
+	enum tare_ceiling compute = matmul_compute_ceiling(rung);
 	struct matmul_roof tightest = { NULL, NAN };
 	struct matmul_roof roofs[] = {
-		{ tare_ceiling_name(TARE_CEILING_FP32), peaks->per_second[TARE_CEILING_FP32] },
+		{ tare_ceiling_name(compute), peaks->per_second[compute] },
 		roof_of(peaks, rung, n, TARE_CEILING_MEMORY_READ, MATMUL_MEMORY),
 		roof_of(peaks, rung, n, TARE_CEILING_CACHE, MATMUL_CACHE),
 		roof_of(peaks, rung, n, TARE_CEILING_LOCAL, MATMUL_LOCAL),
 	};
 
-	for (size_t i = 0; peaks->present && i < sizeof roofs / sizeof *roofs; i++)
+	// Without their own ceiling what is left tells nothing of matrix units.
+	if (!peaks->present || (matmul_is_rounded(rung) && !(roofs[0].flops > 0)))
+		return tightest;
+	for (size_t i = 0; i < sizeof roofs / sizeof *roofs; i++)
 		if (roofs[i].flops > 0 && achieved <= BROKEN * roofs[i].flops &&
 		    !(roofs[i].flops >= tightest.flops))
 			tightest = roofs[i];
@@ -153,32 +170,51 @@ static int add_value(const struct models *models, const char *what, const char *
 	return tare_cell_set_model(cell, value, NAN, NAN);
 }
 
-static double paper_peak(const struct matmul *matmul)
+static double paper_peak(const struct matmul *matmul, enum tare_ceiling ceiling)
 {
 	const struct tare_facts *facts = matmul->run->facts;
+	int id = tare_ceiling_fact(ceiling);
 
-	if (facts && facts->fact[TARE_FACT_PEAK_FP32].present)
-		return facts->fact[TARE_FACT_PEAK_FP32].rate;
-	return matmul->peaks->present ? matmul->peaks->theoretical[TARE_CEILING_FP32] : NAN;
+	if (facts && facts->fact[id].present)
+		return facts->fact[id].rate;
+	return matmul->peaks->present ? matmul->peaks->theoretical[ceiling] : NAN;
+}
+
+// Why a rung's own ceiling of arithmetic was not measured.
+static const char *no_ceiling(const struct tare_peaks *peaks, enum tare_ceiling ceiling,
+                              char text[128])
+{
+	if (!peaks->present)
+		return peaks->origin[0] ? peaks->origin : "no measured ceilings; run tare peak";
+	snprintf(text, 128, "the measured ceilings have no %s; run tare peak again",
+	         tare_ceiling_name(ceiling));
+	return text;
 }
 
 static int add_shares(const struct models *models)
 {
 	const struct matmul *matmul = models->matmul;
-	double flop = matmul_flop(models->n), paper = paper_peak(matmul);
-	double measured = matmul->peaks->present ? matmul->peaks->per_second[TARE_CEILING_FP32] : NAN;
-	const char *no_paper = matmul->run->facts
-	                           ? tare_fact_reason(matmul->run->facts, TARE_FACT_PEAK_FP32)
-	                           : "the device's peak is not known";
-	const char *no_measured = matmul->peaks->origin[0] ? matmul->peaks->origin
-	                                                   : "no measured ceilings; run tare peak";
-	int status = add_value(models, "least-time-paper", "ns", flop / paper * 1e9, no_paper,
-	                       "2 n^3 floating-point operations over the device's FP32 peak on paper");
+	enum tare_ceiling ceiling = matmul_compute_ceiling(models->rung);
+	double flop = matmul_flop(models->n), paper = paper_peak(matmul, ceiling);
+	double measured = matmul->peaks->present ? matmul->peaks->per_second[ceiling] : NAN;
+	const char *no_paper =
+	    matmul->run->facts
+	        ? tare_fact_reason(matmul->run->facts, (enum tare_fact_id)tare_ceiling_fact(ceiling))
+	        : "the device's peak is not known";
+	char text[128], on_paper[128], by_ceiling[128];
+	const char *no_measured = no_ceiling(matmul->peaks, ceiling, text);
+	int status;
 
+	snprintf(on_paper, sizeof on_paper,
+	         "2 n^3 floating-point operations over the device's %s peak on paper",
+	         ceiling == TARE_CEILING_FP32 ? "FP32" : tare_ceiling_name(ceiling));
+	snprintf(by_ceiling, sizeof by_ceiling,
+	         "2 n^3 floating-point operations over the measured %s ceiling",
+	         ceiling == TARE_CEILING_FP32 ? "FP32" : tare_ceiling_name(ceiling));
+	status = add_value(models, "least-time-paper", "ns", flop / paper * 1e9, no_paper, on_paper);
 	if (status == 0)
 		status = add_value(models, "least-time-measured", "ns", flop / measured * 1e9,
-		                   no_measured, "2 n^3 floating-point operations over the measured FP32 "
-		                                "ceiling");
+		                   no_measured, by_ceiling);
 	if (status == 0)
 		status = add_over_time(models, "share-of-paper", "%", 100 * flop / paper, no_paper,
 		                       "least time on paper over the kernel's time");
@@ -198,7 +234,9 @@ static int add_bytes(const struct models *models)
 		double bytes = matmul_required_bytes(models->rung, models->n, level);
 		const char *method =
 		    level == MATMUL_MEMORY
-		        ? "compulsory: a, b and c moved once, 12 n^2; no product moves less"
+		        ? (matmul_is_rounded(models->rung)
+		               ? "compulsory: a, b and c moved once; no product moves less"
+		               : "compulsory: a, b and c moved once, 12 n^2; no product moves less")
 		    : level == MATMUL_CACHE
 		        ? "what the loops ask of global memory: 8 n^3, over the tile's width where "
 		          "tiles go through local memory; caches and registers may keep part of it"
@@ -228,9 +266,11 @@ static int add_ceiling(const struct models *models)
 	const struct tare_peaks *peaks = models->matmul->peaks;
 	double achieved = matmul_flop(models->n) / models->seconds;
 	struct matmul_roof roof = matmul_tightest(peaks, models->rung, models->n, achieved);
-	const char *reason = !peaks->present
-	                         ? (peaks->origin[0] ? peaks->origin : "no measured ceilings")
-	                         : "faster than every measured ceiling";
+	enum tare_ceiling compute = matmul_compute_ceiling(models->rung);
+	char text[128];
+	const char *reason = peaks->present && peaks->per_second[compute] > 0
+	                         ? "faster than every measured ceiling"
+	                         : no_ceiling(peaks, compute, text);
 	struct tare_cell *cell =
 	    add(models, "kernel", "tightest-ceiling", "GFLOP/s",
 	        "a model, no counter was read: the lowest of the measured ceilings (compute; memory, "

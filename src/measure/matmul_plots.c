@@ -166,6 +166,11 @@ static int add_roofline(struct matmul *matmul)
 		status = add_roof(plot, "cache", compute, peaks[TARE_CEILING_CACHE], from, to);
 	if (status == 0)
 		status = add_roof(plot, "local memory", compute, peaks[TARE_CEILING_LOCAL], from, to);
+	for (int rung = TARE_RUNG_BLAS_TF32; status == 0 && rung < TARE_RUNG_COUNT; rung++) {
+		enum tare_ceiling ceiling = matmul_compute_ceiling((enum tare_rung)rung);
+		status = add_roof(plot, tare_ceiling_name(ceiling), peaks[ceiling],
+		                  peaks[TARE_CEILING_MEMORY_READ], from, to);
+	}
 	for (int rung = 0; status == 0 && rung < TARE_RUNG_COUNT; rung++)
 		status = add_rung(matmul, plot, (enum tare_rung)rung);
 	return status;

@@ -9,20 +9,26 @@
 
 // clang-format off
 const struct matmul_rung matmul_rungs[TARE_RUNG_COUNT] = {
-	[TARE_RUNG_SEQUENTIAL] = { "sequential", "one core of the host", NULL, { 0 }, 0, 0, 0 },
+	[TARE_RUNG_SEQUENTIAL] = { "sequential", "one core of the host", NULL, { 0 }, 0, 0, 0, TARE_BLAS_FP32 },
 	[TARE_RUNG_HOST_BLAS] = { "host-blas", "all cores of the host, OpenBLAS", NULL,
-		{ 0 }, 0, 0, 0 },
+		{ 0 }, 0, 0, 0, TARE_BLAS_FP32 },
 	[TARE_RUNG_ELEMENT] = { "element", "one launch an element", "matmul_element",
-		{ 64, 1 }, 1, 0, 256 },
+		{ 64, 1 }, 1, 0, 256, TARE_BLAS_FP32 },
 	[TARE_RUNG_NAIVE] = { "naive", "one launch, straight from global memory", "matmul_naive",
-		{ 16, 16 }, 16, 0, 0 },
+		{ 16, 16 }, 16, 0, 0, TARE_BLAS_FP32 },
 	[TARE_RUNG_TILED] = { "tiled", "tiled through local memory", "matmul_tiled",
-		{ 16, 16 }, 16, 1, 2 * 16 * 17 * 4 },
+		{ 16, 16 }, 16, 1, 2 * 16 * 17 * 4, TARE_BLAS_FP32 },
 	[TARE_RUNG_SECOND] = { "second", "tiled twice, four elements a work-item", "matmul_second",
-		{ 16, 16 }, 32, 2, 2 * 32 * 33 * 4 },
+		{ 16, 16 }, 32, 2, 2 * 32 * 33 * 4, TARE_BLAS_FP32 },
 	[TARE_RUNG_REGISTER] = { "register", "blocked in registers, 8 x 8 a work-item",
-		"matmul_register", { 8, 8 }, 64, 8, 16 * 33 * 16 },
-	[TARE_RUNG_BLAS] = { "blas", "the device's library", NULL, { 0 }, 0, 0, 0 },
+		"matmul_register", { 8, 8 }, 64, 8, 16 * 33 * 16, TARE_BLAS_FP32 },
+	[TARE_RUNG_BLAS] = { "blas", "the device's library", NULL, { 0 }, 0, 0, 0, TARE_BLAS_FP32 },
+	[TARE_RUNG_BLAS_TF32] = { "blas-tf32", "the library, factors in TF32", NULL, { 0 }, 0, 0, 0,
+		TARE_BLAS_TF32 },
+	[TARE_RUNG_BLAS_FP16] = { "blas-fp16", "the library, factors in FP16", NULL, { 0 }, 0, 0, 0,
+		TARE_BLAS_FP16 },
+	[TARE_RUNG_BLAS_BF16] = { "blas-bf16", "the library, factors in BF16", NULL, { 0 }, 0, 0, 0,
+		TARE_BLAS_BF16 },
 };
 // clang-format on
 

@@ -134,7 +134,8 @@ static void close_host(struct matmul *matmul)
 {
 	for (int i = 0; i < MATMUL_MATRICES; i++) {
 		tare_memory_free(matmul->host[i]);
-		matmul->host[i] = NULL;
+		tare_memory_free(matmul->rounded[i]);
+		matmul->host[i] = matmul->rounded[i] = NULL;
 	}
 }
 
@@ -283,7 +284,8 @@ static int launch_first(struct matmul *matmul, enum tare_rung rung, struct tare_
 }
 
 // The library comes last, so that this knows what the others took.
-static void refuse_slow_library(struct matmul *matmul, struct tare_host_time begin)
+static void refuse_slow_library(struct matmul *matmul, enum tare_rung rung,
+                                struct tare_host_time begin)
 {
 	int64_t budget_ns = matmul->run->budget_ns;
 	int64_t ns = tare_host_elapsed_ns(begin, tare_run_now(matmul->run));
@@ -293,9 +295,9 @@ static void refuse_slow_library(struct matmul *matmul, struct tare_host_time beg
 		return;
 	snprintf(why, sizeof why,
 	         "left out: building the other kernels took %s s, longer than the budget; "
-	         "--rungs blas measures it alone",
-	         tare_format_significant((double)ns * 1e-9, 2, taken));
-	refuse(matmul, TARE_RUNG_BLAS, why);
+	         "--rungs %s measures it alone",
+	         tare_format_significant((double)ns * 1e-9, 2, taken), tare_rung_name(rung));
+	refuse(matmul, rung, why);
 }
 
 int matmul_open_rungs(struct matmul *matmul, struct tare_error *error)
@@ -317,8 +319,8 @@ int matmul_open_rungs(struct matmul *matmul, struct tare_error *error)
 		else if (matmul_rungs[rung].entry) {
 			status = build_rung(matmul, rung, first, error);
 			first = false;
-		} else if (rung == TARE_RUNG_BLAS) {
-			refuse_slow_library(matmul, begin);
+		} else if (matmul_by_library(rung)) {
+			refuse_slow_library(matmul, rung, begin);
 		}
 		if (status == 0 && !matmul_on_host(rung) && !matmul->no_rung[rung][0])
 			status = launch_first(matmul, rung, error);
@@ -332,8 +334,8 @@ void matmul_close(struct matmul *matmul)
 		tare_kernel_free(matmul->kernels[i]);
 		tare_module_free(matmul->modules[i]);
 	}
-	for (size_t i = 0; i < TARE_MATMUL_SIZES; i++)
-		matmul_reference_free(&matmul->references[i]);
+	for (size_t i = 0; i < TARE_BLAS_PRECISION_COUNT * TARE_MATMUL_SIZES; i++)
+		matmul_reference_free(&matmul->references[i / TARE_MATMUL_SIZES][i % TARE_MATMUL_SIZES]);
 	tare_host_blas_close(matmul->blas);
 	close_host(matmul);
 }

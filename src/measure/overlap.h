@@ -20,12 +20,22 @@ struct tare_user_kernel {
 	uint32_t group_size;          // 0: a multiple that the kernel prefers
 };
 
+// The loops of tare's own kernel (kernels/overlap.c).
+enum tare_loop {
+	TARE_LOOP_REGISTER,
+	TARE_LOOP_HANDBOOK, // an addition a turn, as NVIDIA's compiler builds the Handbook's kernel
+	TARE_LOOP_VOLATILE, // every turn through memory
+	TARE_LOOP_COUNT
+};
+const char *tare_loop_name(enum tare_loop loop); // "register"
+
 struct tare_overlap_options {
 	uint64_t bytes;              // in each direction for tare's own kernel; of the input for the
 	                             // user's; 0: 64 MiB, less where memory is short
 	uint64_t cycles[TARE_OVERLAP_CYCLES];
 	size_t cycle_count;          // 0: calibrated so that kernel : copy is 1/4 1/2 1 2 4
-	bool volatile_loop;          // the Handbook's; else a register loop
+	enum tare_loop loop;
+	uint32_t groups;             // of a launch of tare's own kernel, at most; 0: as suits the device
 	uint64_t in_bytes, out_bytes;// an item's, of tare's own kernel; 0: 4 (unequal sizes otherwise)
 	struct tare_search_space space; // counts of 0 and no bits: the defaults
 	uint32_t breaks;             // bits of enum tare_break; TARE_OVERLAP_ALL_BREAKS
@@ -41,6 +51,8 @@ int tare_parse_chunks(const char *text, struct tare_overlap_options *options,
                       struct tare_error *error); // "1..256" (powers of two and 3/2 of them) or list
 int tare_parse_queues(const char *text, struct tare_overlap_options *options,
                       struct tare_error *error);
+int tare_parse_loop(const char *text, struct tare_overlap_options *options,
+                    struct tare_error *error); // "handbook"
 int tare_parse_breaks(const char *text, struct tare_overlap_options *options,
                       struct tare_error *error); // "pageable,blocking", "all", "none"
 
@@ -48,11 +60,13 @@ int tare_parse_breaks(const char *text, struct tare_overlap_options *options,
 //   "mode":       `mode`, `stage`, `cycles`: a stage's whole work at its speed in that mode, rate
 //   "sequential": `cycles`, `stage` (to-device, kernel, to-host, total)
 //   "concurrent": `cycles`, `chunks`, `queues`, `order`, `mechanism`, `sizes`, `best` (1: the one
-//                 that the verdict names), `control` (1: drawn at random); then of source "model",
-//                 same labels, `what`: "predicted", "error"
+//                 that the verdict names), `control` (1: drawn at random), `handbook` (1: the CUDA
+//                 Handbook's); then of source "model", same labels, `what`: "predicted", "error"
 //   "bound":      `cycles`, `what`: "bound", "serial", "attainable", "speed-up", "share", "amdahl",
 //                 "kernel-to-copy"; "kernel-memory-share" where options->peaks tells
-//   "prediction": `what`: "mean-error", "worst-error" of those above that were measured;
+//   "prediction": `what`: "mean-error", "worst-error" of those above that were measured, of all and
+//      with `cycles`; "chosen" with `cycles` and a schedule: how much longer the one takes that is
+//      predicted to be the best than the one that is;
 //      "correction" with `cycles`, `mechanism`, `order`, `chunks`, `in-sequence` (1: overlaps nothing)
 //   "break":      `break`, `cycles`: the best schedule broken so; `what` "factor" (model)
 //   "engines":    `what`: "revealed", "claimed"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What it costs to break the best schedule; a kernel beside itself; and the best schedule drawn
 // from the device's own stamps.
+#include "base/units.h"
 #include "measure/overlap_internal.h"
 
 #include <errno.h>
@@ -68,6 +69,8 @@ static int plan_break(struct break_task *task, struct tare_measurement *measurem
 		[TARE_BREAK_BLOCKING] = "copies by the API's blocking calls",
 		[TARE_BREAK_PAGEABLE] = "plain host memory instead of pinned",
 		[TARE_BREAK_ALLOCATION] = "device memory allocated and freed between chunks",
+		[TARE_BREAK_LAZY_LOADING] = "the kernel was built just before and is first launched "
+		                            "in the run",
 	};
 	struct overlap *overlap = task->overlap;
 	struct tare_figure *figure = tare_measurement_add(
@@ -172,18 +175,59 @@ int overlap_measure_breaks(struct overlap *overlap, struct tare_error *error)
 
 // ---- the timeline
 
+// What was drawn, and by how much it was longer than the runs that count.
+static void describe_drawn(const struct overlap *overlap, char *note, size_t size)
+{
+	const struct overlap_point *point = balanced(overlap);
+	struct tare_drawn drawn = tare_pipeline_drawn(overlap->pipeline);
+	double more = 100 * ((double)drawn.ns / point->best.ns - 1);
+	char schedule[96], took[TARE_UNIT_TEXT], timed[TARE_UNIT_TEXT];
+
+	tare_schedule_text(&point->best_schedule, schedule, sizeof schedule);
+	if (!drawn.traced) {
+		snprintf(note, size,
+		         "%s; a run of its own with stamps on, which can be slower than those that "
+		         "were timed.",
+		         schedule);
+		return;
+	}
+	snprintf(note, size,
+	         "%s%s; engine times by the vendor's tracer, in a run of its own. Tracing slows it: it "
+	         "took %s, %.1f %% %s than the %s of those that were timed, and is itself no timing.",
+	         schedule,
+	         point->best_schedule.mechanism == TARE_MECHANISM_GRAPH
+	             ? ", its operations appended one by one instead of as a graph"
+	             : "",
+	         tare_format_ns((double)drawn.ns, took), fabs(more), more < 0 ? "less" : "more",
+	         tare_format_ns(point->best.ns, timed));
+}
+
+// The drawn run beside those that were timed, for readers of the data.
+static int add_traced(struct overlap *overlap)
+{
+	const struct overlap_point *point = balanced(overlap);
+	struct tare_drawn drawn = tare_pipeline_drawn(overlap->pipeline);
+	struct tare_cell *cell;
+
+	if (!drawn.traced)
+		return 0;
+	cell = overlap_model(overlap, "timeline", "traced", point, "excess", "%");
+	if (!cell || overlap_label_schedule(&point->best_schedule, &cell->labels) < 0 ||
+	    tare_set_string(&cell->method,
+	                    "host time of the run that is drawn, its engines traced, over the median "
+	                    "of the schedule's timed runs, less 1") < 0)
+		return -ENOMEM;
+	return tare_cell_set_model(cell, 100 * ((double)drawn.ns / point->best.ns - 1), NAN, NAN);
+}
+
 static int draw(struct overlap *overlap, const struct tare_bar *bars, int count)
 {
 	struct tare_plot *plot = tare_result_add_plot(
 	    overlap->run->result, "timeline", "The best schedule, drawn from the device's stamps",
 	    TARE_PLOT_TIMELINE);
-	char schedule[96], note[256];
+	char note[512];
 
-	tare_schedule_text(&balanced(overlap)->best_schedule, schedule, sizeof schedule);
-	snprintf(note, sizeof note,
-	         "%s; a run of its own with stamps on, which can be slower than those that were "
-	         "timed.",
-	         schedule);
+	describe_drawn(overlap, note, sizeof note);
 	if (!plot || tare_plot_axes(plot, "time", "ns", false, "chunk", "", false) < 0 ||
 	    tare_set_string(&plot->note, note) < 0)
 		return -ENOMEM;
@@ -220,14 +264,16 @@ int overlap_add_timeline(struct overlap *overlap, struct tare_error *error)
 		return tare_fail(error, ENOMEM, "out of memory");
 	overlap_set_cycles(overlap, point->cycles);
 	count = tare_pipeline_gantt(overlap->pipeline, &point->best_schedule, bars, &why);
-	if (count > 0 && draw(overlap, bars, count) < 0)
+	if (count > 0 && (draw(overlap, bars, count) < 0 || add_traced(overlap) < 0))
 		count = -ENOMEM;
 	free(bars);
 	if (count == -ENODEV || count == -ETIMEDOUT || count == -ENOMEM)
 		return tare_fail(error, -count, "%s",
 		                 why.message[0] ? why.message : "out of memory");
 	if (count < 0 && tare_result_warn(overlap->run->result, "no-timeline",
-	                                  "nothing to do; the other figures do not need it",
+	                                  tare_pipeline_drawn(overlap->pipeline).traced
+	                                      ? "the other figures do not need it"
+	                                      : "nothing to do; the other figures do not need it",
 	                                  "the best schedule is not drawn: %s", why.message) < 0)
 		return tare_fail(error, ENOMEM, "out of memory");
 	return 0;

@@ -36,15 +36,20 @@ static double median(double *values, uint32_t count)
 static int measure_point(struct overlap *overlap, enum tare_stage stage, uint64_t items,
                          struct tare_stage_point *point, struct tare_error *error)
 {
-	double isolated[REPEATS_MOST], row[REPEATS_MOST];
+	double isolated[REPEATS_MOST], row[REPEATS_MOST], across[REPEATS_MOST];
+	bool kernels = stage == TARE_STAGE_KERNEL;
 	int status = 0;
 
 	for (uint32_t i = 0; status == 0 && i < overlap->repeats; i++) {
 		struct tare_stage_point once = { 0 };
 		status = tare_pipeline_stage_point(overlap->pipeline, stage, items,
 		                                   overlap->in_a_row, &once, error);
+		if (status == 0 && kernels)
+			status = tare_pipeline_kernels_across(overlap->pipeline, items,
+			                                      overlap->in_a_row, &once, error);
 		isolated[i] = once.isolated_ns;
 		row[i] = once.back_to_back_ns;
+		across[i] = once.across_ns;
 	}
 	if (status < 0)
 		return status;
@@ -54,6 +59,7 @@ static int measure_point(struct overlap *overlap, enum tare_stage stage, uint64_
 		                                                 : 1),
 		.isolated_ns = median(isolated, overlap->repeats),
 		.back_to_back_ns = median(row, overlap->repeats),
+		.across_ns = kernels ? median(across, overlap->repeats) : 0,
 	};
 	return 0;
 }
@@ -161,6 +167,34 @@ static int measure_issue(struct overlap *overlap, struct tare_calibration *calib
 	return status;
 }
 
+// What launching a graph takes of the host, by the operations in it.
+static int measure_graph(struct overlap *overlap, struct tare_calibration *calibration,
+                         struct tare_error *error)
+{
+	struct tare_schedule few = { .queues = 1, .mechanism = TARE_MECHANISM_GRAPH };
+	struct tare_schedule many = few;
+	double few_ns = 0, many_ns = 0, ns, stages = 0;
+	int status;
+
+	if (!(overlap->options.space.mechanisms >> TARE_MECHANISM_GRAPH & 1))
+		return 0;
+	for (uint32_t bits = tare_pipeline_stages(overlap->pipeline); bits; bits &= bits - 1)
+		stages++;
+	few.chunks = bounded_chunks(overlap, ISSUE_FEW);
+	many.chunks = bounded_chunks(overlap, ISSUE_MANY);
+	status = median_run(overlap, &few, &ns, &few_ns, error);
+	if (status == 0)
+		status = median_run(overlap, &many, &ns, &many_ns, error);
+	if (status < 0)
+		return status;
+	if (many.chunks > few.chunks)
+		calibration->graph_node_ns =
+		    fmax(0, (many_ns - few_ns) / (stages * (many.chunks - few.chunks)));
+	calibration->graph_launch_ns =
+	    fmax(0, few_ns - stages * few.chunks * calibration->graph_node_ns);
+	return 0;
+}
+
 // What the whole in one piece takes beyond its three operations.
 static int measure_finish(struct overlap *overlap, struct tare_calibration *calibration,
                           struct tare_error *error)
@@ -231,6 +265,8 @@ static int calibrate_balanced(struct overlap *overlap, struct tare_error *error)
 	if (status == 0)
 		status = measure_issue(overlap, calibration, error);
 	if (status == 0)
+		status = measure_graph(overlap, calibration, error);
+	if (status == 0)
 		status = measure_finish(overlap, calibration, error);
 	if (status == 0)
 		status = measure_fitted(overlap, error);
@@ -249,14 +285,10 @@ static int calibrate_balanced(struct overlap *overlap, struct tare_error *error)
 // longer as the whole is.
 static void scale_points(struct overlap *overlap, struct overlap_point *point)
 {
-	double factor = point->stage[TARE_STAGE_KERNEL].ns /
-	                overlap->points[overlap->balanced].stage[TARE_STAGE_KERNEL].ns;
-
-	for (size_t i = 0; i < point->calibration.point_count[TARE_STAGE_KERNEL]; i++) {
-		struct tare_stage_point *at = &point->calibration.points[TARE_STAGE_KERNEL][i];
-		at->isolated_ns *= factor;
-		at->back_to_back_ns *= factor;
-	}
+	tare_stage_points_stretch(point->calibration.points[TARE_STAGE_KERNEL],
+	                          point->calibration.point_count[TARE_STAGE_KERNEL], overlap->items,
+	                          overlap->points[overlap->balanced].stage[TARE_STAGE_KERNEL].ns,
+	                          point->stage[TARE_STAGE_KERNEL].ns);
 }
 
 static void choose_repeats(struct overlap *overlap)

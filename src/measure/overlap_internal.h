@@ -10,6 +10,8 @@
 #define OVERLAP_WORTH 1.05
 // How many schedules are measured to convergence at a point, beside the serial one.
 #define OVERLAP_FINALISTS 3
+// Of the CUDA Handbook's program.
+#define OVERLAP_HANDBOOK_STREAMS 8
 // Distinct schedules over all points.
 #define OVERLAP_TIMED_MAX 512
 #define OVERLAP_REPEATS_MOST 3
@@ -52,6 +54,7 @@ struct overlap_timed {
 	struct tare_schedule schedule;
 	double predicted_ns;
 	bool control; // drawn at random
+	bool handbook; // the Handbook's own
 	bool verified, wrong;
 	struct tare_series series;
 	bool in_final;

@@ -19,6 +19,7 @@
 #define PROBE_BYTES (UINT64_C(1) << 20)
 #define LEAST_BYTES (UINT64_C(64) << 10)
 #define GROUP_SIZE 256
+#define GROUPS_A_UNIT 16 // the Handbook's
 #define PAGE 4096
 #define ADD 0xcc // the Handbook's
 // One run of everything in sequence may take this share of the budget: with bytes that the user
@@ -53,7 +54,7 @@ static bool check(const void *context, const void *input, const void *output, ui
                   uint64_t count)
 {
 	const struct overlap *overlap = context;
-	bool turns = !overlap->options.volatile_loop;
+	bool turns = overlap->options.loop == TARE_LOOP_REGISTER;
 	struct affine step = { turns ? 1664525u : 1u, (uint32_t)overlap->add };
 	struct affine all = affine_power(step, (uint64_t)(uint32_t)overlap->cycles);
 
@@ -61,11 +62,48 @@ static bool check(const void *context, const void *input, const void *output, ui
 	                         count, all.multiplier, all.summand);
 }
 
+static const char *own_entry(const struct overlap *overlap)
+{
+	static const char *const entries[TARE_LOOP_COUNT] = {
+		[TARE_LOOP_REGISTER] = "overlap_register",
+		[TARE_LOOP_HANDBOOK] = "overlap_handbook",
+		[TARE_LOOP_VOLATILE] = "overlap_volatile",
+	};
+	return entries[overlap->options.loop];
+}
+
+static int rebuild(const void *context, struct tare_module **module, struct tare_kernel **kernel,
+                   struct tare_error *error)
+{
+	const struct overlap *overlap = context;
+
+	if (!overlap->own)
+		return tare_user_kernel_rebuild(overlap->run, &overlap->options.kernel, module,
+		                                kernel, error);
+	return tare_kernel_build(overlap->run->device, "overlap", own_entry(overlap), module, kernel,
+	                         NULL, error);
+}
+
+// On CUDA so many groups a unit as keep it full, as the Handbook's program has; with a group for
+// each few items, starting and ending them takes longer than moving the data.
+static uint32_t groups_most(const struct overlap *overlap)
+{
+	const struct tare_facts *facts = overlap->run->facts;
+	const struct tare_fact *units = facts ? &facts->fact[TARE_FACT_UNITS] : NULL;
+
+	if (overlap->options.groups)
+		return overlap->options.groups;
+	if (overlap->run->simulated || !units || !units->present ||
+	    strcmp(overlap->run->device->backend->name, "cuda") != 0)
+		return 0;
+	return (uint32_t)(GROUPS_A_UNIT * units->count);
+}
+
 static int build_own(struct overlap *overlap, char **log, struct tare_error *error)
 {
 	const struct tare_overlap_options *options = &overlap->options;
 	struct tare_chunk_kernel *chunk = &overlap->built.chunk;
-	const char *entry = options->volatile_loop ? "overlap_volatile" : "overlap_register";
+	const char *entry = own_entry(overlap);
 	struct tare_kernel_facts facts = { .max_group_size = -1 };
 	int status;
 
@@ -84,6 +122,7 @@ static int build_own(struct overlap *overlap, char **log, struct tare_error *err
 	chunk->group_size = facts.max_group_size > 0 && facts.max_group_size < GROUP_SIZE
 	                        ? (uint32_t)facts.max_group_size
 	                        : GROUP_SIZE;
+	chunk->groups_most = groups_most(overlap);
 	chunk->in_bytes = chunk->out_bytes = 4;
 	chunk->align = options->kernel.align ? options->kernel.align : 1;
 	chunk->scalars[0] = (struct tare_argument){ .type = TARE_ARGUMENT_VALUE,
@@ -94,17 +133,21 @@ static int build_own(struct overlap *overlap, char **log, struct tare_error *err
 		                                    .bytes = 4 };
 	chunk->scalar_count = 2;
 	chunk->check = check;
-	chunk->context = overlap;
 	snprintf(overlap->built.title, sizeof overlap->built.title, "%s", entry);
 	return 0;
 }
 
 int overlap_build_kernel(struct overlap *overlap, char **log, struct tare_error *error)
 {
+	int status;
+
 	overlap->own = !overlap->options.kernel.file;
-	return overlap->own ? build_own(overlap, log, error)
-	                    : tare_user_kernel_build(overlap->run, &overlap->options.kernel,
-	                                             &overlap->built, log, error);
+	status = overlap->own ? build_own(overlap, log, error)
+	                      : tare_user_kernel_build(overlap->run, &overlap->options.kernel,
+	                                               &overlap->built, log, error);
+	overlap->built.chunk.rebuild = rebuild;
+	overlap->built.chunk.context = overlap;
+	return status;
 }
 
 void overlap_set_cycles(struct overlap *overlap, uint64_t cycles)
@@ -374,7 +417,7 @@ static int fit_kernel(struct overlap *overlap, double copy, struct kernel_line *
 			return tare_fail(
 			    error, EIO,
 			    "%llu turns of the kernel's loop take no longer than none: "
-			    "its compiler has removed it; try --loop volatile",
+			    "its compiler has removed it; try another --loop",
 			    (unsigned long long)cycles);
 		before = now;
 		cycles *= 2;

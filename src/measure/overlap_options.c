@@ -167,6 +167,28 @@ int tare_parse_queues(const char *text, struct tare_overlap_options *options,
 	return status;
 }
 
+const char *tare_loop_name(enum tare_loop loop)
+{
+	static const char *const names[TARE_LOOP_COUNT] = {
+		[TARE_LOOP_REGISTER] = "register",
+		[TARE_LOOP_HANDBOOK] = "handbook",
+		[TARE_LOOP_VOLATILE] = "volatile",
+	};
+	return names[loop];
+}
+
+int tare_parse_loop(const char *text, struct tare_overlap_options *options,
+                    struct tare_error *error)
+{
+	for (int i = 0; i < TARE_LOOP_COUNT; i++)
+		if (strcmp(text, tare_loop_name((enum tare_loop)i)) == 0) {
+			options->loop = (enum tare_loop)i;
+			return 0;
+		}
+	return tare_fail(error, EINVAL, "no loop '%.40s'; there are register, handbook and volatile",
+	                 text);
+}
+
 // The bits of one word of the list; 0 when there is no such break.
 static uint32_t break_bits(const char *word, size_t length)
 {

@@ -141,12 +141,13 @@ static void family_name(const struct tare_schedule *schedule, const char *what, 
 	const char *tapered = schedule->sizes == TARE_CHUNKS_TAPERED ? ", tapered" : "";
 	char queues[32];
 
-	snprintf(queues, sizeof queues, "%u queue%s", schedule->queues,
-	         schedule->queues == 1 ? "" : "s");
+	snprintf(queues, sizeof queues, "%s%u queue%s",
+	         schedule->mechanism == TARE_MECHANISM_GRAPH ? "a graph of " : "",
+	         schedule->queues, schedule->queues == 1 ? "" : "s");
 	snprintf(name, size, "%s, %s%s%s",
-	         schedule->mechanism == TARE_MECHANISM_CHUNK_QUEUES   ? queues
-	         : schedule->mechanism == TARE_MECHANISM_STAGE_QUEUES ? "a queue for each stage"
-	                                                              : "out of order",
+	         schedule->mechanism == TARE_MECHANISM_STAGE_QUEUES   ? "a queue for each stage"
+	         : schedule->mechanism == TARE_MECHANISM_OUT_OF_ORDER ? "out of order"
+	                                                              : queues,
 	         tare_order_name(schedule->order), tapered, what);
 }
 

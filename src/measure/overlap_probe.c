@@ -80,10 +80,14 @@ static int probe_kind(struct overlap *overlap, struct overlap_point *point, stru
 		                          .order = kind.order,
 		                          .mechanism = kind.mechanism };
 	uint32_t most = most_chunks(overlap);
+	bool in_chunk_queues = kind.mechanism == TARE_MECHANISM_CHUNK_QUEUES ||
+	                       kind.mechanism == TARE_MECHANISM_GRAPH;
 	bool off = false, in_sequence = true;
 	int status = 0;
 
-	if (kind.mechanism == TARE_MECHANISM_CHUNK_QUEUES && schedule.queues == 1)
+	if (in_chunk_queues && schedule.queues == 1)
+		return 0;
+	if (kind.mechanism == TARE_MECHANISM_GRAPH && kind.order != TARE_ORDER_DEPTH_FIRST)
 		return 0;
 	for (size_t i = 0; status == 0 && i < 2; i++) {
 		double factor = 1, predicted = 0;
@@ -106,11 +110,41 @@ static int probe_kind(struct overlap *overlap, struct overlap_point *point, stru
 		in_sequence = in_sequence && factor > 1 + OFF &&
 		              factor * predicted > SERIAL * serial_ns(point);
 	}
-	if (kind.mechanism == TARE_MECHANISM_CHUNK_QUEUES)
+	if (in_chunk_queues)
 		found.queues = schedule.queues;
 	if (off)
 		point->calibration.correction[kind.mechanism][kind.order] = found;
 	point->in_sequence[kind.mechanism][kind.order] = off && in_sequence;
+	return status;
+}
+
+// Whether engines stay with a queue or serve each in turn: what all copies first over a few queues
+// take tells, if it differs.
+static int find_stays(struct overlap *overlap, struct overlap_point *point,
+                      struct tare_error *error)
+{
+	struct tare_calibration *calibration = &point->calibration;
+	uint32_t most = most_chunks(overlap);
+	struct tare_schedule schedule = { .chunks = FEW < most ? FEW : most,
+		                          .queues = most_queues(overlap),
+		                          .order = TARE_ORDER_BREADTH_FIRST };
+	double ns = 0, in_turn = 0, staying = 0;
+	int status;
+
+	if (!(overlap->options.space.mechanisms >> TARE_MECHANISM_CHUNK_QUEUES & 1) ||
+	    !(overlap->options.space.orders >> TARE_ORDER_BREADTH_FIRST & 1) ||
+	    schedule.queues == 1 || schedule.chunks <= schedule.queues)
+		return 0;
+	status = tare_predict(calibration, &overlap->work, &schedule, &in_turn, error);
+	calibration->stays = true;
+	if (status == 0)
+		status = tare_predict(calibration, &overlap->work, &schedule, &staying, error);
+	calibration->stays = false;
+	if (status < 0 || fabs(staying / in_turn - 1) < OFF)
+		return status;
+	status = overlap_median_run(overlap, &schedule, overlap->repeats, &ns, NULL, error);
+	if (status == 0)
+		calibration->stays = fabs(log(ns / staying)) < fabs(log(ns / in_turn));
 	return status;
 }
 
@@ -139,7 +173,13 @@ int overlap_probe_kinds(struct overlap *overlap, struct tare_error *error)
 
 	overlap_phase(overlap, PROBE_SHARE);
 	overlap_progress(overlap, "trying each kind of schedule");
-	status = probe_point(overlap, &overlap->points[overlap->balanced], error);
+	overlap_set_cycles(overlap, overlap->points[overlap->balanced].cycles);
+	status = find_stays(overlap, &overlap->points[overlap->balanced], error);
+	for (size_t i = 0; i < overlap->point_count; i++)
+		overlap->points[i].calibration.stays =
+		    overlap->points[overlap->balanced].calibration.stays;
+	if (status == 0)
+		status = probe_point(overlap, &overlap->points[overlap->balanced], error);
 	for (size_t i = 0; status == 0 && i < overlap->point_count; i++)
 		if (i != overlap->balanced)
 			status = probe_point(overlap, &overlap->points[i], error);

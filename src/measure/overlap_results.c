@@ -225,19 +225,96 @@ static int add_corrections(struct overlap *overlap, const struct overlap_point *
 	return 0;
 }
 
-static int add_summary(struct overlap *overlap, const char *what, double value, const char *method)
+static int add_summary(struct overlap *overlap, const struct overlap_point *point, const char *what,
+                       double value, const char *method)
 {
-	struct tare_cell *cell = overlap_model(overlap, "prediction", what, NULL, "error", "%");
+	struct tare_cell *cell = overlap_model(overlap, "prediction", what, point, "error", "%");
 
 	if (!cell || tare_set_string(&cell->method, method) < 0)
 		return -ENOMEM;
 	return tare_cell_set_model(cell, value, NAN, NAN);
 }
 
+struct errors {
+	double sum, worst;
+	size_t count;
+};
+
+static int add_errors(struct overlap *overlap, const struct overlap_point *point,
+                      const struct errors *errors)
+{
+	int status = errors->count == 0
+	                 ? 0
+	                 : add_summary(overlap, point, "mean-error",
+	                               errors->sum / (double)errors->count,
+	                               "mean of the absolute errors over the schedules that were "
+	                               "measured, without those that the prediction was fitted to "
+	                               "or corrected by");
+
+	return status < 0 || errors->count == 0
+	           ? status
+	           : add_summary(overlap, point, "worst-error", errors->worst,
+	                         "the largest of these errors");
+}
+
+// How much longer the schedule takes that the prediction likes best than the best one measured.
+static int add_regret(struct overlap *overlap, size_t at)
+{
+	const struct overlap_point *point = &overlap->points[at];
+	const struct overlap_timed *chosen = NULL;
+	struct tare_cell *cell;
+
+	for (size_t i = 0; i < overlap->timed_count; i++) {
+		const struct overlap_timed *timed = &overlap->timed[i];
+		if (timed->point == at && !timed->handbook && timed->predicted_ns > 0 &&
+		    (!chosen || timed->predicted_ns < chosen->predicted_ns))
+			chosen = timed;
+	}
+	if (!chosen || !point->best.present)
+		return 0;
+	cell = overlap_model(overlap, "prediction", "chosen", point, "excess", "%");
+	if (!cell || overlap_label_schedule(&chosen->schedule, &cell->labels) < 0 ||
+	    tare_set_string(&cell->method,
+	                    "measured time of the schedule that the prediction likes best, over that "
+	                    "of the best one measured, less 1") < 0)
+		return -ENOMEM;
+	return chosen->time.present && !chosen->wrong
+	           ? tare_cell_set_model(cell, 100 * (chosen->time.ns / point->best.ns - 1), NAN, NAN)
+	           : tare_cell_set_absent(cell, "the budget did not hold a run of it");
+}
+
+static int conclude_predictions(struct overlap *overlap, size_t at, struct errors *all)
+{
+	struct errors here = { 0 };
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < overlap->timed_count; i++) {
+		const struct overlap_timed *timed = &overlap->timed[i];
+		double error;
+		if (timed->point != at || !timed->time.present || !(timed->predicted_ns > 0))
+			continue;
+		error = 100 * (timed->predicted_ns / timed->time.ns - 1);
+		status =
+		    add_prediction(overlap, timed, "predicted", "time", "ns", timed->predicted_ns);
+		if (status == 0)
+			status = add_prediction(overlap, timed, "error", "error", "%", error);
+		if (was_fitted(overlap, timed))
+			continue;
+		here.sum += fabs(error);
+		here.worst = fmax(here.worst, fabs(error));
+		here.count++;
+	}
+	all->sum += here.sum;
+	all->worst = fmax(all->worst, here.worst);
+	all->count += here.count;
+	if (status == 0 && overlap->point_count > 1)
+		status = add_errors(overlap, &overlap->points[at], &here);
+	return status < 0 ? status : add_regret(overlap, at);
+}
+
 int overlap_conclude_schedules(struct overlap *overlap)
 {
-	double sum = 0, worst = 0;
-	size_t count = 0;
+	struct errors all = { 0 };
 	int status = 0;
 
 	for (size_t i = 0; i < overlap->point_count; i++)
@@ -248,30 +325,9 @@ int overlap_conclude_schedules(struct overlap *overlap)
 			return -ENOMEM;
 	for (size_t i = 0; status == 0 && i < overlap->point_count; i++)
 		status = add_corrections(overlap, &overlap->points[i]);
-	for (size_t i = 0; status == 0 && i < overlap->timed_count; i++) {
-		const struct overlap_timed *timed = &overlap->timed[i];
-		double error;
-		if (!timed->time.present || !(timed->predicted_ns > 0))
-			continue;
-		error = 100 * (timed->predicted_ns / timed->time.ns - 1);
-		status =
-		    add_prediction(overlap, timed, "predicted", "time", "ns", timed->predicted_ns);
-		if (status == 0)
-			status = add_prediction(overlap, timed, "error", "error", "%", error);
-		if (was_fitted(overlap, timed))
-			continue;
-		sum += fabs(error);
-		worst = fmax(worst, fabs(error));
-		count++;
-	}
-	if (status < 0 || count == 0)
-		return status;
-	status = add_summary(overlap, "mean-error", sum / (double)count,
-	                     "mean of the absolute errors over the schedules that were measured, "
-	                     "without those that the prediction was fitted to or corrected by");
-	return status < 0
-	           ? status
-	           : add_summary(overlap, "worst-error", worst, "the largest of these errors");
+	for (size_t i = 0; status == 0 && i < overlap->point_count; i++)
+		status = conclude_predictions(overlap, i, &all);
+	return status < 0 ? status : add_errors(overlap, NULL, &all);
 }
 
 // ---- engines

@@ -21,21 +21,55 @@
 #define CONTROLS_BALANCED 4
 #define LIKELY_OTHERS 6
 #define CONTROLS_OTHERS 1
-#define CANDIDATES_MOST (LIKELY_BALANCED + CONTROLS_BALANCED)
+// On a real device a run costs what it takes, not what the simulation of it takes.
+#define MORE_CONTROLS 4
+#define CANDIDATES_MOST (LIKELY_BALANCED + CONTROLS_BALANCED + MORE_CONTROLS)
 
 static const struct tare_schedule serial_schedule = { .chunks = 1, .queues = 1 };
+// The CUDA Handbook's program (6.5): a chunk for each of its streams, all copies in first.
+static const struct tare_schedule handbook_schedule = { .chunks = OVERLAP_HANDBOOK_STREAMS,
+	                                                .queues = OVERLAP_HANDBOOK_STREAMS,
+	                                                .order = TARE_ORDER_BREADTH_FIRST };
 
 // ---- quick timing
+
+// The Handbook's schedule is timed at each point, whether it is promising or not.
+static int add_handbook(struct overlap *overlap, size_t at, struct tare_error *error)
+{
+	struct overlap_timed timed = { .point = at,
+		                       .schedule = handbook_schedule,
+		                       .handbook = true,
+		                       .series.rule = tare_stopping_default() };
+	uint64_t blocks = overlap->items / overlap->work.align;
+	int status;
+
+	if (!overlap->own || blocks < handbook_schedule.chunks ||
+	    overlap->timed_count == OVERLAP_TIMED_MAX)
+		return 0;
+	for (size_t i = 0; i < overlap->timed_count; i++)
+		if (overlap->timed[i].point == at &&
+		    overlap_same_schedule(&overlap->timed[i].schedule, &handbook_schedule)) {
+			overlap->timed[i].handbook = true;
+			return 0;
+		}
+	status = tare_predict(&overlap->points[at].calibration, &overlap->work, &handbook_schedule,
+	                      &timed.predicted_ns, error);
+	if (status == 0)
+		overlap->timed[overlap->timed_count++] = timed;
+	return status;
+}
 
 static int list_candidates(struct overlap *overlap, size_t at, struct tare_error *error)
 {
 	struct overlap_point *point = &overlap->points[at];
 	struct tare_candidate candidates[CANDIDATES_MOST];
 	bool balanced = at == overlap->balanced;
+	size_t more = overlap->run->simulated ? 0 : MORE_CONTROLS;
 	int count = tare_search_candidates(
 	    &point->calibration, &overlap->work, &overlap->options.space,
 	    overlap->run->seed + point->cycles, balanced ? LIKELY_BALANCED : LIKELY_OTHERS,
-	    balanced ? CONTROLS_BALANCED : CONTROLS_OTHERS, candidates, CANDIDATES_MOST, error);
+	    more + (balanced ? CONTROLS_BALANCED : CONTROLS_OTHERS), candidates, CANDIDATES_MOST,
+	    error);
 
 	for (int i = 0; i < count; i++) {
 		// One chunk is the serial run, which the finalists are compared with.
@@ -48,7 +82,7 @@ static int list_candidates(struct overlap *overlap, size_t at, struct tare_error
 			                    .control = candidates[i].control,
 			                    .series.rule = tare_stopping_default() };
 	}
-	return count < 0 ? count : 0;
+	return count < 0 ? count : add_handbook(overlap, at, error);
 }
 
 // The first and last schedule of a point in overlap->timed.
@@ -116,21 +150,31 @@ static double quick_ns(const struct overlap_timed *timed)
 struct finals {
 	struct overlap *overlap;
 	size_t point;
-	size_t timed[OVERLAP_FINALISTS];
+	size_t timed[OVERLAP_FINALISTS + 1];
 	size_t count;
 	uint32_t turn;
 	double round_ns; // what a sample takes
 };
 
+static void add_finalist(struct finals *finals, size_t timed)
+{
+	finals->overlap->timed[timed].in_final = true;
+	finals->round_ns += quick_ns(&finals->overlap->timed[timed]);
+	finals->timed[finals->count++] = timed;
+}
+
 static void choose_finalists(struct finals *finals)
 {
 	struct overlap *overlap = finals->overlap;
-	size_t from, to;
+	size_t from, to, chosen = 0;
 
 	range_of(overlap, finals->point, &from, &to);
 	finals->count = 0;
 	finals->round_ns = overlap->points[finals->point].serial_once_ns;
-	while (finals->count < OVERLAP_FINALISTS) {
+	for (size_t i = from; i < to; i++)
+		if (overlap->timed[i].handbook && isfinite(quick_ns(&overlap->timed[i])))
+			add_finalist(finals, i);
+	while (chosen < OVERLAP_FINALISTS) {
 		double best_ns = INFINITY;
 		size_t best = to;
 		for (size_t i = from; i < to; i++)
@@ -140,9 +184,8 @@ static void choose_finalists(struct finals *finals)
 			}
 		if (best == to)
 			break;
-		overlap->timed[best].in_final = true;
-		finals->round_ns += best_ns;
-		finals->timed[finals->count++] = best;
+		add_finalist(finals, best);
+		chosen++;
 	}
 }
 
@@ -194,13 +237,15 @@ static int end_finals(struct tare_measurement *measurement, enum tare_verified *
 }
 
 static int label(const struct overlap *overlap, size_t point, const struct tare_schedule *schedule,
-                 bool control, struct tare_labels *labels)
+                 const struct overlap_timed *timed, struct tare_labels *labels)
 {
 	if (tare_labels_set_text(labels, "group", "concurrent") < 0 ||
 	    overlap_label_point(overlap, &overlap->points[point], labels) < 0 ||
 	    overlap_label_schedule(schedule, labels) < 0)
 		return -ENOMEM;
-	return control ? tare_labels_set_number(labels, "control", 1) : 0;
+	if (timed && timed->handbook && tare_labels_set_number(labels, "handbook", 1) < 0)
+		return -ENOMEM;
+	return timed && timed->control ? tare_labels_set_number(labels, "control", 1) : 0;
 }
 
 static int plan_finals(struct finals *finals, struct tare_measurement *measurement)
@@ -225,7 +270,7 @@ static int plan_finals(struct finals *finals, struct tare_measurement *measureme
 		      : "the best schedules, as one chunk in one queue");
 		if (!figure ||
 		    label(overlap, finals->point, i ? &timed->schedule : &serial_schedule,
-		          timed && timed->control, &figure->labels) < 0)
+		          timed, &figure->labels) < 0)
 			return -ENOMEM;
 		figure->quantum = (double)overlap->run->host_step_ns;
 	}
@@ -262,8 +307,7 @@ static int add_quick_cells(struct overlap *overlap)
 			continue;
 		cell = tare_result_add_cell(overlap->run->result, "time", "ns", "host");
 		if (!cell ||
-		    label(overlap, timed->point, &timed->schedule, timed->control, &cell->labels) <
-		        0 ||
+		    label(overlap, timed->point, &timed->schedule, timed, &cell->labels) < 0 ||
 		    tare_set_string(
 		        &cell->method,
 		        "a few runs, in rounds over all schedules that were tried; host "

@@ -138,6 +138,10 @@ static void say_needs(const struct overlap *overlap, const struct overlap_point 
 	case TARE_MECHANISM_OUT_OF_ORDER:
 		say(sentence, "an out-of-order queue with events, ");
 		break;
+	case TARE_MECHANISM_GRAPH:
+		say(sentence, "a graph recorded from %u queue%s or more, ", good.queues,
+		    good.queues == 1 ? "" : "s");
+		break;
 	default:
 		say(sentence, "%u queue%s or more, ", good.queues, good.queues == 1 ? "" : "s");
 		break;
@@ -428,6 +432,27 @@ static int conclude_limit(struct overlap *overlap)
 
 // ---- what breaking it costs
 
+// Why it costs that, in a few words.
+static const char *const break_reasons[TARE_BREAK_COUNT] = {
+	[TARE_BREAK_DEFAULT_QUEUE] = "one queue runs one operation after the other",
+	[TARE_BREAK_BLOCKING] = "the host waits for each copy",
+	[TARE_BREAK_PAGEABLE] = "plain memory is copied through a buffer of the driver's",
+	[TARE_BREAK_ALLOCATION] = "allocating between chunks waits for the device",
+	[TARE_BREAK_LAZY_LOADING] = "the first launch of a kernel loads it, and all else waits",
+};
+
+static void say_harmless(const struct overlap *overlap, char *sentence)
+{
+	bool any = false;
+
+	for (int i = TARE_BREAK_NONE + 1; i < TARE_BREAK_COUNT; i++)
+		if (overlap->break_factor[i] > 0 && !overlap->break_known[i]) {
+			say(sentence, "%s%s", any ? ", " : "; nothing that can be told from noise: ",
+			    tare_break_name((enum tare_break)i));
+			any = true;
+		}
+}
+
 static int conclude_breaks(struct overlap *overlap)
 {
 	bool done[TARE_BREAK_COUNT] = { false }, any = false, measured = false;
@@ -444,12 +469,15 @@ static int conclude_breaks(struct overlap *overlap)
 		if (worst == TARE_BREAK_NONE)
 			break;
 		done[worst] = true;
-		say(sentence, "%s%s %.2fx", any ? ", " : "",
-		    tare_break_name((enum tare_break)worst), overlap->break_factor[worst]);
+		say(sentence, "%s%s %.2fx (%s)", any ? ", " : "",
+		    tare_break_name((enum tare_break)worst), overlap->break_factor[worst],
+		    break_reasons[worst]);
 		any = true;
 	}
 	if (!measured)
 		return 0;
+	if (any)
+		say_harmless(overlap, sentence);
 	return tare_result_conclude(overlap->run->result, "breaks", "%s%s.", sentence,
 	                            any ? "" : "nothing that can be told from noise");
 }

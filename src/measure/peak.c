@@ -4,6 +4,7 @@
 #include "backend/call.h"
 #include "base/units.h"
 #include "measure/peak_internal.h"
+#include "measure/precision.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -30,6 +31,9 @@ static const struct detail details[] = {
 	{ INT64_C(15000000000), 0xd, 0x15, 0x5, 0x2a, 4, "some widths, strides and working sets" },
 	{ INT64_MAX, 0x1f, 0x1f, 0x1f, 0x3f, 2, NULL },
 };
+
+const char *const peak_group_names[PEAK_GROUPS] = { "compute", "memory", "sweep", "local",
+	                                            "tensor" };
 
 static const struct detail *detail_of(const struct peak *peak)
 {
@@ -59,6 +63,8 @@ static int sample(struct tare_measurement *measurement, int64_t *values, struct 
 		    peak->bench.device,
 		    (int64_t)tare_random_below(&peak->run->random,
 		                               1 + (uint64_t)(4e-3 * peak->bench.step_ps)));
+	if (task->group == PEAK_TENSOR)
+		return peak_sample_tensor(task, &values[0], error);
 	return peak_launch(task, TARE_LIMIT_NATIVE, &values[0], error);
 }
 
@@ -69,9 +75,11 @@ static int begin(struct tare_measurement *measurement, struct tare_error *error)
 		[PEAK_MEMORY] = peak_begin_memory,
 		[PEAK_SWEEP] = peak_begin_sweep,
 		[PEAK_LOCAL] = peak_begin_local,
+		[PEAK_TENSOR] = peak_begin_tensor,
 	};
-	const struct peak_task *task = measurement->context;
+	struct peak_task *task = measurement->context;
 
+	task->mark = tare_telemetry_mark(task->peak->run);
 	return begins[task->group](measurement, error);
 }
 
@@ -84,9 +92,11 @@ static int end(struct tare_measurement *measurement, enum tare_verified *verifie
 		[PEAK_MEMORY] = peak_end_memory,
 		[PEAK_SWEEP] = peak_end_sweep,
 		[PEAK_LOCAL] = peak_end_local,
+		[PEAK_TENSOR] = peak_end_tensor,
 	};
-	const struct peak_task *task = measurement->context;
+	struct peak_task *task = measurement->context;
 
+	peak_keep_clock(task);
 	return ends[task->group](measurement, verified, error);
 }
 
@@ -112,7 +122,10 @@ static const char *method_of(const struct peak_task *task)
 	case PEAK_SWEEP:
 		return "one work-group on each unit goes round the whole working set, each from "
 		       "a place of its own; the total of all units";
+	case PEAK_TENSOR:
+		return "products of square matrices by the vendor's library; a multiply-add counts 2";
 	case PEAK_LOCAL:
+	case PEAK_GROUPS:
 		break;
 	}
 	return "each work-item reads and writes vectors of its own that lie beside its "
@@ -141,13 +154,24 @@ static void title_of(const struct peak_task *task, char *text, size_t size)
 	case PEAK_LOCAL:
 		snprintf(text, size, "local memory, width %u", task->width);
 		break;
+	case PEAK_TENSOR:
+		snprintf(text, size, "matrix library, %s, n = %u",
+		         tare_precision_name(task->precision), task->n);
+		break;
+	case PEAK_GROUPS:
+		break;
 	}
 }
 
 static int add_labels(const struct peak_task *task, struct tare_labels *labels)
 {
-	static const char *const groups[] = { "compute", "memory", "sweep", "local" };
-	int status = tare_labels_set_text(labels, "group", groups[task->group]);
+	int status = tare_labels_set_text(labels, "group", peak_group_names[task->group]);
+
+	if (status == 0 && task->group == PEAK_TENSOR) {
+		status = tare_labels_set_text(labels, "type", tare_precision_name(task->precision));
+		return status < 0 || task->n == 0 ? status
+		                                  : tare_labels_set_number(labels, "n", task->n);
+	}
 
 	if (status == 0 && task->group == PEAK_COMPUTE)
 		status = tare_labels_set_text(labels, "type", peak_type_names[task->type]);
@@ -190,7 +214,8 @@ static int add_task(struct peak *peak, struct plan *plan, struct peak_task made)
 		return -ENOMEM;
 	figure->quantum =
 	    bench->stamped ? bench->step_ps : 1000.0 * (double)peak->run->host_step_ns;
-	figure->rate_unit = task->group != PEAK_COMPUTE ? "GB/s"
+	figure->rate_unit = task->group == PEAK_TENSOR    ? "GFLOP/s"
+	                    : task->group != PEAK_COMPUTE ? "GB/s"
 	                    : task->type == PEAK_INT32  ? "Gop/s"
 	                                                : "GFLOP/s";
 	return add_labels(task, &figure->labels);
@@ -205,6 +230,31 @@ static uint64_t sweep_end(const struct peak *peak)
 	while (end < wanted && end < MOST_SWEEP && end * 2 <= peak->buffer_bytes)
 		end *= 2;
 	return end;
+}
+
+// The largest size of each precision, or the others where the budget has room for all.
+static int add_tensors(struct peak *peak, struct plan *plan, bool first)
+{
+	int status = 0;
+
+	for (int i = TARE_BLAS_TF32; peak->has_library && i < TARE_BLAS_PRECISION_COUNT; i++) {
+		const struct peak_tensor *tensor = &peak->tensors[i];
+		struct peak_task task = { .group = PEAK_TENSOR,
+			                  .precision = (enum tare_blas_precision)i,
+			                  .first = first };
+		if (first) {
+			task.n = tensor->count ? tensor->n[tensor->count - 1] : 0;
+			status = add_task(peak, plan, task);
+		}
+		for (uint32_t k = 0; !first && detail_of(peak)->compute == 0x1f && k + 1 < tensor->count;
+		     k++) {
+			task.n = tensor->n[k];
+			status = status < 0 ? status : add_task(peak, plan, task);
+		}
+		if (status < 0)
+			return status;
+	}
+	return 0;
 }
 
 // The tasks of one pass: one of each kind, or the rest.
@@ -251,7 +301,7 @@ static int add_pass(struct peak *peak, struct plan *plan, bool first)
 			    (struct peak_task){
 			        .group = PEAK_SWEEP, .bytes = bytes, .width = 4, .first = first });
 	}
-	return status;
+	return status < 0 ? status : add_tensors(peak, plan, first);
 }
 
 // ---- before and after
@@ -306,7 +356,7 @@ static int warm_up(struct plan *plan, struct tare_error *error)
 		struct tare_error why = { 0 };
 		if (tare_run_interrupted(task->peak->run))
 			return 0;
-		if (task->group != PEAK_SWEEP)
+		if (task->group != PEAK_SWEEP && task->group != PEAK_TENSOR)
 			status = begin(measurement, &why);
 		tare_kernel_free(task->kernel);
 		task->kernel = NULL;
@@ -399,6 +449,8 @@ int tare_measure_peak(struct tare_run *run, struct tare_error *error)
 		status = forgive(peak_survey_memory(&peak, error));
 	if (status == 0)
 		status = forgive(peak_survey_sweep(&peak, error));
+	if (status == 0)
+		status = forgive(peak_survey_tensor(&peak, error));
 	if (status == 0)
 		status = measure_and_conclude(&peak, error);
 	if (status == -ENODEV || status == -ETIMEDOUT)

@@ -10,6 +10,7 @@
 //   group "memory":  `op` (read write copy triad strided), `width`, `stride` where strided; GB/s
 //   group "sweep":   `bytes` (the working set); GB/s
 //   group "local":   `width`; GB/s
+//   group "tensor":  `type` (tf32 fp16 bf16), `n`; GFLOP/s of the vendor's matrix library
 // then cells of source "model" labelled `group` "ceiling" and `what` (the best of each kind, and
 // the theoretical peaks), plots (roofline, sweep), conclusions and warnings.
 // Returns as tare_run_measure, and -EBADMSG when a kernel's result was wrong.

@@ -32,14 +32,6 @@ static bool known_to_lack(const struct peak *peak, enum peak_type type)
 	return id && facts && facts->fact[id].present && facts->fact[id].count == 0;
 }
 
-// clang writes no half precision as PTX without NVIDIA's headers.
-static bool carries_ptx_only(const struct peak *peak)
-{
-	uint32_t formats = peak->bench.device->backend->module_formats;
-
-	return (formats >> TARE_MODULE_PTX & 1) && !(formats >> TARE_MODULE_OPENCL_C & 1);
-}
-
 static uint16_t half_of(double value)
 {
 	int exponent;
@@ -136,8 +128,6 @@ int peak_begin_compute(struct tare_measurement *measurement, struct tare_error *
 	if (known_to_lack(task->peak, task->type))
 		return tare_fail(error, ENOTSUP, "kernels have no %s here, as the driver says",
 		                 types[task->type].title);
-	if (task->type == PEAK_FP16 && carries_ptx_only(task->peak))
-		return tare_fail(error, ENOTSUP, "tare carries half precision as OpenCL C only");
 	if (!task->peak->output)
 		return tare_fail(error, ENOMEM, "%s", task->peak->unbuffered);
 	if (!task->kernel)

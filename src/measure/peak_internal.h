@@ -3,16 +3,36 @@
 #pragma once
 #include "measure/bench.h"
 #include "measure/peaks.h"
+#include "measure/telemetry.h"
 
 #define PEAK_WIDTHS 5  // vectors of 1, 2, 4, 8 and 16 numbers
 #define PEAK_BUFFERS 3 // a = b + s * c
 #define PEAK_ARGUMENTS 10
 #define PEAK_MODULES 6
 
-enum peak_group { PEAK_COMPUTE, PEAK_MEMORY, PEAK_SWEEP, PEAK_LOCAL };
+enum peak_group { PEAK_COMPUTE, PEAK_MEMORY, PEAK_SWEEP, PEAK_LOCAL, PEAK_TENSOR, PEAK_GROUPS };
 enum peak_type { PEAK_FP32, PEAK_FP64, PEAK_FP16, PEAK_INT32, PEAK_TYPES };
 enum peak_op { PEAK_READ, PEAK_WRITE, PEAK_COPY, PEAK_TRIAD, PEAK_STRIDED, PEAK_OPS };
 
+#define PEAK_TENSOR_SIZES 3 // the largest that fit
+#define PEAK_CLOCKS 96
+
+// Sizes at which a precision of the vendor's library is measured, ascending.
+struct peak_tensor {
+	uint32_t n[PEAK_TENSOR_SIZES];
+	uint32_t count;
+	char absent[320]; // why there are none
+};
+
+// The clock while one cell was sampled; the cell is the one with these labels.
+struct peak_clock {
+	enum peak_group group;
+	const char *type; // "": its group has none
+	uint32_t number;  // width or n
+	struct tare_clock_range range;
+};
+
+extern const char *const peak_group_names[PEAK_GROUPS]; // "compute"
 extern const char *const peak_type_names[PEAK_TYPES]; // "fp32"
 extern const char *const peak_op_names[PEAK_OPS];
 
@@ -51,6 +71,10 @@ struct peak {
 	uint32_t sweep_width, sweep_group;    // the launch that reads a small working set fastest
 	uint32_t factors;                     // counter: every pattern in memory is another
 	uint64_t clock_low_hz, clock_high_hz; // as telemetry told under load; 0: it did not
+	bool has_library;                     // the API has a matrix library at all
+	struct peak_tensor tensors[TARE_BLAS_PRECISION_COUNT];
+	struct peak_clock clocks[PEAK_CLOCKS];
+	size_t clock_count;
 };
 
 // One measurement: a kernel and everything its launch needs.
@@ -61,6 +85,10 @@ struct peak_task {
 	enum peak_op op;
 	uint32_t width, stride;
 	uint64_t bytes; // of a sweep
+	enum tare_blas_precision precision; // of a tensor, and the rows of its matrices
+	uint32_t n;                         // 0: there are none, and the reason is known
+	struct tare_memory *matrices[3], *pool;
+	size_t mark; // of the clock's readings, when the measurement began
 	bool first;     // one of each kind is measured before the rest
 	struct tare_kernel *kernel;
 	uint32_t group_limit; // a power of two: as the kernel's registers and the device allow
@@ -124,6 +152,14 @@ int peak_begin_local(struct tare_measurement *measurement, struct tare_error *er
 int peak_end_local(struct tare_measurement *measurement, enum tare_verified *verified,
                    struct tare_error *error);
 
+int peak_begin_tensor(struct tare_measurement *measurement, struct tare_error *error);
+int peak_sample_tensor(struct peak_task *task, int64_t *ps, struct tare_error *error);
+int peak_end_tensor(struct tare_measurement *measurement, enum tare_verified *verified,
+                    struct tare_error *error);
+// Chooses the sizes of each precision, up to where products last long enough; the first of each
+// loads the library.
+int peak_survey_tensor(struct peak *peak, struct tare_error *error);
+
 // Writes a pattern over a whole buffer, and looks whether it is there: vector `i` of `width`
 // numbers holds i * pattern.
 int peak_write_pattern(struct peak *peak, struct tare_memory *memory, uint32_t width,
@@ -168,6 +204,16 @@ uint32_t peak_check_rounds(uint32_t width);
 const char *peak_tell_fused(enum peak_type type, uint32_t width, const void *output);
 
 // ---- what follows (peak_results.c)
+
+// Keeps the clock of the measurement that ends now.
+void peak_keep_clock(const struct peak_task *task);
+// The clock while a cell was sampled; NULL where it is not known.
+const struct peak_clock *peak_find_clock(const struct peak *peak, const struct tare_cell *cell);
+// Cells of a ceiling (labels `group`, `what`): the clock, what `best` is for each tick of it and each
+// unit, and, where theory (per second at the device's highest clock) is finite, its share of what
+// theory is at that clock. Returns 0 or -ENOMEM.
+int peak_add_clock(const struct peak *peak, enum tare_ceiling ceiling,
+                   const struct peak_clock *clock, double best, double theory);
 
 // Ceilings, plots, conclusions and warnings. left_out: what the budget had no room for, or NULL.
 // Returns 0 or -ENOMEM.

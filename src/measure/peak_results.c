@@ -9,17 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-// A fall of the sweep below this share of what was before is one that no noise explains.
-#define FALL 0.75
 // A clock that falls below this share under load is worth a word.
 #define CLOCK_FALL 0.95
-#define FALLS 4
-// A fall over more than this factor of sizes does not say where.
-#define FALL_RANGE 8
 
 static bool is_compute(int ceiling)
 {
-	return ceiling <= TARE_CEILING_INT32;
+	return tare_ceiling_is_arithmetic((enum tare_ceiling)ceiling);
 }
 
 static const char *unit_of(int ceiling)
@@ -78,13 +73,29 @@ static int add_ceiling(struct tare_result *result, int ceiling, const char *quan
 
 static const char *theory_origin(const struct peak *peak, int ceiling, char text[128])
 {
-	enum tare_fact_id id = ceiling == TARE_CEILING_FP32   ? TARE_FACT_PEAK_FP32
-	                       : ceiling == TARE_CEILING_FP64 ? TARE_FACT_PEAK_FP64
-	                                                      : TARE_FACT_PEAK_MEMORY;
-	const struct tare_fact *fact = &peak->run->facts->fact[id];
+	const struct tare_fact *fact =
+	    &peak->run->facts->fact[tare_ceiling_fact((enum tare_ceiling)ceiling)];
 
 	snprintf(text, 128, "of the device's facts, origin %s", tare_origin_name(fact->origin));
 	return text;
+}
+
+static int add_paper_share(struct tare_result *result, int ceiling, double best, double theory,
+                           double low, double high)
+{
+	if (!isfinite(best))
+		return 0;
+	return add_ceiling(result, ceiling, "share of theoretical", "%", 100 * best / theory,
+	                   1e11 * low / theory, 1e11 * high / theory, "attainable over theoretical");
+}
+
+// What this device, or its API, need not have.
+static bool is_optional(const struct peak *peak, enum tare_ceiling ceiling)
+{
+	if (ceiling == TARE_CEILING_SHARED_CACHE)
+		return true;
+	return !peak->has_library && ceiling >= TARE_CEILING_TENSOR_TF32 &&
+	       ceiling <= TARE_CEILING_TENSOR_BF16;
 }
 
 static int add_ceilings(const struct peak *peak, const struct tare_peaks *peaks)
@@ -97,18 +108,20 @@ static int add_ceilings(const struct peak *peak, const struct tare_peaks *peaks)
 		double best = peaks->per_second[c], theory = peaks->theoretical[c];
 		const struct tare_cell *cell =
 		    isfinite(best) ? tare_peaks_cell(result, (enum tare_ceiling)c) : NULL;
+		if (!isfinite(best) && is_optional(peak, (enum tare_ceiling)c))
+			continue;
 		double low = cell ? cell->rate.ci_low : NAN, high = cell ? cell->rate.ci_high : NAN;
+		const struct peak_clock *clock = cell ? peak_find_clock(peak, cell) : NULL;
 		status = add_ceiling(result, c, "attainable", unit_of(c), best / 1e9, low, high,
 		                     ceiling_method(cell, origin));
-		if (status < 0 || !isfinite(theory))
-			continue;
-		theory_origin(peak, c, origin);
-		status = add_ceiling(result, c, "theoretical", unit_of(c), theory / 1e9, NAN, NAN,
-		                     origin);
-		if (status == 0 && isfinite(best))
-			status = add_ceiling(result, c, "share of theoretical", "%",
-			                     100 * best / theory, 1e11 * low / theory,
-			                     1e11 * high / theory, "attainable over theoretical");
+		if (status == 0 && isfinite(theory)) {
+			theory_origin(peak, c, origin);
+			status = add_ceiling(result, c, "theoretical", unit_of(c), theory / 1e9, NAN, NAN,
+			                     origin);
+			status = status < 0 ? status : add_paper_share(result, c, best, theory, low, high);
+		}
+		if (status == 0 && clock)
+			status = peak_add_clock(peak, (enum tare_ceiling)c, clock, best, theory);
 	}
 	return status;
 }
@@ -246,12 +259,14 @@ static int conclude_reached(struct tare_result *result, const struct tare_peaks 
 {
 	double flat = peaks->per_second[TARE_CEILING_FP32];
 	double slope = peaks->per_second[TARE_CEILING_MEMORY_READ];
-	char text[512] = "", ridge[TARE_UNIT_TEXT];
+	char text[768] = "", ridge[TARE_UNIT_TEXT];
 	int status = 0;
 
 	add_share(text, sizeof text, peaks, TARE_CEILING_FP32);
 	add_share(text, sizeof text, peaks, TARE_CEILING_FP64);
 	add_share(text, sizeof text, peaks, TARE_CEILING_FP16);
+	for (int c = TARE_CEILING_TENSOR_TF32; c <= TARE_CEILING_TENSOR_BF16; c++)
+		add_share(text, sizeof text, peaks, c);
 	add_share(text, sizeof text, peaks, TARE_CEILING_MEMORY_READ);
 	if (text[0])
 		status =
@@ -266,59 +281,22 @@ static int conclude_reached(struct tare_result *result, const struct tare_peaks 
 	return status;
 }
 
-// Where the sweep falls for good: from which size to which. Sizes are in order.
-struct fall {
-	int64_t from, to;
-};
-
-static bool is_clear(const struct tare_cell *top, const struct tare_cell *bottom)
+// What ends where the sweep falls.
+static const char *what_ends(const struct tare_sweep_fall *fall)
 {
-	return bottom->rate.median < FALL * top->rate.median &&
-	       tare_cell_number(bottom, "bytes") <= FALL_RANGE * tare_cell_number(top, "bytes");
-}
-
-static size_t find_falls(const struct tare_result *result, struct fall falls[FALLS])
-{
-	const struct tare_cell *last = NULL, *top = NULL;
-	size_t count = 0;
-	bool falling = false;
-
-	for (size_t i = 0; i < result->cell_count; i++) {
-		const struct tare_cell *cell = &result->cells[i];
-		if (strcmp(tare_cell_text(cell, "group"), "sweep") || cell->absent || !cell->rate.present)
-			continue;
-		bool lower = last && cell->rate.ci_high < last->rate.ci_low &&
-		             cell->rate.median < 0.9 * last->rate.median;
-		if (lower && !falling)
-			top = last;
-		if (falling && !lower && is_clear(top, last) && count < FALLS)
-			falls[count++] =
-			    (struct fall){ tare_cell_number(top, "bytes"), tare_cell_number(last, "bytes") };
-		falling = lower;
-		last = cell;
-	}
-	if (falling && is_clear(top, last) && count < FALLS)
-		falls[count++] = (struct fall){ tare_cell_number(top, "bytes"), tare_cell_number(last, "bytes") };
-	return count;
-}
-
-// What ends where the sweep falls, as far as that is known: the last-level cache, which the driver
-// tells, is within a factor of two of the fall, or much larger.
-static const char *what_ends(const struct peak *peak, const struct fall *fall)
-{
-	uint64_t from = (uint64_t)fall->from, to = (uint64_t)fall->to;
-
-	if (peak->cache_bytes == 0 || from >= 2 * peak->cache_bytes)
-		return "a cache ends";
-	return 2 * to > peak->cache_bytes ? "the shared cache ends"
-	                                  : "a cache nearer to the units ends";
+	static const char *const words[] = {
+		[TARE_FALLEN_CACHE] = "a cache ends",
+		[TARE_FALLEN_SHARED] = "the shared cache ends",
+		[TARE_FALLEN_NEARER] = "a cache nearer to the units ends",
+	};
+	return words[fall->cache];
 }
 
 static int conclude_caches(const struct peak *peak)
 {
 	struct tare_result *result = peak->run->result;
-	struct fall falls[FALLS];
-	size_t count = find_falls(result, falls), used = 0;
+	struct tare_sweep_fall falls[TARE_SWEEP_FALLS];
+	size_t count = tare_sweep_falls(result, peak->cache_bytes, falls), used = 0;
 	char text[400] = "", told[80], from[TARE_UNIT_TEXT], to[TARE_UNIT_TEXT];
 
 	if (count == 0)
@@ -332,7 +310,7 @@ static int conclude_caches(const struct peak *peak)
 		used += (size_t)snprintf(
 		    text + used, sizeof text - used, "%s%s and %s, where %s",
 		    i ? ", and between " : "", tare_format_bytes((uint64_t)falls[i].from, from),
-		    tare_format_bytes((uint64_t)falls[i].to, to), what_ends(peak, &falls[i]));
+		    tare_format_bytes((uint64_t)falls[i].to, to), what_ends(&falls[i]));
 	return tare_result_conclude(
 	    result, "caches",
 	    "Reading a working set, each unit all of it, slows down between %s (the driver tells %s).",

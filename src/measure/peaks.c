@@ -21,17 +21,46 @@ static const struct {
 	[TARE_CEILING_FP64] = { "fp64", "compute", "type", "fp64" },
 	[TARE_CEILING_FP16] = { "fp16", "compute", "type", "fp16" },
 	[TARE_CEILING_INT32] = { "int32", "compute", "type", "int32" },
+	[TARE_CEILING_TENSOR_TF32] = { "tensor tf32", "tensor", "type", "tf32" },
+	[TARE_CEILING_TENSOR_FP16] = { "tensor fp16", "tensor", "type", "fp16" },
+	[TARE_CEILING_TENSOR_BF16] = { "tensor bf16", "tensor", "type", "bf16" },
 	[TARE_CEILING_MEMORY_READ] = { "memory read", "memory", "op", "read" },
 	[TARE_CEILING_MEMORY_WRITE] = { "memory write", "memory", "op", "write" },
 	[TARE_CEILING_MEMORY_COPY] = { "memory copy", "memory", "op", "copy" },
 	[TARE_CEILING_MEMORY_TRIAD] = { "memory triad", "memory", "op", "triad" },
 	[TARE_CEILING_CACHE] = { "cache", "sweep", NULL, NULL },
+	[TARE_CEILING_SHARED_CACHE] = { "shared cache", "sweep", NULL, NULL },
 	[TARE_CEILING_LOCAL] = { "local memory", "local", NULL, NULL },
 };
 
 const char *tare_ceiling_name(enum tare_ceiling ceiling)
 {
 	return ceilings[ceiling].name;
+}
+
+int tare_ceiling_fact(enum tare_ceiling ceiling)
+{
+	switch (ceiling) {
+	case TARE_CEILING_FP32:
+		return TARE_FACT_PEAK_FP32;
+	case TARE_CEILING_FP64:
+		return TARE_FACT_PEAK_FP64;
+	case TARE_CEILING_TENSOR_TF32:
+		return TARE_FACT_PEAK_TF32;
+	case TARE_CEILING_TENSOR_FP16:
+		return TARE_FACT_PEAK_TENSOR;
+	case TARE_CEILING_TENSOR_BF16:
+		return TARE_FACT_PEAK_BF16;
+	case TARE_CEILING_MEMORY_READ:
+	case TARE_CEILING_MEMORY_WRITE:
+	case TARE_CEILING_MEMORY_COPY:
+	case TARE_CEILING_MEMORY_TRIAD:
+		return TARE_FACT_PEAK_MEMORY;
+	case TARE_CEILING_LOCAL:
+		return TARE_FACT_PEAK_LOCAL;
+	default:
+		return -1;
+	}
 }
 
 // ---- of a document
@@ -60,12 +89,40 @@ static double sure_rate(const struct tare_cell *cell)
 	return isfinite(cell->rate.ci_low) ? cell->rate.ci_low : 0.9 * cell->rate.min;
 }
 
+// The working sets that lie in the shared cache alone: beyond the size at which the sweep has come
+// down from a cache nearer to the units, up to where it falls again or the shared one must end.
+static bool find_shared(const struct tare_result *result, int64_t *above, int64_t *up_to)
+{
+	const struct tare_fact *fact =
+	    result->device_count > 0 ? &result->devices[0].facts.fact[TARE_FACT_CACHE] : NULL;
+	struct tare_sweep_fall falls[TARE_SWEEP_FALLS];
+	uint64_t cache = fact && fact->present ? fact->count : 0;
+	size_t count = tare_sweep_falls(result, cache, falls);
+	bool found = false;
+
+	*up_to = (int64_t)(cache < INT64_MAX ? cache : INT64_MAX);
+	for (size_t i = 0; i < count; i++)
+		if (falls[i].cache == TARE_FALLEN_NEARER) {
+			*above = falls[i].to;
+			found = true;
+		} else if (falls[i].cache == TARE_FALLEN_SHARED && falls[i].from < *up_to) {
+			*up_to = falls[i].from;
+		}
+	return found;
+}
+
 const struct tare_cell *tare_peaks_cell(const struct tare_result *result, enum tare_ceiling ceiling)
 {
 	const struct tare_cell *best = NULL;
+	int64_t above = -1, up_to = INT64_MAX;
 
+	if (ceiling == TARE_CEILING_SHARED_CACHE && !find_shared(result, &above, &up_to))
+		return NULL;
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
+		if (above >= 0 && (tare_cell_number(cell, "bytes") <= above ||
+		                   tare_cell_number(cell, "bytes") > up_to))
+			continue;
 		if (isfinite(rate_of(cell, ceiling)) &&
 		    (!best || sure_rate(cell) > sure_rate(best)))
 			best = cell;
@@ -91,10 +148,11 @@ static double theory(const struct tare_facts *facts, enum tare_fact_id id)
 
 static void add_theory(const struct tare_facts *facts, struct tare_peaks *peaks)
 {
-	peaks->theoretical[TARE_CEILING_FP32] = theory(facts, TARE_FACT_PEAK_FP32);
-	peaks->theoretical[TARE_CEILING_FP64] = theory(facts, TARE_FACT_PEAK_FP64);
-	for (int i = TARE_CEILING_MEMORY_READ; i <= TARE_CEILING_MEMORY_TRIAD; i++)
-		peaks->theoretical[i] = theory(facts, TARE_FACT_PEAK_MEMORY);
+	for (int c = 0; c < TARE_CEILING_COUNT; c++) {
+		int id = tare_ceiling_fact((enum tare_ceiling)c);
+		if (id >= 0)
+			peaks->theoretical[c] = theory(facts, (enum tare_fact_id)id);
+	}
 }
 
 static void set_none(struct tare_peaks *peaks, const char *origin)
@@ -164,6 +222,8 @@ void tare_peaks_of(const struct tare_result *result, struct tare_peaks *peaks)
 	// A sweep that is nowhere faster than memory has shown no cache.
 	if (best[TARE_CEILING_CACHE] <= best[TARE_CEILING_MEMORY_READ])
 		peaks->per_second[TARE_CEILING_CACHE] = NAN;
+	if (best[TARE_CEILING_SHARED_CACHE] <= best[TARE_CEILING_MEMORY_READ])
+		peaks->per_second[TARE_CEILING_SHARED_CACHE] = NAN;
 	for (int c = 0; c < TARE_CEILING_COUNT; c++)
 		peaks->present = peaks->present || isfinite(best[c]);
 	peaks->age_s = age_of(part);

@@ -10,11 +10,15 @@ enum tare_ceiling {
 	TARE_CEILING_FP64,
 	TARE_CEILING_FP16,
 	TARE_CEILING_INT32,       // operations/s
+	TARE_CEILING_TENSOR_TF32, // FLOP/s of the vendor's matrix library
+	TARE_CEILING_TENSOR_FP16,
+	TARE_CEILING_TENSOR_BF16,
 	TARE_CEILING_MEMORY_READ, // bytes/s
 	TARE_CEILING_MEMORY_WRITE,
 	TARE_CEILING_MEMORY_COPY,  // read and written bytes together
 	TARE_CEILING_MEMORY_TRIAD, // the same
 	TARE_CEILING_CACHE, // best rate of the sweep's working sets that are below the memory's
+	TARE_CEILING_SHARED_CACHE, // the same beyond the cache nearer to the units
 	TARE_CEILING_LOCAL,
 	TARE_CEILING_COUNT
 };
@@ -29,6 +33,25 @@ struct tare_peaks {
 
 // "fp32", "memory read".
 const char *tare_ceiling_name(enum tare_ceiling ceiling);
+
+static inline bool tare_ceiling_is_arithmetic(enum tare_ceiling ceiling)
+{
+	return ceiling <= TARE_CEILING_TENSOR_BF16;
+}
+// The fact that tells a ceiling's peak on paper; -1: none does.
+int tare_ceiling_fact(enum tare_ceiling ceiling);
+
+// Where the sweep of working sets falls for good: from which size to which, in bytes.
+#define TARE_SWEEP_FALLS 4
+struct tare_sweep_fall {
+	int64_t from, to;
+	enum tare_fallen_cache { TARE_FALLEN_CACHE, TARE_FALLEN_SHARED, TARE_FALLEN_NEARER } cache;
+};
+// The falls of a result's sweep, whose cells are sorted, ascending; returns how many. cache_bytes:
+// the last-level cache as the driver tells it, 0: unknown. SHARED: it ends there; NEARER: a cache
+// nearer to the units does; CACHE: that cannot be told.
+size_t tare_sweep_falls(const struct tare_result *result, uint64_t cache_bytes,
+                        struct tare_sweep_fall falls[TARE_SWEEP_FALLS]);
 
 // The cell of a result of `peak` that a ceiling is the median of, NULL if there is none: of those
 // that converged the best, unless another is surely better: by its whole interval, or by more than

@@ -20,6 +20,7 @@ const char *tare_break_name(enum tare_break what)
 		[TARE_BREAK_BLOCKING] = "blocking",
 		[TARE_BREAK_PAGEABLE] = "pageable",
 		[TARE_BREAK_ALLOCATION] = "allocation",
+		[TARE_BREAK_LAZY_LOADING] = "lazy-loading",
 	};
 	return names[what];
 }
@@ -266,8 +267,10 @@ void pipeline_aim(const struct tare_pipeline *pipeline, enum tare_stage stage, u
 	if (stage == TARE_STAGE_KERNEL) {
 		prepared->first = (uint32_t)start;
 		prepared->count = (uint32_t)count;
-		operation->launch.groups[0] =
-		    (uint32_t)((count + kernel->group_size - 1) / kernel->group_size);
+		uint64_t groups = (count + kernel->group_size - 1) / kernel->group_size;
+		if (kernel->groups_most && groups > kernel->groups_most)
+			groups = kernel->groups_most;
+		operation->launch.groups[0] = (uint32_t)groups;
 		return;
 	}
 	operation->source = part(operation->source.memory, bytes, start, count);
@@ -327,8 +330,8 @@ int pipeline_queue(struct tare_pipeline *pipeline, enum pipeline_queue_set set, 
 uint32_t tare_pipeline_mechanisms(struct tare_pipeline *pipeline, char *why, size_t size)
 {
 	static const enum pipeline_queue_set sets[] = { PIPELINE_PLAIN, PIPELINE_PLAIN,
-		                                        PIPELINE_OUT_OF_ORDER };
-	static const uint32_t last[] = { 0, TARE_STAGE_COUNT - 1, 0 };
+		                                        PIPELINE_OUT_OF_ORDER, PIPELINE_PLAIN };
+	static const uint32_t last[] = { 0, TARE_STAGE_COUNT - 1, 0, 0 };
 	uint32_t mechanisms = 0;
 	size_t used = 0;
 
@@ -337,7 +340,10 @@ uint32_t tare_pipeline_mechanisms(struct tare_pipeline *pipeline, char *why, siz
 	for (int i = 0; i < TARE_MECHANISM_COUNT; i++) {
 		struct tare_error error = { 0 };
 		struct pipeline_queue *queue;
-		if (pipeline_queue(pipeline, sets[i], last[i], &queue, &error) == 0)
+		int status = pipeline_queue(pipeline, sets[i], last[i], &queue, &error);
+		if (status == 0 && i == TARE_MECHANISM_GRAPH)
+			status = pipeline_can_graph(pipeline, &error);
+		if (status == 0)
 			mechanisms |= 1u << i;
 		else if (why && used < size)
 			used += (size_t)snprintf(
@@ -410,6 +416,7 @@ void tare_pipeline_free(struct tare_pipeline *pipeline)
 	if (!pipeline)
 		return;
 	plan = &pipeline->plan;
+	pipeline_graphs_free(pipeline);
 	for (int set = 0; set < PIPELINE_SETS; set++) {
 		for (uint32_t i = 0; i < pipeline->queues[set].count; i++)
 			tare_queue_free(pipeline->queues[set].at[i].queue);

@@ -14,6 +14,12 @@
 struct tare_chunk_kernel {
 	struct tare_kernel *kernel;
 	uint32_t group_size;
+	uint32_t groups_most; // of a launch, for a kernel whose work-items take every n-th item where
+	                      // there are fewer of them; 0: one for each item
+	// Builds module and kernel once more, for TARE_BREAK_LAZY_LOADING; both are the caller's to
+	// free, the kernel first. NULL: cannot.
+	int (*rebuild)(const void *context, struct tare_module **module, struct tare_kernel **kernel,
+	               struct tare_error *error);
 	uint64_t in_bytes, out_bytes;     // an item's; 0: no input, no output
 	uint64_t align;                   // chunks begin at multiples of so many items; at least 1
 	struct tare_argument scalars[12]; // after `count`; values are the caller's and stay valid
@@ -32,6 +38,7 @@ enum tare_break {
 	TARE_BREAK_BLOCKING,      // the API's blocking copies
 	TARE_BREAK_PAGEABLE,      // plain host memory
 	TARE_BREAK_ALLOCATION,    // device memory is allocated and freed between chunks
+	TARE_BREAK_LAZY_LOADING,  // the kernel is first launched in the run; built before it
 	TARE_BREAK_COUNT
 };
 const char *tare_break_name(enum tare_break what); // "default-queue"
@@ -87,9 +94,16 @@ struct tare_bar {
 	int64_t start_ps, end_ps; // after the first start of the run
 };
 // Runs a schedule with stamps on. bars[] holds 3 * chunks; returns how many there are, -ENODATA
-// with the reason where the device has no stamps that bracket the engines' work.
+// with the reason where the device has no stamps that bracket the engines' work, and no tracer that
+// has (tare_engine_stamps_begin).
 int tare_pipeline_gantt(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,
                         struct tare_bar *bars, struct tare_error *error);
+// About the run that was drawn last.
+struct tare_drawn {
+	int64_t ns;  // host time of the run, with what it takes to stamp it: no timing of the schedule
+	bool traced; // by the vendor's tracer
+};
+struct tare_drawn tare_pipeline_drawn(const struct tare_pipeline *pipeline);
 
 // One stage in sequence: the device's time of all bytes or items in one operation (source
 // "device"; "host" where there are no stamps; *device says which). Once warmed up; the mean of up
@@ -103,6 +117,11 @@ int tare_pipeline_stage(struct tare_pipeline *pipeline, enum tare_stage stage, i
 int tare_pipeline_stage_point(struct tare_pipeline *pipeline, enum tare_stage stage, uint64_t items,
                               uint32_t count, struct tare_stage_point *point,
                               struct tare_error *error);
+
+// The same for kernels spread over several queues: fills in point->across_ns, the time from the first
+// start to the last end for each of them. Where parts are large, over a few queues only.
+int tare_pipeline_kernels_across(struct tare_pipeline *pipeline, uint64_t items, uint32_t count,
+                                 struct tare_stage_point *point, struct tare_error *error);
 
 // Runs the stages of `mode` beside each other, each in a queue of its own and often enough that all
 // are at work for a while, and counts what each got done in the time when all were. ps[stage] is

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run's operations on one axis of the device's time.
+// A run's operations on one axis of the device's time; where stamps are positions in the stream,
+// by those of the vendor's tracer.
 #include "backend/call.h"
 #include "measure/pipeline_internal.h"
 
@@ -71,20 +72,50 @@ static int read_bars(struct tare_pipeline *pipeline, struct tare_bar *bars,
 	return (int)plan->step_count;
 }
 
+// The first one pays for what the tracer sets up.
+#define TRACED_RUNS 2
+
+// Runs the schedule with the engines traced and leaves the events of the last run.
+static int run_traced(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,
+                      int64_t *ns, struct tare_error *error)
+{
+	struct tare_error why = { 0 };
+	int status = tare_engine_stamps_begin(pipeline->device, &why), ended;
+
+	if (status == -ENOSYS)
+		return tare_fail(error, ENODATA,
+		                 "this device's stamps are positions in the stream: they do not "
+		                 "tell when an engine began");
+	if (status < 0 && !pipeline_is_fatal(status))
+		return tare_fail(error, ENODATA,
+		                 "this device's stamps do not tell when an engine began: %s",
+		                 why.message);
+	if (status < 0)
+		return tare_fail(error, -status, "%s", why.message);
+	for (int i = 0; status == 0 && i < TRACED_RUNS; i++) {
+		pipeline_drop_events(pipeline);
+		status = pipeline_run_traced(pipeline, schedule, ns, error);
+	}
+	if (pipeline_is_fatal(status))
+		return status;  // the device is about to be given up
+	ended = tare_engine_stamps_end(pipeline->device, &why);
+	if (status == 0 && ended < 0)
+		status = tare_fail(error, -ended, "%s", why.message);
+	return status;
+}
+
 int tare_pipeline_gantt(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,
                         struct tare_bar *bars, struct tare_error *error)
 {
 	const struct tare_bench *bench = pipeline->bench;
-	int64_t ns;
+	int64_t ns = 0;
 	int status;
 
 	if (!bench->stamped)
 		return tare_fail(error, ENODATA, "%s", bench->unstamped);
-	if (!bench->brackets)
-		return tare_fail(error, ENODATA,
-		                 "this device's stamps are positions in the stream: they do not "
-		                 "tell when an engine began");
-	status = pipeline_run_timed(pipeline, schedule, &ns, error);
+	status = bench->brackets ? pipeline_run_timed(pipeline, schedule, &ns, error)
+	                         : run_traced(pipeline, schedule, &ns, error);
+	pipeline->drawn = (struct tare_drawn){ .ns = ns, .traced = !bench->brackets };
 	if (status == 0 && tare_bench_can_tell(bench, ns, error) < 0) {
 		status = -ENODATA;
 		if (error)
@@ -94,4 +125,9 @@ int tare_pipeline_gantt(struct tare_pipeline *pipeline, const struct tare_schedu
 		status = read_bars(pipeline, bars, error);
 	pipeline_drop_events(pipeline);
 	return status;
+}
+
+struct tare_drawn tare_pipeline_drawn(const struct tare_pipeline *pipeline)
+{
+	return pipeline->drawn;
 }

@@ -41,6 +41,17 @@ struct pipeline_plan {
 	size_t step_count;
 };
 
+// A schedule that was recorded; kept, because recording is no part of a run.
+struct pipeline_graph {
+	struct tare_graph *graph; // NULL: free
+	struct tare_schedule schedule;
+	uint64_t scalars_set; // what it was recorded with
+	bool backwards;
+	bool tried;    // has run once, with a limit
+	uint64_t used; // the higher, the later
+};
+#define PIPELINE_GRAPHS 6
+
 // How the stages are cut for running beside each other; see pipeline_modes.c.
 struct pipeline_lane_size {
 	uint64_t items; // of one operation; 0: there is no such stage
@@ -63,6 +74,9 @@ struct tare_pipeline {
 	uint64_t scalars_set; // from 1; another number with each change of a scalar
 	struct pipeline_queues queues[PIPELINE_SETS];
 	struct pipeline_plan plan;
+	struct tare_drawn drawn;
+	struct pipeline_graph graphs[PIPELINE_GRAPHS];
+	uint64_t graphs_used;
 	void *reference; // output of an unchunked run with the scalars of that number
 	uint64_t reference_of;
 	struct pipeline_lane_size lanes[TARE_STAGE_COUNT];
@@ -113,6 +127,16 @@ void pipeline_aim(const struct tare_pipeline *pipeline, enum tare_stage stage, u
 int pipeline_queue(struct tare_pipeline *pipeline, enum pipeline_queue_set set, uint32_t index,
                    struct pipeline_queue **queue, struct tare_error *error);
 
+// What a schedule consists of, in pipeline->plan.
+int pipeline_plan(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,
+                  enum tare_break how, struct tare_error *error);
+// The graph of the schedule that pipeline->plan holds; recorded if it is not there yet.
+int pipeline_graph(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,
+                   struct pipeline_graph **graph, struct tare_error *error);
+void pipeline_graphs_free(struct tare_pipeline *pipeline);
+// Tries with the least graph whether this device records and launches them.
+int pipeline_can_graph(struct tare_pipeline *pipeline, struct tare_error *error);
+
 // Start and end of finished operations in picoseconds on one axis. The axis begins at the first
 // operation that is read; -ENODATA when another belongs to another epoch of the device's clock.
 struct pipeline_axis {
@@ -131,6 +155,9 @@ int pipeline_run_limited(struct tare_pipeline *pipeline, const struct tare_sched
 // pipeline->plan for the caller to free with pipeline_drop_events.
 int pipeline_run_timed(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,
                        int64_t *ns, struct tare_error *error);
+// The same in queues without stamps, while the device's engines are traced.
+int pipeline_run_traced(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,
+                        int64_t *ns, struct tare_error *error);
 void pipeline_drop_events(struct tare_pipeline *pipeline);
 
 // Time of one operation of `items` items from the work's start on, alone; by the device's clock if

@@ -21,6 +21,9 @@ struct execution {
 	uint32_t queue_count;
 	size_t alone;      // so many operations are submitted one by one
 	uint32_t *waiting; // operations in each queue that are not submitted
+	struct pipeline_graph *graph; // launched instead; NULL: none
+	struct tare_module *module;   // of a kernel that was never launched
+	struct tare_kernel *kernel;
 	struct pipeline_operation prepared[TARE_STAGE_COUNT];
 };
 
@@ -61,8 +64,8 @@ static size_t awaited(const struct tare_step *step)
 	return slot(step->chunk, (enum tare_stage)(step->stage - 1));
 }
 
-static int make_plan(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,
-                     enum tare_break how, struct tare_error *error)
+int pipeline_plan(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,
+                  enum tare_break how, struct tare_error *error)
 {
 	struct pipeline_plan *plan = &pipeline->plan;
 	int status = reserve(plan, schedule->chunks, error);
@@ -187,6 +190,13 @@ static int append_all(struct execution *execution, struct tare_error *error)
 	return status < 0 ? status : submit_waiting(execution, error);
 }
 
+static int launch_graph(struct execution *execution, struct tare_error *error)
+{
+	int status = tare_graph_launch(execution->graph->graph, queue_of(execution, 0), NULL, error);
+
+	return status < 0 ? status : tare_submit(queue_of(execution, 0), error);
+}
+
 static int finish_all(struct execution *execution, int64_t limit_ns, struct tare_error *error)
 {
 	int status = 0;
@@ -201,7 +211,8 @@ static int execute(struct execution *execution, int64_t *ns, int64_t *issue_ns,
 {
 	struct tare_pipeline *pipeline = execution->pipeline;
 	struct tare_host_time begin = tare_run_now(pipeline->bench->run), issued;
-	int status = append_all(execution, error);
+	int status = execution->graph ? launch_graph(execution, error)
+	                              : append_all(execution, error);
 
 	issued = tare_run_now(pipeline->bench->run);
 	if (status == 0)
@@ -243,7 +254,7 @@ static int prepare(struct execution *execution, const struct tare_schedule *sche
 	struct tare_pipeline *pipeline = execution->pipeline;
 	struct pipeline_ends ends = pipeline_ends(pipeline);
 	struct pipeline_queue *last;
-	int status = make_plan(pipeline, schedule, execution->how, error);
+	int status = pipeline_plan(pipeline, schedule, execution->how, error);
 
 	execution->set = set_of(schedule, execution->how, timed);
 	execution->queue_count =
@@ -274,10 +285,47 @@ static int prepare(struct execution *execution, const struct tare_schedule *sche
 	return execution->waiting ? 0 : tare_fail(error, ENOMEM, "out of memory");
 }
 
+// A break, stamps for each operation: these are not recorded, but run as the queues of the graph.
+static int need_graph(struct execution *execution, const struct tare_schedule *schedule,
+                      struct tare_error *error)
+{
+	if (schedule->mechanism != TARE_MECHANISM_GRAPH || execution->how != TARE_BREAK_NONE)
+		return 0;
+	// It is launched into the first queue, and done when that is.
+	execution->queue_count = 1;
+	return pipeline_graph(execution->pipeline, schedule, &execution->graph, error);
+}
+
+// For the break: the kernel anew, which nobody has launched yet.
+static int need_kernel(struct execution *execution, struct tare_error *error)
+{
+	const struct tare_chunk_kernel *kernel = &execution->pipeline->kernel;
+	int status;
+
+	if (execution->how != TARE_BREAK_LAZY_LOADING)
+		return 0;
+	if (!kernel->rebuild)
+		return tare_fail(error, ENOTSUP, "this kernel cannot be built a second time");
+	status = kernel->rebuild(kernel->context, &execution->module, &execution->kernel, error);
+	if (status == 0)
+		execution->prepared[TARE_STAGE_KERNEL].operation.launch.kernel = execution->kernel;
+	return status;
+}
+
+static void clean(struct execution *execution)
+{
+	pipeline_drop_events(execution->pipeline);
+	tare_kernel_free(execution->kernel);
+	tare_module_free(execution->module);
+	free(execution->waiting);
+}
+
 static bool all_tried(const struct execution *execution)
 {
 	const struct tare_pipeline *pipeline = execution->pipeline;
 
+	if (execution->graph)
+		return execution->graph->tried;
 	for (uint32_t i = 0; i < execution->queue_count; i++)
 		if (pipeline->queues[execution->set].at[i].tried != pipeline->scalars_set)
 			return false;
@@ -288,6 +336,10 @@ static void mark_tried(const struct execution *execution)
 {
 	struct tare_pipeline *pipeline = execution->pipeline;
 
+	if (execution->graph) {
+		execution->graph->tried = true;
+		return;
+	}
 	for (uint32_t i = 0; i < execution->queue_count; i++)
 		pipeline->queues[execution->set].at[i].tried = pipeline->scalars_set;
 }
@@ -317,13 +369,16 @@ int tare_pipeline_run(struct tare_pipeline *pipeline, const struct tare_schedule
 	int64_t issued;
 	int status = prepare(&execution, schedule, false, error);
 
+	if (status == 0)
+		status = need_graph(&execution, schedule, error);
 	if (status == 0 && !all_tried(&execution))
 		status = try_once(&execution, error);
+	if (status == 0)
+		status = need_kernel(&execution, error);
 	execution.native = true;
 	if (status == 0)
 		status = execute(&execution, ns, issue_ns ? issue_ns : &issued, error);
-	pipeline_drop_events(pipeline);
-	free(execution.waiting);
+	clean(&execution);
 	return status;
 }
 
@@ -335,10 +390,28 @@ int pipeline_run_limited(struct tare_pipeline *pipeline, const struct tare_sched
 	int status = prepare(&execution, schedule, false, error);
 
 	if (status == 0)
+		status = need_graph(&execution, schedule, error);
+	if (status == 0)
+		status = need_kernel(&execution, error);
+	if (status == 0)
 		status = execute(&execution, &ns, &issue_ns, error);
 	if (status == 0)
 		mark_tried(&execution);
-	pipeline_drop_events(pipeline);
+	clean(&execution);
+	return status;
+}
+
+static int run_with_events(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,
+                           bool timed, int64_t *ns, struct tare_error *error)
+{
+	struct execution execution = { .pipeline = pipeline,
+		                       .how = TARE_BREAK_NONE,
+		                       .all_events = true };
+	int64_t issued;
+	int status = prepare(&execution, schedule, timed, error);
+
+	if (status == 0)
+		status = execute(&execution, ns, &issued, error);
 	free(execution.waiting);
 	return status;
 }
@@ -346,14 +419,11 @@ int pipeline_run_limited(struct tare_pipeline *pipeline, const struct tare_sched
 int pipeline_run_timed(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,
                        int64_t *ns, struct tare_error *error)
 {
-	struct execution execution = { .pipeline = pipeline,
-		                       .how = TARE_BREAK_NONE,
-		                       .all_events = true };
-	int64_t issued;
-	int status = prepare(&execution, schedule, true, error);
+	return run_with_events(pipeline, schedule, true, ns, error);
+}
 
-	if (status == 0)
-		status = execute(&execution, ns, &issued, error);
-	free(execution.waiting);
-	return status;
+int pipeline_run_traced(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,
+                        int64_t *ns, struct tare_error *error)
+{
+	return run_with_events(pipeline, schedule, false, ns, error);
 }

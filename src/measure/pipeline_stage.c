@@ -192,17 +192,19 @@ int tare_pipeline_stage_point(struct tare_pipeline *pipeline, enum tare_stage st
 	return status;
 }
 
-// ---- a kernel beside itself
+// ---- kernels beside each other
 
-struct launch_pair {
-	struct tare_queue *queue[2];
-	struct tare_gate *gate[2];
-	struct tare_event *event[2];
-	uint64_t start[2], count[2]; // items
+#define ACROSS 8
+
+struct launches {
+	struct tare_queue *queue[ACROSS];
+	struct tare_gate *gate[ACROSS];
+	struct tare_event *event[ACROSS];
+	uint64_t start[ACROSS], count[ACROSS]; // items
 	int launches;
 };
 
-static int issue_pair(struct tare_pipeline *pipeline, struct launch_pair *pair,
+static int issue_launches(struct tare_pipeline *pipeline, struct launches *them,
                       struct tare_error *error)
 {
 	struct pipeline_ends ends = pipeline_ends(pipeline);
@@ -211,50 +213,50 @@ static int issue_pair(struct tare_pipeline *pipeline, struct launch_pair *pair,
 	int status = 0;
 
 	pipeline_prepare(pipeline, TARE_STAGE_KERNEL, &ends, &prepared);
-	for (int i = 0; status == 0 && gated && i < pair->launches; i++)
-		status = tare_gate_shut(pair->queue[i], &pair->gate[i], error);
-	for (int i = 0; status == 0 && i < pair->launches; i++) {
-		pipeline_aim(pipeline, TARE_STAGE_KERNEL, pair->start[i], pair->count[i],
+	for (int i = 0; status == 0 && gated && i < them->launches; i++)
+		status = tare_gate_shut(them->queue[i], &them->gate[i], error);
+	for (int i = 0; status == 0 && i < them->launches; i++) {
+		pipeline_aim(pipeline, TARE_STAGE_KERNEL, them->start[i], them->count[i],
 		             &prepared);
-		status = tare_append(pair->queue[i], &prepared.operation, &pair->event[i], error);
+		status = tare_append(them->queue[i], &prepared.operation, &them->event[i], error);
 		if (status == 0)
-			status = tare_submit(pair->queue[i], error);
+			status = tare_submit(them->queue[i], error);
 	}
-	for (int i = 0; status == 0 && gated && i < pair->launches; i++)
-		status = tare_gate_open(pair->gate[i], error);
-	for (int i = 0; status == 0 && i < pair->launches; i++)
-		status = tare_finish(pair->queue[i], TARE_LIMIT_DEFAULT_NS, error);
+	for (int i = 0; status == 0 && gated && i < them->launches; i++)
+		status = tare_gate_open(them->gate[i], error);
+	for (int i = 0; status == 0 && i < them->launches; i++)
+		status = tare_finish(them->queue[i], TARE_LIMIT_DEFAULT_NS, error);
 	return status;
 }
 
 // From the first start to the last end; by the host's clock where there are no stamps.
-static int time_pair(struct tare_pipeline *pipeline, struct launch_pair *pair, int64_t *ps,
+static int time_launches(struct tare_pipeline *pipeline, struct launches *them, int64_t *ps,
                      struct tare_error *error)
 {
 	struct tare_bench *bench = pipeline->bench;
 	struct tare_host_time begin = tare_run_now(bench->run);
 	struct pipeline_axis axis = { 0 };
 	int64_t first = INT64_MAX, last = INT64_MIN, start, end, host_ns;
-	int status = issue_pair(pipeline, pair, error);
+	int status = issue_launches(pipeline, them, error);
 
 	host_ns = tare_host_elapsed_ns(begin, tare_run_now(bench->run));
 	*ps = 1000 * host_ns;
 	if (status == 0 && bench->stamped)
 		status = tare_bench_can_tell(bench, host_ns, error);
-	for (int i = 0; status == 0 && bench->stamped && i < pair->launches; i++) {
-		status = pipeline_place(bench, &axis, pair->event[i], &start, &end, error);
+	for (int i = 0; status == 0 && bench->stamped && i < them->launches; i++) {
+		status = pipeline_place(bench, &axis, them->event[i], &start, &end, error);
 		first = start < first ? start : first;
 		last = end > last ? end : last;
 		*ps = last - first;
 	}
-	for (int i = 0; i < pair->launches; i++) {
-		tare_gate_free(pair->gate[i]);
-		tare_event_free(pair->event[i]);
-		pair->gate[i] = NULL;
-		pair->event[i] = NULL;
+	for (int i = 0; i < them->launches; i++) {
+		tare_gate_free(them->gate[i]);
+		tare_event_free(them->event[i]);
+		them->gate[i] = NULL;
+		them->event[i] = NULL;
 	}
-	for (int i = 0; i < pair->launches; i++)
-		status = tare_bench_settle(pair->queue[i], status, error);
+	for (int i = 0; i < them->launches; i++)
+		status = tare_bench_settle(them->queue[i], status, error);
 	return status;
 }
 
@@ -263,7 +265,7 @@ int tare_pipeline_kernel_beside(struct tare_pipeline *pipeline, int64_t *togethe
 {
 	enum pipeline_queue_set set = pipeline->bench->stamped ? PIPELINE_TIMED : PIPELINE_PLAIN;
 	uint64_t align = pipeline->kernel.align, half = (pipeline->items / 2 + align - 1) / align;
-	struct launch_pair pair = { .launches = 2 }, one = { .launches = 1 };
+	struct launches pair = { .launches = 2 }, one = { .launches = 1 };
 	struct pipeline_queue *queue;
 	int status = 0;
 
@@ -282,9 +284,38 @@ int tare_pipeline_kernel_beside(struct tare_pipeline *pipeline, int64_t *togethe
 	pair.count[1] = pipeline->items - half;
 	// Each of them once before it is timed.
 	for (int i = 0; status == 0 && i < 2; i++) {
-		status = time_pair(pipeline, &pair, together_ps, error);
+		status = time_launches(pipeline, &pair, together_ps, error);
 		if (status == 0)
-			status = time_pair(pipeline, &one, one_ps, error);
+			status = time_launches(pipeline, &one, one_ps, error);
 	}
+	return status;
+}
+
+int tare_pipeline_kernels_across(struct tare_pipeline *pipeline, uint64_t items, uint32_t count,
+                                 struct tare_stage_point *point, struct tare_error *error)
+{
+	enum pipeline_queue_set set = pipeline->bench->stamped ? PIPELINE_TIMED : PIPELINE_PLAIN;
+	uint64_t parts = items ? pipeline->items / items : 0;
+	uint64_t most = parts == 1 ? 2 : 2 * parts < ACROSS ? 2 * parts : ACROSS;
+	struct launches all = { .launches = count < most ? (int)count : (int)most };
+	struct pipeline_queue *queue;
+	int64_t ps = 0;
+	int status = 0;
+
+	point->across_ns = 0;
+	if (parts == 0 || all.launches < 2)
+		return 0;
+	for (int i = all.launches; status == 0 && i-- > 0;) {
+		status = pipeline_queue(pipeline, set, (uint32_t)i, &queue, error);
+		if (status < 0)
+			break;
+		all.queue[i] = queue->queue;
+		all.start[i] = (uint64_t)i % parts * items;
+		all.count[i] = items;
+	}
+	if (status == 0)
+		status = time_launches(pipeline, &all, &ps, error);
+	if (status == 0)
+		point->across_ns = (double)ps / 1000 / all.launches;
 	return status;
 }

@@ -36,6 +36,7 @@ struct tare_run {
 	void *between_context;
 	bool simulated;       // virtual time: no figure of this machine may enter
 	int64_t host_step_ns; // the host clock's step (measure/host_step.h), measured once
+	struct tare_watch *watch; // of the device's telemetry, while sampling (measure/telemetry.h)
 };
 
 // Starts the budget and writes what is common into the document: host, device (unless the caller

@@ -6,6 +6,7 @@
 #include "backend/call.h"
 #include "base/cleanup.h"
 #include "base/units.h"
+#include "measure/telemetry.h"
 
 #include <errno.h>
 #include <math.h>
@@ -353,10 +354,13 @@ static int measure_one(struct tare_run *run, struct tare_measurement *measuremen
 			sampler.series[i].rule.minimum_ns = sampler.share_ns / 4;
 		sampler.series[i].rule.quantum = measurement->figures[i].quantum;
 	}
-	if (status >= 0)
+	if (status >= 0) {
+		tare_telemetry_work(run->watch);
 		status = sample_until_done(&sampler, &why);
+	}
 	if (is_gone(status))
 		tare_device_abandon(run->device);
+	tare_telemetry_rest(run->watch);
 	if (measurement->end) {
 		struct tare_error later = { 0 };
 		ended = measurement->end(measurement, &verified, &later);
@@ -447,12 +451,15 @@ int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements
                      struct tare_error *error)
 {
 	size_t *order = calloc(count ? count : 1, sizeof *order);
+	struct tare_watch *watch = NULL;
 	size_t done = 0;
 	double left; // the weights of what is not measured yet
 	int status = order ? 0 : -ENOMEM;
 
 	for (size_t i = 0; status == 0 && i < count; i++)
 		status = add_cells(run, &measurements[i]);
+	if (status == 0)
+		status = tare_telemetry_start(run, &watch);
 	if (status < 0) {
 		free(order);
 		return tare_fail(error, ENOMEM, "out of memory");
@@ -485,6 +492,8 @@ int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements
 		mark_unmeasured(run, &measurements[order[done]],
 		                status == -EINTR ? "not measured: interrupted before its turn"
 		                                 : "not measured: the run ended before its turn");
+	if (tare_telemetry_stop(run, watch) < 0 && status == 0)
+		status = tare_fail(error, ENOMEM, "out of memory");
 	if (status == -EINTR) {
 		run->result->interrupted = true;
 		tare_fail(error, EINTR, "interrupted");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One copy of one size, timed on the device's clock and on the host's: plain, at an offset, of a
-// rectangle, into untouched memory.
+// One copy of one size, timed on the device's clock and on the host's: plain or at an offset. Others
+// time their operations in the same way.
 #include "measure/bandwidth_internal.h"
 
 #include "backend/call.h"
@@ -103,8 +103,7 @@ static int sample_apart(struct transfer *transfer, int64_t *host, int64_t *devic
 	                                        device, error);
 }
 
-static int sample_copy(struct tare_measurement *measurement, int64_t *values,
-                       struct tare_error *error)
+int transfer_sample(struct tare_measurement *measurement, int64_t *values, struct tare_error *error)
 {
 	struct transfer *transfer = measurement->context;
 	struct tare_bench *bench = &transfer->bandwidth->bench;
@@ -149,7 +148,7 @@ static int calibrate(struct transfer *transfer, struct tare_measurement *measure
 	return 0;
 }
 
-static void mark_unstamped(struct transfer *transfer, struct tare_measurement *measurement)
+void transfer_mark_unstamped(struct transfer *transfer, struct tare_measurement *measurement)
 {
 	struct tare_figure *figure = figure_of(measurement, "device");
 
@@ -158,16 +157,15 @@ static void mark_unstamped(struct transfer *transfer, struct tare_measurement *m
 		         transfer->bandwidth->bench.unstamped);
 }
 
-// Poisons the destination and tries the copy once with a limit on both queues.
-static int prepare(struct transfer *transfer, struct tare_measurement *measurement,
-                   struct tare_error *error)
+int transfer_prepare(struct transfer *transfer, struct tare_measurement *measurement,
+                     struct tare_error *error)
 {
 	struct tare_bench *bench = &transfer->bandwidth->bench;
 	struct tare_operation copy = transfer->operation;
 	int status;
 
 	copy.blocking = false;
-	mark_unstamped(transfer, measurement);
+	transfer_mark_unstamped(transfer, measurement);
 	status = tare_bench_run(bench->plain, &copy, error);
 	if (status == 0 && bench->timed != bench->plain)
 		status = tare_bench_run(bench->timed, &copy, error);
@@ -196,18 +194,68 @@ static int begin_copy(struct tare_measurement *measurement, struct tare_error *e
 		.destination = { bandwidth->buffers[transfer->sink], 0, transfer->bytes },
 		.blocking = tare_lines[transfer->line].host_is_main,
 	};
-	return prepare(transfer, measurement, error);
+	return transfer_prepare(transfer, measurement, error);
 }
 
-static int end_copy(struct tare_measurement *measurement, enum tare_verified *verified,
-                    struct tare_error *error)
+int transfer_end(struct tare_measurement *measurement, enum tare_verified *verified,
+                 struct tare_error *error)
 {
 	struct transfer *transfer = measurement->context;
 
-	if (!transfer->operation.destination.memory)
-		return 0;
-	return bandwidth_verify(transfer->bandwidth, transfer->operation.destination,
-	                        transfer->operation.source.offset_bytes, verified, error);
+	int status = 0;
+
+	if (transfer->operation.destination.memory)
+		status = bandwidth_verify(transfer->bandwidth, transfer->operation.destination,
+		                          transfer->operation.source.offset_bytes, verified, error);
+	tare_memory_free(transfer->fresh);
+	transfer->fresh = NULL;
+	return status;
+}
+
+// ---- within the device: counted twice as well, in a third figure
+
+static void copy_figure(struct tare_measurement *measurement)
+{
+	struct tare_figure *device = figure_of(measurement, "device");
+	struct tare_figure *twice = &measurement->figures[2];
+
+	twice->quantum = device->quantum;
+	twice->refused = device->refused;
+	snprintf(twice->absent, sizeof twice->absent, "%s", device->absent);
+}
+
+static int begin_twice(struct tare_measurement *measurement, struct tare_error *error)
+{
+	struct transfer *transfer = measurement->context;
+	int status = begin_copy(measurement, error);
+
+	copy_figure(measurement);
+	if (status == 0 && transfer->batch > 1 &&
+	    tare_labels_set_number(&measurement->figures[2].labels, "batch", transfer->batch) < 0)
+		return tare_fail(error, ENOMEM, "out of memory");
+	return status;
+}
+
+static int sample_twice(struct tare_measurement *measurement, int64_t *values,
+                        struct tare_error *error)
+{
+	int status = transfer_sample(measurement, values, error);
+
+	values[2] = *value_of(measurement, values, "device");
+	copy_figure(measurement);
+	return status;
+}
+
+static int plan_twice(struct transfer *transfer, struct tare_measurement *measurement)
+{
+	measurement->begin = begin_twice;
+	measurement->sample = sample_twice;
+	return transfer_figure(transfer, measurement, TARE_LINE_DEVICE_TWICE, "device",
+	                       2 * (double)transfer->bytes,
+	                       "the time of device-to-device; each byte is read and written, and "
+	                       "counted both times")
+	           ? 0
+	           : -ENOMEM;
 }
 
 static void choose_buffers(struct transfer *transfer)
@@ -225,18 +273,13 @@ static void choose_buffers(struct transfer *transfer)
 		[TARE_LINE_UNALIGNED_1] = { HEAP_SOURCE, DEVICE_SINK, 1 },
 		[TARE_LINE_UNALIGNED_64] = { HEAP_SOURCE, DEVICE_SINK, 64 },
 		[TARE_LINE_UNALIGNED_4096] = { HEAP_SOURCE, DEVICE_SINK, 4096 },
-		[TARE_LINE_RECTANGLE_TO_DEVICE] = { HOST_SOURCE, DEVICE_SINK, 0 },
-		[TARE_LINE_RECTANGLE_TO_HOST] = { DEVICE_SOURCE, HOST_SINK, 0 },
-		[TARE_LINE_FIRST_TOUCH_HEAP] = { DEVICE_SOURCE, HEAP_SINK, 0 },
-		[TARE_LINE_FIRST_TOUCH_SHARED] = { SHARED_SOURCE, SHARED_SINK, 0 },
 	};
 	transfer->source = rows[transfer->line].source;
 	transfer->sink = rows[transfer->line].sink;
 	transfer->offset = rows[transfer->line].offset;
 }
 
-// Both figures, the line's own first.
-static int add_figures(struct transfer *transfer, struct tare_measurement *measurement,
+int transfer_add_figures(struct transfer *transfer, struct tare_measurement *measurement,
                        const char *device_method, const char *host_method)
 {
 	bool host_first = tare_lines[transfer->line].host_is_main;
@@ -254,12 +297,13 @@ static int add_figures(struct transfer *transfer, struct tare_measurement *measu
 int transfer_plan_copy(struct transfer *transfer, struct tare_measurement *measurement)
 {
 	bool host_first = tare_lines[transfer->line].host_is_main;
+	int status;
 
 	choose_buffers(transfer);
 	measurement->begin = begin_copy;
-	measurement->sample = sample_copy;
-	measurement->end = end_copy;
-	return add_figures(
+	measurement->sample = transfer_sample;
+	measurement->end = transfer_end;
+	status = transfer_add_figures(
 	    transfer, measurement,
 	    host_first
 	        ? "start to end on the device's clock; staging by the driver may lie outside it"
@@ -267,167 +311,8 @@ int transfer_plan_copy(struct transfer *transfer, struct tare_measurement *measu
 	          "behind a gate, divided",
 	    host_first ? "one blocking copy: call to return on the host's clock"
 	               : "one copy: call to the return of finish on the host's clock");
-}
-
-// ---- rectangles: rows of 4 KB, every other one of the host's, tight on the device
-
-static int begin_rectangle(struct tare_measurement *measurement, struct tare_error *error)
-{
-	struct transfer *transfer = measurement->context;
-	struct bandwidth *bandwidth = transfer->bandwidth;
-	bool to_device = transfer->line == TARE_LINE_RECTANGLE_TO_DEVICE;
-	uint64_t rows = transfer->bytes / BANDWIDTH_ROW_BYTES;
-	uint64_t host_bytes = 2 * transfer->bytes;
-	struct tare_memory *source, *sink;
-	int status = transfer_need(transfer, transfer->source, error);
-
-	if (status == 0)
-		status = transfer_need(transfer, transfer->sink, error);
-	if (status < 0)
-		return status;
-	source = bandwidth->buffers[transfer->source];
-	sink = bandwidth->buffers[transfer->sink];
-	transfer->operation = (struct tare_operation){
-		.type = TARE_OPERATION_RECTANGLE,
-		.source = { source, 0, to_device ? host_bytes : transfer->bytes },
-		.destination = { sink, 0, to_device ? transfer->bytes : host_bytes },
-		.rectangle = {
-			.row_bytes = BANDWIDTH_ROW_BYTES, .rows = rows, .layers = 1,
-			.source_row_pitch = BANDWIDTH_ROW_BYTES * (to_device ? 2 : 1),
-			.destination_row_pitch = BANDWIDTH_ROW_BYTES * (to_device ? 1 : 2),
-		},
-	};
-	return prepare(transfer, measurement, error);
-}
-
-// The rows must hold the pattern; on the host, what lies between them must still be poison.
-static bool rows_are_right(struct transfer *transfer, const uint8_t *at)
-{
-	const struct tare_rectangle *rectangle = &transfer->operation.rectangle;
-	uint64_t row_bytes = rectangle->row_bytes, pitch = rectangle->destination_row_pitch;
-
-	for (uint64_t row = 0; row < rectangle->rows; row++) {
-		if (!bandwidth_equal(transfer->bandwidth, at + row * pitch,
-		                     row * rectangle->source_row_pitch, row_bytes))
-			return false;
-		for (uint64_t i = row_bytes; i < pitch; i++)
-			if (at[row * pitch + i] != 0xa5)
-				return false;
-	}
-	return true;
-}
-
-static int end_rectangle(struct tare_measurement *measurement, enum tare_verified *verified,
-                         struct tare_error *error)
-{
-	struct transfer *transfer = measurement->context;
-	struct bandwidth *bandwidth = transfer->bandwidth;
-	struct tare_span span = transfer->operation.destination;
-	const uint8_t *at;
-
-	if (!span.memory)
-		return 0;
-	at = span.memory->host;
-	if (transfer->line == TARE_LINE_RECTANGLE_TO_DEVICE) {
-		struct tare_memory *sink = bandwidth->buffers[HEAP_SINK];
-		struct tare_operation copy = { .type = TARE_OPERATION_COPY,
-			                       .source = span,
-			                       .destination = { sink, 0, span.bytes } };
-		int status;
-		memset(sink->host, 0xa5, span.bytes);
-		status = tare_bench_run(bandwidth->bench.plain, &copy, error);
-		if (status < 0)
-			return status;
-		at = sink->host;
-	}
-	*verified = rows_are_right(transfer, at) ? TARE_VERIFIED : TARE_WRONG;
-	return 0;
-}
-
-int transfer_plan_rectangle(struct transfer *transfer, struct tare_measurement *measurement)
-{
-	choose_buffers(transfer);
-	measurement->begin = begin_rectangle;
-	measurement->sample = sample_copy;
-	measurement->end = end_rectangle;
-	return add_figures(
-	    transfer, measurement,
-	    "start to end on the device's clock of one two-dimensional copy, rows of 4 KB",
-	    "one two-dimensional copy: call to the return of finish on the host's clock");
-}
-
-// ---- first touch: the destination is new each time
-
-// New memory, and the copy into it.
-static int renew(struct transfer *transfer, struct tare_error *error)
-{
-	struct bandwidth *bandwidth = transfer->bandwidth;
-	int status;
-
-	tare_memory_free(transfer->fresh);
-	transfer->fresh = NULL;
-	status = tare_memory_create(bandwidth->run->device, bandwidth_kind(transfer->sink),
-	                            transfer->bytes, &transfer->fresh, error);
-	if (status < 0)
-		return status;
-	transfer->operation = (struct tare_operation){
-		.type = TARE_OPERATION_COPY,
-		.source = { bandwidth->buffers[transfer->source], 0, transfer->bytes },
-		.destination = { transfer->fresh, 0, transfer->bytes },
-		.blocking = true,
-	};
-	return 0;
-}
-
-// Tries the copy once with a limit on the queue of the samples; into memory that no sample gets.
-static int begin_first_touch(struct tare_measurement *measurement, struct tare_error *error)
-{
-	struct transfer *transfer = measurement->context;
-	struct tare_operation copy;
-	int status = transfer_need(transfer, transfer->source, error);
-
-	transfer->batch = 1;
-	mark_unstamped(transfer, measurement);
-	if (status == 0)
-		status = renew(transfer, error);
-	if (status < 0)
-		return status;
-	copy = transfer->operation;
-	copy.blocking = false;
-	return tare_bench_run(transfer->bandwidth->bench.timed, &copy, error);
-}
-
-static int sample_first_touch(struct tare_measurement *measurement, int64_t *values,
-                              struct tare_error *error)
-{
-	int status = renew(measurement->context, error);
-
-	return status < 0 ? status : sample_copy(measurement, values, error);
-}
-
-static int end_first_touch(struct tare_measurement *measurement, enum tare_verified *verified,
-                           struct tare_error *error)
-{
-	struct transfer *transfer = measurement->context;
-	int status = 0;
-
-	if (transfer->fresh)
-		status = bandwidth_verify(transfer->bandwidth, transfer->operation.destination, 0,
-		                          verified, error);
-	tare_memory_free(transfer->fresh);
-	transfer->fresh = NULL;
+	if (status == 0 && transfer->line == TARE_LINE_DEVICE_TO_DEVICE &&
+	    BANDWIDTH_HAS(transfer->bandwidth->lines, TARE_LINE_DEVICE_TWICE))
+		status = plan_twice(transfer, measurement);
 	return status;
-}
-
-int transfer_plan_first_touch(struct transfer *transfer, struct tare_measurement *measurement)
-{
-	choose_buffers(transfer);
-	measurement->begin = begin_first_touch;
-	measurement->sample = sample_first_touch;
-	measurement->end = end_first_touch;
-	measurement->no_warm_up = true;
-	return add_figures(
-	    transfer, measurement,
-	    "start to end on the device's clock of the first copy into new memory",
-	    "the first, blocking copy into new memory: call to return on the host's clock");
 }

@@ -79,60 +79,95 @@ static int check_format(const struct tare_run *run, const char *file,
 	                 taken[0] ? taken : "kernels by name only (a file NAME.tare and --entry)");
 }
 
-// Which kernel of the file: the one that is asked for, or the only one.
+// Which kernel of the file: the one that is asked for, or the only one of those that the built
+// module lists, or that a scan of the source finds.
 static int choose_entry(const struct tare_user_kernel *options, enum tare_module_format format,
-                        const char *source, char entry[128], struct tare_error *error)
+                        const char *source, struct tare_module *module, char entry[128],
+                        struct tare_error *error)
 {
 	char names[256] = "";
-	size_t count = 0;
+	int count = -ENODATA;
 
 	if (options->entry) {
 		snprintf(entry, 128, "%s", options->entry);
 		return 0;
 	}
-	if (format != TARE_MODULE_SPIRV && format != TARE_MODULE_NATIVE)
-		count = tare_user_kernel_names(format, source, names, sizeof names);
-	if (count == 1) {
+	if (module)
+		count = tare_module_kernels(module, names, sizeof names, NULL);
+	if (count < 0 && format != TARE_MODULE_SPIRV && format != TARE_MODULE_NATIVE)
+		count = (int)tare_user_kernel_names(format, source, names, sizeof names);
+	if (count == 1 && names[0]) {
 		snprintf(entry, 128, "%.127s", names);
 		return 0;
 	}
-	if (count)
-		return tare_fail(error, EINVAL, "%s has %zu kernels; choose one with --entry: %s",
+	if (count > 1)
+		return tare_fail(error, EINVAL, "%s has %d kernels; choose one with --entry: %s",
 		                 options->file, count, names);
+	if (module && count == 0)
+		return tare_fail(error, EINVAL, "%s has no kernel%s", options->file,
+		                 format == TARE_MODULE_CUDA_C ? ", no __global__ function; a template "
+		                                                "is made with --entry 'NAME<TYPE>'"
+		                                              : "");
 	return tare_fail(error, EINVAL, "say with --entry which kernel of %s to run",
 	                 options->file);
 }
 
 // ---- building
 
-static int build(struct tare_run *run, const struct tare_user_kernel *options,
-                 enum tare_module_format format, const char *text, size_t bytes, const char *entry,
-                 struct tare_built_kernel *built, char **log, struct tare_error *error)
+// The source as a module. CUDA names what is wrong with it in a sentence of its own.
+static int build_module(struct tare_run *run, const struct tare_user_kernel *options,
+                        enum tare_module_format format, const char *text, size_t bytes,
+                        struct tare_built_kernel *built, char **log, struct tare_error *error)
 {
-	struct tare_module_source source = { format, text, bytes, options->build_options };
-	char *own_log = NULL, names[256];
+	struct tare_module_source source = { .format = format,
+		                             .data = text,
+		                             .bytes = bytes,
+		                             .options = options->build_options,
+		                             .file = options->file,
+		                             .entry = options->entry };
+	char *own_log = NULL;
 	int status;
 
 	if (format == TARE_MODULE_NATIVE) {
-		source.data = entry;
-		source.bytes = strlen(entry);
-	} else if (format != TARE_MODULE_SPIRV && memchr(text, '\0', bytes)) {
+		source.data = options->entry;
+		source.bytes = strlen(options->entry);
+	} else if (format == TARE_MODULE_OPENCL_C && memchr(text, '\0', bytes)) {
 		return tare_fail(error, EINVAL, "%s is not text, as %s should be", options->file,
 		                 format_names[format]);
 	}
 	status =
 	    tare_module_create(run->device, &source, &built->module, log ? log : &own_log, error);
 	free(own_log);
-	if (status == -EINVAL && log && *log)
+	if (status == -EINVAL && log && *log &&
+	    (format == TARE_MODULE_OPENCL_C || format == TARE_MODULE_SPIRV))
 		return tare_fail(error, EINVAL, "%s does not compile; the build log says why",
 		                 options->file);
-	if (status < 0) {
+	if (status < 0)
 		tare_error_prefix(error, "%s", options->file);
+	return status;
+}
+
+static int build(struct tare_run *run, const struct tare_user_kernel *options,
+                 enum tare_module_format format, const char *text, size_t bytes, char entry[128],
+                 struct tare_built_kernel *built, char **log, struct tare_error *error)
+{
+	bool lists = run->device->backend->module_kernels != NULL;
+	char names[256];
+	int status = 0;
+
+	if (!lists || format == TARE_MODULE_NATIVE)
+		status = choose_entry(options, format, text, NULL, entry, error);
+	if (status == 0)
+		status = build_module(run, options, format, text, bytes, built, log, error);
+	if (status == 0 && lists)
+		status = choose_entry(options, format, text, built->module, entry, error);
+	if (status < 0)
 		return status;
-	}
 	status = tare_kernel_create(built->module, entry, &built->chunk.kernel, error);
 	if (status == 0 || status == -ENODEV || status == -ENOMEM)
 		return status;
+	if (lists)  // it names them itself
+		return tare_error_prefix(error, "%s", options->file);
 	if (format == TARE_MODULE_SPIRV || format == TARE_MODULE_NATIVE ||
 	    !tare_user_kernel_names(format, text, names, sizeof names))
 		return tare_fail(error, EINVAL, "%s has no kernel '%s'", options->file, entry);
@@ -148,49 +183,59 @@ static bool is_floating(const char *type)
 	       strcmp(type, "half") == 0;
 }
 
+// A number that may stand for `type`, "float" or "" (any), in so many bytes.
+static bool may_be(const struct tare_parameter *parameter, const char *type, size_t bytes)
+{
+	if (parameter->kind != TARE_PARAMETER_VALUE && parameter->kind != TARE_PARAMETER_UNKNOWN)
+		return false;
+	return (parameter->bytes < 0 || (size_t)parameter->bytes == bytes) &&
+	       (!parameter->type[0] || is_floating(parameter->type) == is_floating(type));
+}
+
 // What is wrong with one parameter; NULL: nothing that can be told.
-static const char *refusal(const struct tare_built_kernel *built, uint32_t index,
+static const char *refusal(const struct tare_built_kernel *built, uint32_t index, bool cuda,
                            const struct tare_parameter *parameter, char buffer[160])
 {
 	const struct tare_user_argument *given;
 
-	if (parameter->kind == TARE_PARAMETER_UNKNOWN)
-		return NULL;
 	if (index < 2) {
-		if (parameter->kind != TARE_PARAMETER_MEMORY)
+		bool pointer = parameter->kind == TARE_PARAMETER_MEMORY ||
+		               (parameter->kind == TARE_PARAMETER_UNKNOWN &&
+		                (parameter->bytes < 0 || parameter->bytes == 8));
+		if (!pointer)
 			return index ? "must be the output, a global pointer"
 			             : "must be the input, a global pointer";
 		return index == 1 && parameter->read_only ? "is the output, and yet const" : NULL;
 	}
-	if (index < CONTRACT_ARGUMENTS) {
-		bool fits = parameter->kind == TARE_PARAMETER_VALUE &&
-		            (parameter->bytes < 0 || parameter->bytes == 4) &&
-		            !is_floating(parameter->type);
-		return fits         ? NULL
-		       : index == 2 ? "must be the first item, a uint"
-		                    : "must be the number of items, a uint";
-	}
+	if (index < CONTRACT_ARGUMENTS)
+		return may_be(parameter, "uint", 4) ? NULL
+		       : index == 2                 ? "must be the first item, a uint"
+		                                    : "must be the number of items, a uint";
 	given = &built->arguments[index - CONTRACT_ARGUMENTS];
+	// CUDA has no pointers to shared memory as arguments: the kernel gets where in it, a uint.
 	if (given->type == TARE_ARGUMENT_LOCAL
-	        ? parameter->kind == TARE_PARAMETER_LOCAL
-	        : parameter->kind == TARE_PARAMETER_VALUE &&
-	              (parameter->bytes < 0 || (size_t)parameter->bytes == given->bytes) &&
-	              (!parameter->type[0] ||
-	               is_floating(parameter->type) == is_floating(given->word)))
+	        ? parameter->kind == TARE_PARAMETER_LOCAL ||
+	              (parameter->kind == TARE_PARAMETER_UNKNOWN && parameter->bytes < 0) ||
+	              (cuda && may_be(parameter, "uint", 4))
+	        : may_be(parameter, given->word, given->bytes))
 		return NULL;
-	snprintf(buffer, 160, "is %.60s, but its --arg gives %s",
+	snprintf(buffer, 160, "is %.60s, but its --arg gives %s%s",
 	         parameter->kind == TARE_PARAMETER_LOCAL    ? "local memory"
 	         : parameter->kind == TARE_PARAMETER_MEMORY ? "a global pointer"
 	         : parameter->type[0]                       ? parameter->type
 	                                                    : "a value of another size",
-	         given->word);
+	         given->word,
+	         cuda && given->type == TARE_ARGUMENT_LOCAL
+	             ? " memory, which CUDA passes as a uint, an offset into extern __shared__"
+	             : "");
 	return buffer;
 }
 
 static int check_contract(const struct tare_user_kernel *options, const char *entry,
-                          const struct tare_built_kernel *built,
+                          enum tare_module_format format, const struct tare_built_kernel *built,
                           const struct tare_kernel_facts *facts, struct tare_error *error)
 {
+	bool cuda = format == TARE_MODULE_CUDA_C || format == TARE_MODULE_PTX;
 	uint32_t wanted = CONTRACT_ARGUMENTS + built->chunk.scalar_count;
 	struct tare_parameter parameter;
 	char buffer[160];
@@ -212,7 +257,7 @@ static int check_contract(const struct tare_user_kernel *options, const char *en
 		const char *why;
 		if (tare_kernel_parameter(built->chunk.kernel, i, &parameter, NULL) < 0)
 			continue; // the launch will tell
-		why = refusal(built, i, &parameter, buffer);
+		why = refusal(built, i, cuda, &parameter, buffer);
 		if (why)
 			return tare_fail(error, EINVAL,
 			                 "kernel '%s' in %s: argument %u%s%s%s %s; " SEE, entry,
@@ -392,15 +437,13 @@ int tare_user_kernel_build(struct tare_run *run, const struct tare_user_kernel *
 	text = read_source(options->file, &bytes, error);
 	if (!text)
 		return error ? error->code : -EINVAL;
-	status = choose_entry(options, format, text, entry, error);
-	if (status == 0)
-		status = build(run, options, format, text, bytes, entry, built, log, error);
+	status = build(run, options, format, text, bytes, entry, built, log, error);
 	if (status == 0 && tare_kernel_facts(built->chunk.kernel, &facts, NULL) < 0)
 		facts = (struct tare_kernel_facts){ .arguments = -1,
 			                            .max_group_size = -1,
 			                            .preferred_multiple = -1 };
 	if (status == 0)
-		status = check_contract(options, entry, built, &facts, error);
+		status = check_contract(options, entry, format, built, &facts, error);
 	if (status == 0)
 		status = choose_group(options, entry, &facts, &built->chunk.group_size, error);
 	if (status == 0)
@@ -409,6 +452,32 @@ int tare_user_kernel_build(struct tare_run *run, const struct tare_user_kernel *
 	if (status < 0)
 		tare_built_kernel_free(built);
 	return status;
+}
+
+int tare_user_kernel_rebuild(struct tare_run *run, const struct tare_user_kernel *options,
+                             struct tare_module **module, struct tare_kernel **kernel,
+                             struct tare_error *error)
+{
+	struct tare_built_kernel built = { 0 };
+	enum tare_module_format format;
+	TARE_FREE char *text = NULL;
+	char entry[128] = "";
+	size_t bytes = 0;
+	int status = tare_user_kernel_format(options->file, &format, error);
+
+	if (status < 0)
+		return status;
+	text = read_source(options->file, &bytes, error);
+	if (!text)
+		return error ? error->code : -EINVAL;
+	status = build(run, options, format, text, bytes, entry, &built, NULL, error);
+	if (status < 0) {
+		tare_built_kernel_free(&built);
+		return status;
+	}
+	*module = built.module;
+	*kernel = built.chunk.kernel;
+	return 0;
 }
 
 void tare_built_kernel_free(struct tare_built_kernel *built)

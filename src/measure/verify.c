@@ -13,7 +13,9 @@ static bool host_may_touch(struct tare_span span)
 {
 	enum tare_memory_kind kind = span.memory->kind;
 
-	return span.memory->host && (kind == TARE_MEMORY_PAGEABLE || kind == TARE_MEMORY_PINNED);
+	// Touching shared memory would move it; write-combined memory is slow to read.
+	return span.memory->host && (kind == TARE_MEMORY_PAGEABLE || kind == TARE_MEMORY_PINNED ||
+	                             kind == TARE_MEMORY_REGISTERED || kind == TARE_MEMORY_MAPPED);
 }
 
 int bandwidth_poison(struct bandwidth *bandwidth, struct tare_span span, struct tare_error *error)

@@ -38,6 +38,7 @@ struct tare_model {
 	struct tare_model_operation *active; // begun and not done, by sequence
 	struct engine engines[TARE_SCRIPT_ENGINES];
 	uint64_t speed[TARE_FLOW_COUNT][1 << TARE_FLOW_COUNT]; // ppm, by the mask of flows at work
+	uint64_t users[TARE_FLOW_COUNT];                       // models on one link; 0 as 1
 };
 
 // The lowest of the speeds whose flows all run.
@@ -249,12 +250,36 @@ static bool blocked_by_issue(const struct tare_model *model, size_t engine,
 	return false;
 }
 
+// Whether the engine stays with the queue that it served last, which has more for it; *next: that,
+// NULL while only the gap behind the one before is missing.
+static bool stays(struct tare_model *model, size_t engine, struct tare_model_operation **next)
+{
+	struct tare_model_queue *queue = model->queues;
+
+	*next = NULL;
+	if (!model->script->queue.stay || engine == model->script->engine_count)
+		return false;
+	while (queue && queue->number != model->engines[engine].last_queue)
+		queue = queue->next;
+	if (!queue || queue->order != TARE_MODEL_IN_ORDER || !queue->first ||
+	    queue->first->flow == TARE_FLOW_NONE ||
+	    !serves(model, queue, engine, queue->first->flow))
+		return false;
+	find_ready(model, queue->first);
+	if (queue->first->ready_ps <= model->now_ps)
+		*next = queue->first;
+	return queue->first->ready_ps <=
+	       tare_model_add_ps(model->now_ps, model->script->queue.same_gap_ps);
+}
+
 // The operation that `engine` begins now, or NULL. engine_count: one that needs no engine.
 static struct tare_model_operation *choose(struct tare_model *model, size_t engine)
 {
 	struct tare_model_operation *best = NULL;
 	bool none = engine == model->script->engine_count;
 
+	if (stays(model, engine, &best))
+		return best;
 	for (struct tare_model_queue *queue = model->queues; queue; queue = queue->next)
 		for (struct tare_model_operation *each = next_candidate(queue, NULL); each;
 		     each = next_candidate(queue, each)) {
@@ -330,6 +355,8 @@ static uint64_t speed_of(const struct tare_model *model,
 		}
 	if (operation->flow == TARE_FLOW_NONE)
 		return SPEED;
+	if (model->users[operation->flow])
+		sharing *= model->users[operation->flow];
 	uint64_t speed = model->speed[operation->flow][mask] * SPEED_SHARES / sharing;
 	return speed ? speed : 1;
 }
@@ -410,6 +437,21 @@ void tare_model_forget(struct tare_model *model, struct tare_model_operation *op
 				model->engines[i].running = NULL;
 	}
 	operation->queue = NULL;
+}
+
+size_t tare_model_at_work(const struct tare_model *model, enum tare_flow flow)
+{
+	size_t count = 0;
+
+	for (const struct tare_model_operation *each = model->active; each;
+	     each = each->next_active)
+		count += each->phase == TARE_PHASE_WORK && each->flow == flow;
+	return count;
+}
+
+void tare_model_share(struct tare_model *model, enum tare_flow flow, uint32_t users)
+{
+	model->users[flow] = users;
 }
 
 static bool finish_due(struct tare_model *model)

@@ -102,6 +102,12 @@ void tare_model_run(struct tare_model *model, int64_t until_ps);
 bool tare_model_run_until(struct tare_model *model, const struct tare_model_operation *operation,
                           int64_t limit_ps);
 
+// How many operations of `flow` are in their work.
+size_t tare_model_at_work(const struct tare_model *model, enum tare_flow flow);
+// From now on work of `flow` goes at one part in `users` of its speed: other models use the same
+// link. At first it is 1.
+void tare_model_share(struct tare_model *model, enum tare_flow flow, uint32_t users);
+
 // ---- costs by the script (engine_cost.c)
 
 // Time for `amount` at `per_second`, rounded up, at most TARE_PS_MAX. per_second 0: no time.

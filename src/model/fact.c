@@ -48,7 +48,7 @@ void tare_fact_absent(struct tare_facts *facts, enum tare_fact_id id, const char
 
 const char *tare_fact_reason(const struct tare_facts *facts, enum tare_fact_id id)
 {
-	return facts->fact[id].text[0] ? facts->fact[id].text : "not asked";
+	return facts->fact[id].text[0] ? facts->fact[id].text : TARE_FACT_NOT_ASKED;
 }
 
 static const char *format_rate(double rate, const char *unit, char *text, size_t size)

@@ -40,11 +40,19 @@ enum tare_fact_origin {
 	X(WORK_GROUP, "max_work_group_size", COUNT, "", "compute", "largest work-group") \
 	X(SUB_GROUP, "sub_group_size", COUNT, "", "compute", "sub-group size") \
 	X(CLOCK, "max_clock_hz", HZ, "Hz", "compute", "clock, at most") \
+	X(REGISTERS, "register_file_bytes", BYTES, "B", "compute", "registers a unit") \
+	X(RESIDENT, "resident_work_items", COUNT, "", "compute", "work-items a unit, at most") \
 	X(FP64, "fp64", BOOL, "", "compute", "FP64") \
 	X(FP16, "fp16", BOOL, "", "compute", "FP16") \
 	X(PEAK_FP32, "peak_fp32_flops", RATE, "FLOP/s", "peak", "FP32 peak") \
 	X(PEAK_FP64, "peak_fp64_flops", RATE, "FLOP/s", "peak", "FP64 peak") \
 	X(PEAK_TENSOR, "peak_fp16_tensor_flops", RATE, "FLOP/s", "peak", "FP16 tensor peak (dense)") \
+	X(PEAK_TF32, "peak_tf32_tensor_flops", RATE, "FLOP/s", "peak", "TF32 tensor peak (dense)") \
+	X(PEAK_BF16, "peak_bf16_tensor_flops", RATE, "FLOP/s", "peak", "BF16 tensor peak (dense)") \
+	X(PEAK_FP8, "peak_fp8_tensor_flops", RATE, "FLOP/s", "peak", "FP8 tensor peak (dense)") \
+	X(PEAK_INT8, "peak_int8_tensor_ops", RATE, "op/s", "peak", "INT8 tensor peak (dense)") \
+	X(PEAK_FP64_TENSOR, "peak_fp64_tensor_flops", RATE, "FLOP/s", "peak", "FP64 tensor peak") \
+	X(PEAK_LOCAL, "peak_local_memory_rate", RATE, "B/s", "peak", "local memory peak") \
 	X(PEAK_MEMORY, "peak_memory_rate", RATE, "B/s", "peak", "memory bandwidth peak") \
 	X(PEAK_LINK, "peak_link_rate", RATE, "B/s", "peak", "link peak, each way") \
 	X(MEMORY, "memory_bytes", BYTES, "B", "memory", "memory") \
@@ -67,8 +75,21 @@ enum tare_fact_origin {
 	X(NUMA, "numa_node", TEXT, "", "topology", "NUMA node") \
 	X(LINK_NOW, "link_now", TEXT, "", "topology", "link now") \
 	X(LINK_MAX, "link_max", TEXT, "", "topology", "link at most") \
+	X(NVLINK, "nvlink", TEXT, "", "topology", "NVLink") \
+	X(CLOCK_NOW, "clock_now_hz", HZ, "Hz", "state", "clock now") \
+	X(CLOCK_SETTING, "applications_clock_hz", HZ, "Hz", "state", "applications clock") \
+	X(MEMORY_CLOCK_NOW, "memory_clock_now_hz", HZ, "Hz", "state", "memory clock now") \
+	X(POWER_NOW, "power_now", TEXT, "", "state", "power now") \
 	X(POWER_LIMIT, "power_limit", TEXT, "", "state", "power limit") \
-	X(THROTTLE, "throttle_reasons", TEXT, "", "state", "throttling now")
+	X(POWER_LIMIT_MAX, "power_limit_max", TEXT, "", "state", "power limit, at most") \
+	X(TEMPERATURE, "temperature", TEXT, "", "state", "temperature") \
+	X(TEMPERATURE_LIMITS, "temperature_limits", TEXT, "", "state", "temperature limits") \
+	X(THROTTLE, "throttle_reasons", TEXT, "", "state", "throttling now") \
+	X(ECC_CORRECTED, "ecc_corrected", COUNT, "", "state", "ECC errors, corrected") \
+	X(ECC_UNCORRECTED, "ecc_uncorrected", COUNT, "", "state", "ECC errors, uncorrected") \
+	X(MIG, "mig", TEXT, "", "state", "MIG") \
+	X(COMPUTE_MODE, "compute_mode", TEXT, "", "state", "compute mode") \
+	X(PERSISTENCE, "persistence_mode", BOOL, "", "state", "persistence mode")
 
 enum tare_fact_id {
 #define X(id, key, type, unit, group, title) TARE_FACT_##id,
@@ -121,6 +142,8 @@ void tare_fact_set_rate(struct tare_facts *facts, enum tare_fact_id id,
 // Records why a fact has no value: "CUDA does not tell".
 void tare_fact_absent(struct tare_facts *facts, enum tare_fact_id id, const char *reason_format,
                       ...) __attribute__((format(printf, 3, 4)));
+// The reason of a fact that nobody asked for.
+#define TARE_FACT_NOT_ASKED "not asked"
 // The reason for an absent fact; never NULL.
 const char *tare_fact_reason(const struct tare_facts *facts, enum tare_fact_id id);
 // The value as a person reads it ("141 GB", "1.98 GHz"), or "n/a". Returns text.

@@ -143,6 +143,10 @@ static double intercept(const struct tare_stage_cost *cost)
 	return fmax(0, fmin(least, (y - slope * x) / w));
 }
 
+// A kernel that takes less than this of its time, on average over many queues, leaves room for others
+// beside it.
+#define FILLED 0.9
+
 static void build_cost(const struct tare_calibration *calibration, int stage, double gap_ns,
                        struct tare_stage_cost *cost)
 {
@@ -150,11 +154,16 @@ static void build_cost(const struct tare_calibration *calibration, int stage, do
 		const struct tare_stage_point *point = &calibration->points[stage][i];
 		double alone = point->isolated_ns, row = point->back_to_back_ns;
 		double occupied = row > 0 ? fmax(row - gap_ns, row * 0.01) : alone;
+		double shared = point->across_ns > 0 ? fmin(point->across_ns, occupied) : occupied;
 		if (!(occupied > 0) || point->amount == 0)
 			continue;
 		cost->amount[cost->count] = (double)point->amount;
-		cost->occupied_ns[cost->count] = occupied;
+		// Less than that is noise, not a device that holds several at once.
+		if (shared > FILLED * occupied)
+			shared = occupied;
+		cost->occupied_ns[cost->count] = shared;
 		cost->latency_ns[cost->count] = alone > occupied ? alone - occupied : 0;
+		cost->queue_ns[cost->count] = occupied - shared;
 		cost->count++;
 	}
 	cost->fixed_ns = intercept(cost);
@@ -190,6 +199,11 @@ static double latency_ns(const struct tare_stage_cost *cost, double amount)
 	return interpolate(cost, cost->latency_ns, cost->latency_ns[0], fmin(amount, largest));
 }
 
+static double in_queue_ns(const struct tare_stage_cost *cost, double amount)
+{
+	return interpolate(cost, cost->queue_ns, 0, amount);
+}
+
 static double amount_of(const struct tare_predictor *predictor, int stage, uint64_t items)
 {
 	switch (stage) {
@@ -199,6 +213,23 @@ static double amount_of(const struct tare_predictor *predictor, int stage, uint6
 		return (double)items * (double)predictor->work.out_bytes;
 	default:
 		return (double)items;
+	}
+}
+
+static double stretched(double ns, double more_ns, double factor)
+{
+	return ns > 0 ? fmax(ns + more_ns, fmin(ns, ns * factor)) : ns;
+}
+
+void tare_stage_points_stretch(struct tare_stage_point *points, size_t count, uint64_t amount,
+                               double from_ns, double to_ns)
+{
+	for (size_t i = 0; i < count && from_ns > 0 && amount; i++) {
+		struct tare_stage_point *at = &points[i];
+		double more = (to_ns - from_ns) * (double)at->amount / (double)amount;
+		at->isolated_ns = stretched(at->isolated_ns, more, to_ns / from_ns);
+		at->back_to_back_ns = stretched(at->back_to_back_ns, more, to_ns / from_ns);
+		at->across_ns = stretched(at->across_ns, more, to_ns / from_ns);
 	}
 }
 
@@ -245,6 +276,7 @@ struct tare_predictor *tare_predictor_new(const struct tare_calibration *calibra
 	build_engines(&calibration->modes, predictor->stages, &predictor->script);
 	build_speeds(&calibration->modes, &predictor->script);
 	predictor->script.queue.same_gap_ps = ps_of(gap_ns);
+	predictor->script.queue.stay = calibration->stays;
 	*status = build_costs(predictor, gap_ns, error);
 	if (*status < 0) {
 		free(predictor);
@@ -300,6 +332,9 @@ static double issued_ns(const struct tare_predictor *predictor,
 	bool last = (predictor->stages >> stage) == 1;
 	bool event = schedule->mechanism != TARE_MECHANISM_CHUNK_QUEUES && !last;
 
+	if (schedule->mechanism == TARE_MECHANISM_GRAPH)
+		return before + calibration->graph_node_ns;
+
 	return before + calibration->issue_ns + (event ? calibration->issue_event_ns : 0);
 }
 
@@ -312,12 +347,14 @@ static void fill_operation(struct tare_predictor *predictor, const struct tare_s
 	double amount = amount_of(predictor, step->stage, predictor->sizes[step->chunk]);
 	double whole = occupied_ns(cost, amount), fixed = fmin(cost->fixed_ns, whole);
 	bool last = (predictor->stages >> step->stage) == 1;
-	double after = last ? 0 : latency_ns(cost, amount);
+	double room = in_queue_ns(cost, amount);
+	double after = room + (last ? 0 : latency_ns(cost, amount));
 
 	// A queue for a stage would wait for the latency of each before it began the next, which
-	// the times in a row say it does not; there the gap of the event stands for it.
+	// the times in a row say it does not; there the gap of the event stands for it. What a kernel
+	// takes that does not fill the device is in those times.
 	if (schedule->mechanism == TARE_MECHANISM_STAGE_QUEUES)
-		after = 0;
+		after = room;
 	else if (schedule->mechanism == TARE_MECHANISM_OUT_OF_ORDER && !last)
 		after += predictor->calibration->out_of_order_gap_ns;
 	*operation = (struct tare_model_operation){
@@ -402,7 +439,8 @@ static int run_model(struct tare_predictor *predictor, const struct tare_schedul
 	feed.model =
 	    tare_model_new(&predictor->script, order == TARE_MODEL_IN_ORDER ? NULL : refill, &feed);
 	bool complete = feed.queues && feed.model;
-	double at_ns = 0;
+	double at_ns =
+	    schedule->mechanism == TARE_MECHANISM_GRAPH ? predictor->calibration->graph_launch_ns : 0;
 
 	for (uint32_t i = 0; complete && i < queue_count; i++) {
 		feed.queues[i] = tare_model_queue_new(feed.model, order, -1);
@@ -427,10 +465,13 @@ static int run_model(struct tare_predictor *predictor, const struct tare_schedul
 }
 
 // A time that no order of the operations goes below: of the busiest engine, or of issuing.
-static double floor_ns(const struct tare_predictor *predictor, size_t count, uint32_t chunks)
+static double floor_ns(const struct tare_predictor *predictor, enum tare_mechanism mechanism,
+                       size_t count, uint32_t chunks)
 {
 	double busy[TARE_SCRIPT_ENGINES] = { 0 };
-	double floor = (double)count * predictor->calibration->issue_ns;
+	double floor = (double)count * (mechanism == TARE_MECHANISM_GRAPH
+	                                    ? predictor->calibration->graph_node_ns
+	                                    : predictor->calibration->issue_ns);
 
 	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++) {
 		size_t engine = 0, engines = 0;
@@ -469,7 +510,8 @@ static double correction_of(const struct tare_calibration *calibration,
 {
 	const struct tare_kind_correction *kind =
 	    &calibration->correction[schedule->mechanism][schedule->order];
-	bool in_chunk_queues = schedule->mechanism == TARE_MECHANISM_CHUNK_QUEUES;
+	bool in_chunk_queues = schedule->mechanism == TARE_MECHANISM_CHUNK_QUEUES ||
+	                       schedule->mechanism == TARE_MECHANISM_GRAPH;
 	double factor;
 
 	if (kind->count == 0 || schedule->chunks == 1 || (in_chunk_queues && schedule->queues == 1))
@@ -504,7 +546,7 @@ int tare_predictor_run(struct tare_predictor *predictor, const struct tare_sched
 	predictor->script.queue.event_gap_ps = ps_of(calibration->event_gap_ns);
 	limit_ns = limit_ns / correction - fmax(0, calibration->finish_ns);
 	*ns = INFINITY;
-	if (isfinite(limit_ns) && floor_ns(predictor, count, schedule->chunks) > limit_ns)
+	if (isfinite(limit_ns) && floor_ns(predictor, schedule->mechanism, count, schedule->chunks) > limit_ns)
 		return 0;
 	if (limit_ns < (double)limit_ps / 1000)
 		limit_ps = ps_of(limit_ns);

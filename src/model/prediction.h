@@ -11,6 +11,8 @@ struct tare_stage_point {
 	uint64_t amount;        // bytes, or items of the kernel
 	double isolated_ns;     // one alone; <= 0: not measured
 	double back_to_back_ns; // each of many in a row in one queue, without gaps of issuing
+	double across_ns;       // each of many kernels over several queues, which is shorter where one
+	                        // does not fill the device; <= 0: not measured
 };
 
 #define TARE_STAGE_POINTS 16
@@ -33,11 +35,15 @@ struct tare_calibration {
 	struct tare_overlap_modes modes;      // speeds of concurrent stages; and which ones overlap
 	double issue_ns;    // host time to append one operation, among many
 	double issue_event_ns; // on top, when another operation waits for its event
+	double graph_launch_ns, graph_node_ns; // host time of launching a graph: once, and for each
+	                                       // operation in it
 	double finish_ns;   // from the end of the last operation until the host knows, and what passes
 	                    // once before the device sees the first one
 	double gap_ns;      // between two operations of one in-order queue on different engines
 	double switch_ns;   // an engine turns to another queue
 	double event_gap_ns;// between operations that an event joins across queues
+	bool stays;         // an engine serves one queue as long as that has something ready for it,
+	                    // not each queue in turn; it shows where all copies come first
 	double out_of_order_gap_ns; // between those that an event joins in one out-of-order queue
 	// Not for one chunk, nor for one in-order queue, which the gaps are fitted to, nor where each
 	// chunk has a queue of its own.
@@ -71,6 +77,11 @@ int tare_calibration_fit(struct tare_calibration *calibration,
                          const struct tare_timed_schedule *runs, size_t count,
                          struct tare_error *error);
 
+// Makes the points of a stage whose whole of `amount` takes from_ns those of one that takes to_ns: each
+// differs by its part of the difference, so that what does not grow with the amount stays as it is.
+void tare_stage_points_stretch(struct tare_stage_point *points, size_t count, uint64_t amount,
+                               double from_ns, double to_ns);
+
 // What the search may choose from; lists of at least one value each.
 struct tare_search_space {
 	uint32_t chunks[32];
@@ -85,7 +96,7 @@ struct tare_search_space {
 // Every schedule of the space, without those that are the same by another name (one chunk; more
 // queues than chunks; sizes that cannot be aligned are left out). Returns the count, at most
 // capacity; all of them fit when capacity is TARE_SCHEDULES_MAX.
-#define TARE_SCHEDULES_MAX (32 * 16 * TARE_ORDER_COUNT * TARE_CHUNKS_COUNT + \
+#define TARE_SCHEDULES_MAX (32 * 16 * (TARE_ORDER_COUNT + 1) * TARE_CHUNKS_COUNT + \
                             32 * 2 * TARE_ORDER_COUNT * TARE_CHUNKS_COUNT)
 size_t tare_search_all(const struct tare_search_space *space,
                        const struct tare_pipeline_work *work, struct tare_schedule *schedules,

@@ -10,6 +10,7 @@ struct tare_stage_cost {
 	double amount[TARE_STAGE_POINTS];
 	double occupied_ns[TARE_STAGE_POINTS]; // holds the engine
 	double latency_ns[TARE_STAGE_POINTS];  // on top for what depends on it; holds nothing
+	double queue_ns[TARE_STAGE_POINTS];    // the same, and the next in the queue waits for it, too
 	double fixed_ns;                       // the part that does not grow; not slowed by others
 };
 

@@ -20,6 +20,7 @@ const char *tare_mechanism_name(enum tare_mechanism mechanism)
 		[TARE_MECHANISM_CHUNK_QUEUES] = "chunk-queues",
 		[TARE_MECHANISM_STAGE_QUEUES] = "stage-queues",
 		[TARE_MECHANISM_OUT_OF_ORDER] = "out-of-order",
+		[TARE_MECHANISM_GRAPH] = "graph",
 	};
 	return mechanism < TARE_MECHANISM_COUNT ? names[mechanism] : "";
 }
@@ -43,8 +44,9 @@ const char *tare_schedule_text(const struct tare_schedule *schedule, char *buffe
 	else if (schedule->mechanism == TARE_MECHANISM_OUT_OF_ORDER)
 		snprintf(queues, sizeof queues, "one out-of-order queue");
 	else
-		snprintf(queues, sizeof queues, "%u queue%s", schedule->queues,
-		         schedule->queues == 1 ? "" : "s");
+		snprintf(queues, sizeof queues, "%s%u queue%s",
+		         schedule->mechanism == TARE_MECHANISM_GRAPH ? "a graph of " : "",
+		         schedule->queues, schedule->queues == 1 ? "" : "s");
 	snprintf(buffer, size, "%u %schunk%s, %s%s%s", schedule->chunks,
 	         schedule->sizes == TARE_CHUNKS_TAPERED ? "tapered " : "",
 	         schedule->chunks == 1 ? "" : "s", queues, usual ? "" : ", ",

@@ -17,6 +17,7 @@ enum tare_mechanism {
 	TARE_MECHANISM_CHUNK_QUEUES, // in-order queues, chunk c wholly in queue c mod N; no events
 	TARE_MECHANISM_STAGE_QUEUES, // three in-order queues, one a stage; events between them
 	TARE_MECHANISM_OUT_OF_ORDER, // one out-of-order queue, events
+	TARE_MECHANISM_GRAPH,        // as CHUNK_QUEUES, recorded into a graph that is launched as one
 	TARE_MECHANISM_COUNT
 };
 
@@ -28,7 +29,7 @@ enum tare_chunk_sizes {
 
 struct tare_schedule {
 	uint32_t chunks;
-	uint32_t queues; // of CHUNK_QUEUES; 3 and 1 for the other mechanisms
+	uint32_t queues; // of CHUNK_QUEUES and GRAPH; 3 and 1 for the other mechanisms
 	enum tare_issue_order order;
 	enum tare_mechanism mechanism;
 	enum tare_chunk_sizes sizes;

@@ -95,6 +95,8 @@ struct tare_script_queue {
 	uint64_t flush;         // enum tare_flush: when operations reach the device
 	uint64_t route;         // enum tare_route: engines by operation (CUDA) or by queue (Level Zero)
 	uint64_t gate_capacity; // 0: no limit
+	bool stay;              // an engine serves one queue as long as that has something for it;
+	                        // of predictions, no script says so
 };
 
 enum tare_engine_order { TARE_ENGINE_BY_READY, TARE_ENGINE_BY_ISSUE };

@@ -41,7 +41,8 @@ static void list_orders(struct listing *listing, const struct tare_search_space 
 {
 	uint32_t orders = space->orders;
 
-	if (schedule.chunks == 1 && orders)
+	// A graph keeps the order within its queues, which is the same for all of these but one.
+	if ((schedule.chunks == 1 || schedule.mechanism == TARE_MECHANISM_GRAPH) && orders)
 		orders = 1u << TARE_ORDER_DEPTH_FIRST;
 	for (int i = 0; i < TARE_ORDER_COUNT; i++)
 		if (orders >> i & 1) {
@@ -84,7 +85,8 @@ static void list_mechanisms(struct listing *listing, const struct tare_search_sp
 		if (!(mechanisms >> i & 1))
 			continue;
 		schedule.queues = tare_schedule_queues(&schedule);
-		if (schedule.mechanism == TARE_MECHANISM_CHUNK_QUEUES)
+		if (schedule.mechanism == TARE_MECHANISM_CHUNK_QUEUES ||
+		    schedule.mechanism == TARE_MECHANISM_GRAPH)
 			list_queues(listing, space, schedule);
 		else
 			list_orders(listing, space, schedule);

@@ -72,8 +72,37 @@ struct columns {
 	size_t count;
 };
 
+// The device of a part's cells, where the parts are one a device: "cuda:0".
+static const char *device_of(const struct tare_result *whole, const struct tare_result *part,
+                             char text[64])
+{
+	if (!tare_result_is_several(whole) || part->device_count == 0)
+		return NULL;
+	snprintf(text, 64, "%.48s:%u", part->devices[0].backend, part->devices[0].index);
+	return text;
+}
+
+static int add_column(struct columns *columns, const char *name)
+{
+	const char **grown;
+	size_t at = 0;
+
+	while (at < columns->count && strcmp(columns->names[at], name) != 0)
+		at++;
+	if (at < columns->count)
+		return 0;
+	grown = reallocarray(columns->names, at + 1, sizeof *grown);
+	if (!grown)
+		return -ENOMEM;
+	columns->names = grown;
+	columns->names[columns->count++] = name;
+	return 0;
+}
+
 static int collect_columns(const struct tare_result *result, struct columns *columns)
 {
+	if (tare_result_is_several(result) && add_column(columns, "device") < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < result->part_count; i++) {
 		int status = collect_columns(result->parts[i], columns);
 		if (status < 0)
@@ -81,20 +110,9 @@ static int collect_columns(const struct tare_result *result, struct columns *col
 	}
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_labels *labels = &result->cells[i].labels;
-		for (size_t k = 0; k < labels->count; k++) {
-			const char *name = labels->at[k].name;
-			const char **grown;
-			size_t at = 0;
-			while (at < columns->count && strcmp(columns->names[at], name) != 0)
-				at++;
-			if (at < columns->count)
-				continue;
-			grown = reallocarray(columns->names, at + 1, sizeof *grown);
-			if (!grown)
+		for (size_t k = 0; k < labels->count; k++)
+			if (add_column(columns, labels->at[k].name) < 0)
 				return -ENOMEM;
-			columns->names = grown;
-			columns->names[columns->count++] = name;
-		}
 	}
 	return 0;
 }
@@ -126,12 +144,16 @@ static void put_header(struct row *row, const char *const *names, size_t count)
 		put_text(row, names[i]);
 }
 
-static void put_labels(struct row *row, const struct tare_cell *cell, const struct columns *columns)
+// `device`: what stands for the label of that name where a cell has none; may be NULL.
+static void put_labels(struct row *row, const struct tare_cell *cell,
+                       const struct columns *columns, const char *device)
 {
 	for (size_t i = 0; i < columns->count; i++) {
 		const struct tare_label *label = tare_labels_find(&cell->labels, columns->names[i]);
 		if (label && !label->text)
 			put_integer(row, label->number);
+		else if (!label && strcmp(columns->names[i], "device") == 0)
+			put_text(row, device);
 		else
 			put_text(row, label ? label->text : NULL);
 	}
@@ -170,15 +192,60 @@ static void put_cell(struct row *row, const struct tare_cell *cell)
 
 // `command`: the first column where a file holds the rows of several, else NULL.
 static void put_cells(struct row *row, const struct tare_result *result,
-                      const struct columns *columns, const char *command)
+                      const struct columns *columns, const char *command, const char *device)
 {
 	for (size_t i = 0; i < result->cell_count; i++) {
 		if (command)
 			put_text(row, command);
-		put_labels(row, &result->cells[i], columns);
+		put_labels(row, &result->cells[i], columns, device);
 		put_cell(row, &result->cells[i]);
 		end_row(row);
 	}
+}
+
+// One row of what the device did meanwhile: a count of readings and one number of them.
+static void put_reading(struct row *row, const struct columns *columns, const char *command,
+                        const char *device, const char *quantity, const char *unit, size_t n, double value)
+{
+	if (n == 0 || !isfinite(value))
+		return;
+	if (command)
+		put_text(row, command);
+	for (size_t i = 0; i < columns->count; i++)
+		put_text(row, strcmp(columns->names[i], "device") == 0 ? device : NULL);
+	put_text(row, quantity);
+	put_text(row, unit);
+	put_integer(row, (int64_t)n);
+	put_text(row, NULL);
+	put_number(row, value);
+	for (size_t i = 5; i < FIXED_COLUMNS; i++)
+		put_text(row, strcmp(fixed_columns[i], "source") == 0 ? "telemetry" : NULL);
+	end_row(row);
+}
+
+static void put_telemetry(struct row *row, const struct tare_result *result,
+                          const struct columns *columns, const char *command, const char *device)
+{
+	const struct tare_telemetry_summary *summary = &result->telemetry.summary;
+
+	if (!result->telemetry.present || result->telemetry.absent)
+		return;
+	for (int v = 0; v < TARE_TELEMETRY_VALUES; v++) {
+		const struct tare_telemetry_value_row *known = &tare_telemetry_value_rows[v];
+		const struct tare_telemetry_range *range = &summary->of[v];
+		const struct { const char *name; double value; } numbers[] = {
+			{ "lowest", range->low }, { "median", range->median },
+			{ "mean", range->mean }, { "highest", range->high },
+		};
+		for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+			char quantity[64];
+			snprintf(quantity, sizeof quantity, "%s_%s", known->key, numbers[k].name);
+			put_reading(row, columns, command, device, quantity, known->unit,
+			            range->n, numbers[k].value);
+		}
+	}
+	put_reading(row, columns, command, device, "slowed_share", "", summary->throttle_n,
+	            summary->slowed_share);
 }
 
 // The devices that a part lists are no cells: they are in the JSON, and `tare devices` has them.
@@ -186,6 +253,7 @@ static int write_cells(const struct tare_result *result, FILE *file)
 {
 	struct row row = { .file = file };
 	struct columns columns = { 0 };
+	char device[64];
 	int status = collect_columns(result, &columns);
 
 	if (status == 0) {
@@ -194,9 +262,15 @@ static int write_cells(const struct tare_result *result, FILE *file)
 		put_label_header(&row, &columns);
 		put_header(&row, fixed_columns, FIXED_COLUMNS);
 		end_row(&row);
-		for (size_t i = 0; i < result->part_count; i++)
-			put_cells(&row, result->parts[i], &columns, result->parts[i]->command);
-		put_cells(&row, result, &columns, result->part_count ? result->command : NULL);
+		for (size_t i = 0; i < result->part_count; i++) {
+			const char *command = result->parts[i]->command;
+			const char *own = device_of(result, result->parts[i], device);
+			put_cells(&row, result->parts[i], &columns, command, own);
+			put_telemetry(&row, result->parts[i], &columns, command, own);
+		}
+		put_cells(&row, result, &columns, result->part_count ? result->command : NULL, NULL);
+		put_telemetry(&row, result, &columns, result->part_count ? result->command : NULL,
+		              NULL);
 	}
 	free(columns.names);
 	return status;

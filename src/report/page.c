@@ -19,6 +19,8 @@ static void compose_title(const struct tare_result *result, char *title, size_t 
 		char name[256];
 		tare_fact_format(&result->devices[0].facts, TARE_FACT_NAME, name, sizeof name);
 		snprintf(title, size, "%s of %s - tare", command, name);
+	} else if (tare_result_is_several(result)) {
+		snprintf(title, size, "%s of %zu devices - tare", command, result->device_count);
 	} else {
 		snprintf(title, size, "%s - tare", command);
 	}

@@ -185,7 +185,7 @@ static void short_version(const char *version, char *text, size_t size)
 	snprintf(text, size, "%.*s", (int)second, version);
 }
 
-static int write_head(const struct tare_text *text, const struct tare_result *result)
+int tare_text_head(const struct tare_text *text, const struct tare_result *result)
 {
 	const struct tare_device_entry *entry = result->devices;
 	char line[1024] = "", api[64], clock[128];
@@ -278,8 +278,14 @@ int tare_report_text(const struct tare_result *result, const struct tare_text_op
 	struct tare_text text = { .options = options, .file = file };
 	int status = 0;
 
+	if (tare_result_is_several(result)) {
+		status = tare_text_several(&text, result);
+		return status < 0 ? tare_fail(error, ENOMEM, "out of memory") : 0;
+	}
 	if (strcmp(result->command, "devices") != 0)
-		status = write_head(&text, result);
+		status = tare_text_head(&text, result);
+	if (status == 0)
+		status = tare_text_telemetry(&text, result);
 	if (status == 0)
 		status = tare_text_body(&text, result);
 	if (status == 0)

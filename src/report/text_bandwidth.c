@@ -322,6 +322,8 @@ int tare_text_bandwidth(const struct tare_text *text, const struct tare_result *
 	if (status == 0 && pivot.row_count)
 		status = write_table(&pivot);
 	if (status == 0)
+		status = tare_pivot_write_countings(&pivot);
+	if (status == 0)
 		status = tare_pivot_write_times(&pivot);
 	if (status == 0)
 		status = tare_pivot_write_absent(&pivot);

@@ -54,12 +54,33 @@ int tare_pivot_write_times(const struct tare_pivot *pivot)
 	return status;
 }
 
+// What a figure counts, where its name alone could be read otherwise.
+static const struct {
+	const char *line, *text;
+} countings[] = {
+	{ "device-to-device-twice", "device-to-device counts the bytes copied, device-to-device-twice "
+	                            "the bytes read and the bytes written" },
+	{ "both-to-device", "both-to-device and both-to-host are each direction's own rate while the "
+	                    "other one runs; both-total is their sum" },
+};
+
 static bool has_row(const struct tare_pivot *pivot, const char *line)
 {
 	for (size_t r = 0; r < pivot->row_count; r++)
 		if (strcmp(pivot->rows[r].line, line) == 0)
 			return true;
 	return false;
+}
+
+int tare_pivot_write_countings(const struct tare_pivot *pivot)
+{
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < sizeof countings / sizeof *countings; i++)
+		if (has_row(pivot, countings[i].line))
+			status = tare_text_paragraph(pivot->text, TARE_STYLE_PLAIN, "", 0, "%s",
+			                             countings[i].text);
+	return status;
 }
 
 // Whether cell `index` is the first with its reason, its line too if `line`, its size too if

@@ -4,9 +4,8 @@
 
 #include <string.h>
 
-// A rule with the command's name in it, as wide as the terminal; in a wide one not wider than text
-// is read.
-static int write_heading(const struct tare_text *text, const char *name)
+// As wide as the terminal; in a wide one not wider than text is read.
+int tare_text_heading(const struct tare_text *text, const char *name)
 {
 	size_t width = text->options->columns < 100 ? text->options->columns : 100;
 	size_t used = strlen("== ") + tare_text_width(name) + 1;
@@ -27,7 +26,7 @@ int tare_text_checkup(const struct tare_text *text, const struct tare_result *re
 
 	for (size_t i = 0; status == 0 && i < result->part_count; i++) {
 		const struct tare_result *part = result->parts[i];
-		status = write_heading(text, part->command);
+		status = tare_text_heading(text, part->command);
 		if (status == 0)
 			status = tare_text_body(text, part);
 		if (status == 0)
@@ -36,7 +35,7 @@ int tare_text_checkup(const struct tare_text *text, const struct tare_result *re
 	if (status == 0 && result->part_count == 0)
 		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0, "No figures.");
 	if (status == 0 && result->part_count && ends)
-		status = write_heading(text, "together");
+		status = tare_text_heading(text, "together");
 	if (status == 0 && result->cell_count)
 		status = tare_text_latency(text, result);
 	return status;

@@ -27,6 +27,21 @@ static bool in_title(enum tare_fact_id id)
 	return id == TARE_FACT_NAME || id == TARE_FACT_TYPE;
 }
 
+// A fact that no API of this device speaks of: not worth a line.
+static bool was_asked(const struct tare_device_entry *entry, enum tare_fact_id id)
+{
+	return entry->facts.fact[id].present ||
+	       strcmp(tare_fact_reason(&entry->facts, id), TARE_FACT_NOT_ASKED) != 0;
+}
+
+static bool anyone_asked(const struct tare_result *result, uint32_t number, enum tare_fact_id id)
+{
+	for (size_t i = 0; i < result->device_count; i++)
+		if (result->devices[i].number == number && was_asked(&result->devices[i], id))
+			return true;
+	return false;
+}
+
 // The entry of the same physical device that knows the fact, or NULL.
 static const struct tare_device_entry *knower(const struct tare_result *result, uint32_t number,
                                               enum tare_fact_id id)
@@ -113,7 +128,7 @@ static int write_unknown(const struct tare_text *text, const struct tare_result 
 	if (!file)
 		return -ENOMEM;
 	for (int id = 0; id < TARE_FACT_COUNT_OF; id++)
-		if (!knower(result, first->number, id)) {
+		if (!knower(result, first->number, id) && anyone_asked(result, first->number, id)) {
 			fprintf(file, "%s%s", separator, tare_fact_rows[id].title);
 			separator = "; ";
 		}
@@ -203,6 +218,8 @@ static int write_facts(const struct tare_text *text, const struct tare_device_en
 	for (int id = 0; status == 0 && id < TARE_FACT_COUNT_OF; id++) {
 		const struct tare_fact *fact = &entry->facts.fact[id];
 		const struct tare_fact_row *row = &tare_fact_rows[id];
+		if (!was_asked(entry, id))
+			continue;
 		status = write_fact(text, strcmp(group, row->group) ? row->group : "", row->title,
 		                    fact->present
 		                        ? tare_fact_format(&entry->facts, id, value, sizeof value)

@@ -76,7 +76,8 @@ static bool has_kernel(const struct view *view, const char *rung, int64_t n)
 static size_t place_of(const char *rung)
 {
 	static const char *const order[] = { "sequential", "host-blas", "element",  "naive",
-		                             "tiled",      "second",    "register", "blas" };
+		                             "tiled",      "second",    "register", "blas",
+		                             "blas-tf32",  "blas-fp16", "blas-bf16" };
 	size_t i = 0;
 
 	while (i < sizeof order / sizeof *order && strcmp(order[i], rung) != 0)
@@ -184,6 +185,15 @@ static size_t first_size(const struct view *view)
 	return view->size_count > room ? view->size_count - room : 0;
 }
 
+static int write_library(const struct view *view)
+{
+	const struct tare_label *library = tare_labels_find(&view->result->parameters, "library");
+
+	if (!library || !library->text)
+		return 0;
+	return tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 0, "blas: %s", library->text);
+}
+
 // Where the terminal is too narrow for every size.
 static int write_hidden(const struct view *view)
 {
@@ -206,6 +216,9 @@ static int write_rates(const struct view *view)
 	}
 	for (size_t r = 0; r < view->rung_count; r++) {
 		const char *rung = view->rungs[r];
+		// Most devices have no library for these: the reason says enough.
+		if (strncmp(rung, "blas-", 5) == 0 && is_missing(view, rung))
+			continue;
 		tare_text_row(table, TARE_STYLE_PLAIN);
 		tare_text_cell(table, "%s", rung);
 		for (size_t i = first_size(view); i < view->size_count; i++)
@@ -375,16 +388,21 @@ static int write_some_ceilings(const struct view *view, size_t from, size_t to)
 static int write_ceilings(const struct view *view)
 {
 	size_t rows = 0;
+	bool rounded = false;
 	int status;
 
-	for (size_t r = 0; r < view->rung_count; r++)
+	for (size_t r = 0; r < view->rung_count; r++) {
 		rows += has_ceilings(view, view->rungs[r]);
+		rounded |= strncmp(view->rungs[r], "blas-", 5) == 0 && has_ceilings(view, view->rungs[r]);
+	}
 	if (rows == 0)
 		return 0;
 	fputc('\n', view->text->file);
 	status = tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 0,
-	                             "Shares of the FP32 peak, and the bytes that the loops ask "
-	                             "for; models, no counter was read");
+	                             "Shares of the FP32 peak%s, and the bytes that the loops ask "
+	                             "for; models, no counter was read",
+	                             rounded ? " (blas-tf32, -fp16, -bf16: of the matrix units' for "
+	                                       "these factors)" : "");
 	for (size_t from = 0, to; status == 0 && from < CEILINGS; from = to) {
 		to = fit_columns(view, 10, ceiling_columns, from, CEILINGS);
 		if (from)
@@ -513,6 +531,8 @@ int tare_text_matmul(const struct tare_text *text, const struct tare_result *res
 		status = write_rates(&view);
 	if (status == 0 && view.largest)
 		status = write_hidden(&view);
+	if (status == 0 && view.largest)
+		status = write_library(&view);
 	if (status == 0 && view.largest)
 		status = write_parts(&view);
 	if (status == 0 && view.largest)

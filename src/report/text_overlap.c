@@ -59,14 +59,14 @@ static bool is_schedule(const struct tare_cell *cell)
 	       !tare_labels_find(&cell->labels, "what");
 }
 
-// The measured schedule at `cycles` that is the best, or the serial one.
+// The measured schedule at `cycles` whose label `name` says `value`: the best, the serial one.
 static const struct tare_cell *find_schedule(const struct overlap_text *overlap, int64_t cycles,
-                                             bool best)
+                                             const char *name, int64_t value)
 {
 	for (size_t i = 0; i < overlap->result->cell_count; i++) {
 		const struct tare_cell *cell = &overlap->result->cells[i];
 		if (is_schedule(cell) && number_of(cell, "cycles") == cycles &&
-		    (best ? number_of(cell, "best") == 1 : number_of(cell, "chunks") == 1))
+		    number_of(cell, name) == value)
 			return cell;
 	}
 	return NULL;
@@ -111,13 +111,15 @@ static const char *schedule_text(const struct tare_cell *cell, bool brief, char 
 	const char *mechanism = tare_text_label_of(cell, "mechanism");
 	const char *order = tare_text_label_of(cell, "order");
 	bool tapered = strcmp(tare_text_label_of(cell, "sizes"), "tapered") == 0;
-	bool in_chunk_queues = strcmp(mechanism, "chunk-queues") == 0;
+	bool graph = strcmp(mechanism, "graph") == 0;
+	bool in_chunk_queues = graph || strcmp(mechanism, "chunk-queues") == 0;
 	bool usual = strcmp(order, "depth-first") == 0 || (brief && !in_chunk_queues);
 	long long chunks = number_of(cell, "chunks"), queues = number_of(cell, "queues");
 	char kind[CELL_TEXT];
 
 	if (in_chunk_queues)
-		snprintf(kind, sizeof kind, "%lld queue%s", queues, queues == 1 ? "" : "s");
+		snprintf(kind, sizeof kind, "%s%lld queue%s", graph ? "a graph of " : "", queues,
+		         queues == 1 ? "" : "s");
 	else
 		snprintf(kind, sizeof kind, "%s",
 		         strcmp(mechanism, "stage-queues") == 0 ? "a queue a stage"
@@ -159,19 +161,51 @@ static void find_points(struct overlap_text *overlap)
 
 // ---- the tables
 
+static const char *ratio_text(const struct tare_cell *over, const struct tare_cell *under,
+                              char text[CELL_TEXT])
+{
+	if (!has_figure(over) || !has_figure(under) || !(ns_of(under) > 0))
+		return "";
+	snprintf(text, CELL_TEXT, "%.2f", ns_of(over) / ns_of(under));
+	return text;
+}
+
+static bool has_handbook(const struct overlap_text *overlap)
+{
+	for (size_t i = 0; i < overlap->points; i++)
+		if (has_figure(find_schedule(overlap, overlap->cycles[i], "handbook", 1)))
+			return true;
+	return false;
+}
+
+// The Handbook's further columns: what its schedule takes, and how much faster that is; and ours.
+static void write_handbook(const struct overlap_text *overlap, struct tare_text_table *table,
+                           int64_t cycles)
+{
+	const struct tare_cell *theirs = find_schedule(overlap, cycles, "handbook", 1);
+	const struct tare_cell *best = find_schedule(overlap, cycles, "best", 1);
+	const struct tare_cell *total = find(overlap, "sequential", cycles, "stage", "total");
+	char text[CELL_TEXT];
+
+	tare_text_cell(table, "%s", time_text(overlap, theirs, text));
+	tare_text_cell(table, "%s", ratio_text(total, theirs, text));
+	tare_text_cell(table, "%s", time_text(overlap, best, text));
+	tare_text_cell(table, "%s", ratio_text(best, theirs, text));
+}
+
 static int write_sequential(const struct overlap_text *overlap)
 {
 	static const char *const stages[] = { "to-device", "kernel", "to-host", "total" };
+	static const char *const columns[] = { "cycles", "to device", "kernel",   "to host", "total",
+		                               "8 streams", "speed-up", "best", "ratio" };
 	struct tare_text_table *table = tare_text_table_new(overlap->text, 0);
 	bool cycles = overlap->points && overlap->cycles[0] != NO_CYCLES;
+	bool handbook = has_handbook(overlap);
 	char text[CELL_TEXT];
+	int status;
 
-	if (cycles)
-		tare_text_column(table, "cycles", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "to device", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "kernel", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "to host", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "total", TARE_COLUMN_RIGHT);
+	for (int k = !cycles; k < (handbook ? 9 : 5); k++)
+		tare_text_column(table, columns[k], TARE_COLUMN_RIGHT);
 	for (size_t i = 0; i < overlap->points; i++) {
 		tare_text_row(table, TARE_STYLE_PLAIN);
 		if (cycles)
@@ -182,8 +216,16 @@ static int write_sequential(const struct overlap_text *overlap)
 			                         find(overlap, "sequential", overlap->cycles[i],
 			                              "stage", stages[k]),
 			                         text));
+		if (handbook)
+			write_handbook(overlap, table, overlap->cycles[i]);
 	}
-	return tare_text_table_print(table);
+	status = tare_text_table_print(table);
+	if (status == 0 && handbook)
+		status = tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1,
+		                             "8 streams: the CUDA Handbook's schedule, a chunk a "
+		                             "stream and all copies in first, in turn with the best; "
+		                             "ratio: the best to that");
+	return status;
 }
 
 static int write_concurrent(const struct overlap_text *overlap)
@@ -198,13 +240,14 @@ static int write_concurrent(const struct overlap_text *overlap)
 	tare_text_column(table, "schedule", TARE_COLUMN_CUT);
 	for (size_t i = 0; i < overlap->points; i++) {
 		int64_t cycles = overlap->cycles[i];
-		const struct tare_cell *best = find_schedule(overlap, cycles, true);
+		const struct tare_cell *best = find_schedule(overlap, cycles, "best", 1);
 		tare_text_row(table, TARE_STYLE_PLAIN);
 		tare_text_cell(table, "%s",
 		               plain_text(find(overlap, "bound", cycles, "what", "kernel-to-copy"),
 		                          "%.2f", text));
 		tare_text_cell(table, "%s",
-		               time_text(overlap, find_schedule(overlap, cycles, false), text));
+		               time_text(overlap, find_schedule(overlap, cycles, "chunks", 1),
+		                         text));
 		tare_text_cell(table, "%s", time_text(overlap, best, text));
 		tare_text_cell(
 		    table, "%s",
@@ -303,19 +346,39 @@ static int write_engines(const struct overlap_text *overlap)
 	                           revealed->summary.median, claim);
 }
 
+// The most by which a schedule that the prediction liked best was slower than the best measured.
+static double worst_choice(const struct overlap_text *overlap)
+{
+	double worst = NAN;
+
+	for (size_t i = 0; i < overlap->points; i++) {
+		const struct tare_cell *chosen =
+		    find(overlap, "prediction", overlap->cycles[i], "what", "chosen");
+		if (has_figure(chosen) && !(chosen->summary.median <= worst))
+			worst = chosen->summary.median;
+	}
+	return worst;
+}
+
 static int write_prediction(const struct overlap_text *overlap)
 {
 	const struct tare_cell *mean = find(overlap, "prediction", NO_CYCLES, "what", "mean-error");
 	const struct tare_cell *worst =
 	    find(overlap, "prediction", NO_CYCLES, "what", "worst-error");
+	double choice = worst_choice(overlap);
+	char chosen[96] = "";
 
 	if (!has_figure(mean) || !has_figure(worst))
 		return tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1, "times in %s",
 		                           overlap->unit);
+	if (isfinite(choice))
+		snprintf(chosen, sizeof chosen,
+		         "; what it liked best took at most %.1f %% longer than the best measured",
+		         fmax(0, choice));
 	return tare_text_paragraph(
 	    overlap->text, TARE_STYLE_PLAIN, "", 1,
-	    "times in %s; prediction was within %.1f %% on average, %.0f %% at worst",
-	    overlap->unit, mean->summary.median, ceil(worst->summary.median));
+	    "times in %s; prediction was within %.1f %% on average, %.0f %% at worst%s",
+	    overlap->unit, mean->summary.median, ceil(worst->summary.median), chosen);
 }
 
 static unsigned order_bit(const char *order)
@@ -331,12 +394,13 @@ static unsigned order_bit(const char *order)
 // Kinds of schedules that overlapped nothing at any point where they were tried and found off.
 static int write_in_sequence(const struct overlap_text *overlap)
 {
-	static const char *const mechanisms[] = { "out-of-order", "stage-queues", "chunk-queues" };
+	static const char *const mechanisms[] = { "out-of-order", "stage-queues", "chunk-queues",
+		                                  "graph" };
 	static const char *const says[] = { "an out-of-order queue", "a queue for each stage",
-		                            "chunks in turn over several queues" };
+		                            "chunks in turn over several queues", "a graph" };
 	int status = 0;
 
-	for (size_t m = 0; status == 0 && m < 3; m++) {
+	for (size_t m = 0; status == 0 && m < 4; m++) {
 		size_t kinds = 0, serial = 0;
 		unsigned orders = 0;
 		for (size_t i = 0; i < overlap->result->cell_count; i++) {
@@ -349,7 +413,7 @@ static int write_in_sequence(const struct overlap_text *overlap)
 			orders |= order_bit(tare_text_label_of(cell, "order"));
 		}
 		// An order that met the prediction has no correction, and does overlap.
-		if (serial && serial == kinds && orders == 7)
+		if (serial && serial == kinds && orders == (m < 3 ? 7 : 1))
 			status = tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1,
 			                             "%s overlaps nothing here: it runs one "
 			                             "operation after the other",
@@ -435,7 +499,8 @@ static int write_schedules(const struct overlap_text *overlap)
 			tare_text_cell(table, "%zu", cell->summary.n);
 			tare_text_cell(table, "%s%s",
 			               schedule_text(cell, false, schedule, sizeof schedule),
-			               number_of(cell, "best") == 1      ? " (best)"
+			               number_of(cell, "best") == 1       ? " (best)"
+			               : number_of(cell, "handbook") == 1 ? " (Handbook)"
 			               : number_of(cell, "control") == 1 ? " (at random)"
 			                                                 : "");
 		}

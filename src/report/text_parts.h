@@ -12,6 +12,16 @@ int tare_text_peak(const struct tare_text *text, const struct tare_result *resul
 int tare_text_matmul(const struct tare_text *text, const struct tare_result *result);
 int tare_text_overlap(const struct tare_text *text, const struct tare_result *result);
 int tare_text_checkup(const struct tare_text *text, const struct tare_result *result);
+// A document of several devices (tare_result_is_several): heads, tables and ends of all.
+int tare_text_several(const struct tare_text *text, const struct tare_result *result);
+
+// A rule with a name in it, between the parts of a document.
+int tare_text_heading(const struct tare_text *text, const char *name);
+// The line of device and clock.
+int tare_text_head(const struct tare_text *text, const struct tare_result *result);
+
+// The line about the device while it was measured; nothing where it was not watched.
+int tare_text_telemetry(const struct tare_text *text, const struct tare_result *result);
 
 // Tables of a document by its command, without the line of device and clock.
 int tare_text_body(const struct tare_text *text, const struct tare_result *result);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBERS 8 // columns: widths or strides
+#define NUMBERS 8 // columns: widths, strides or sizes
 #define BAR 40    // the longest of a sweep
 
 // One table: a row for each text of `label` among the cells of `group`, a column for each number of
@@ -105,7 +105,8 @@ static int write_grid(const struct tare_text *text, const struct grid *grid,
 		snprintf(buffer, sizeof buffer, "%s%lld",
 		         i                        ? ""
 		         : grid->across[0] == 'w' ? "×"
-		                                  : "/",
+		         : grid->across[0] == 's' ? "/"
+		                                  : "n = ",
 		         (long long)numbers[i]);
 		tare_text_column(table, buffer, TARE_COLUMN_RIGHT);
 	}
@@ -189,9 +190,47 @@ static void add_figure(struct tare_text_table *table, const struct tare_cell *ce
 		tare_text_cell(table, "–");
 }
 
+// Columns of the ceilings; the clock's are there only where it was told for one of them.
+static const struct {
+	const char *title, *quantity, *suffix;
+	bool of_clock;
+} ceiling_columns[] = {
+	{ "attainable", "attainable", "", false },
+	{ "on paper", "theoretical", "", false },
+	{ "share", "share of theoretical", " %", false },
+	{ "MHz", "clock", "", true },
+	{ "share at it", "share at the clock", " %", true },
+	{ "/clock/unit", "per clock and unit", "", true },
+};
+#define CEILING_COLUMNS (sizeof ceiling_columns / sizeof *ceiling_columns)
+
+static bool has_clock(const struct tare_result *result)
+{
+	for (size_t i = 0; i < result->cell_count; i++)
+		if (!result->cells[i].absent && strcmp(result->cells[i].quantity, "clock") == 0 &&
+		    strcmp(tare_text_label_of(&result->cells[i], "group"), "ceiling") == 0)
+			return true;
+	return false;
+}
+
+static struct tare_text_table *new_ceilings(const struct tare_text *text, bool clock)
+{
+	struct tare_text_table *table;
+
+	fputc('\n', text->file);
+	table = tare_text_table_new(text, 0);
+	tare_text_column(table, "ceiling", TARE_COLUMN_CUT);
+	tare_text_column(table, "", 0);
+	for (size_t i = 0; i < CEILING_COLUMNS; i++)
+		if (clock || !ceiling_columns[i].of_clock)
+			tare_text_column(table, ceiling_columns[i].title, TARE_COLUMN_RIGHT);
+	return table;
+}
+
 static int write_ceilings(const struct tare_text *text, const struct tare_result *result)
 {
 	struct tare_text_table *table = NULL;
+	bool clock = has_clock(result);
 
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_cell *cell = &result->cells[i];
@@ -199,40 +238,40 @@ static int write_ceilings(const struct tare_text *text, const struct tare_result
 		if (cell->absent || strcmp(tare_text_label_of(cell, "group"), "ceiling") ||
 		    strcmp(cell->quantity, "attainable"))
 			continue;
-		if (!table) {
-			fputc('\n', text->file);
-			table = tare_text_table_new(text, 0);
-			tare_text_column(table, "ceiling", TARE_COLUMN_CUT);
-			tare_text_column(table, "", 0);
-			tare_text_column(table, "attainable", TARE_COLUMN_RIGHT);
-			tare_text_column(table, "on paper", TARE_COLUMN_RIGHT);
-			tare_text_column(table, "share", TARE_COLUMN_RIGHT);
-		}
+		if (!table)
+			table = new_ceilings(text, clock);
 		tare_text_row(table, TARE_STYLE_PLAIN);
 		tare_text_cell(table, "%s", what);
 		tare_text_cell(table, "%s", cell->unit);
-		add_figure(table, cell, "");
-		add_figure(table, find_ceiling(result, what, "theoretical"), "");
-		add_figure(table, find_ceiling(result, what, "share of theoretical"), " %");
+		for (size_t k = 0; k < CEILING_COLUMNS; k++)
+			if (clock || !ceiling_columns[k].of_clock)
+				add_figure(table, find_ceiling(result, what, ceiling_columns[k].quantity),
+				           ceiling_columns[k].suffix);
 	}
 	return table ? tare_text_table_print(table) : 0;
 }
 
 // ---- what is missing, and how it was measured
 
-// "fp16 ×8", "write ×4", "strided /8", "working set 64 KB", "local ×4".
+// "fp16 ×8", "write ×4", "strided /8", "working set 64 KB", "local ×4", "tensor fp16 n = 8192".
 static char *name_of(const struct tare_cell *cell)
 {
 	const char *group = tare_text_label_of(cell, "group");
-	const char *name = tare_text_label_of(cell, strcmp(group, "compute") == 0 ? "type" : "op");
+	bool tensor = strcmp(group, "tensor") == 0;
+	const char *name =
+	    tare_text_label_of(cell, tensor || strcmp(group, "compute") == 0 ? "type" : "op");
 	int64_t width = tare_cell_number(cell, "width"), stride = tare_cell_number(cell, "stride");
-	int64_t bytes = tare_cell_number(cell, "bytes");
+	int64_t bytes = tare_cell_number(cell, "bytes"), n = tare_cell_number(cell, "n");
 	char *text = NULL, size[TARE_UNIT_TEXT];
 	int length;
 
 	if (strcmp(group, "sweep") == 0 && bytes >= 0)
 		length =
 		    asprintf(&text, "working set %s", tare_format_bytes((uint64_t)bytes, size));
+	else if (tensor && n > 0)
+		length = asprintf(&text, "tensor %s n = %lld", name, (long long)n);
+	else if (tensor)
+		length = asprintf(&text, "tensor %s", name);
 	else if (stride >= 0)
 		length = asprintf(&text, "%s /%lld", name, (long long)stride);
 	else
@@ -278,6 +317,7 @@ int tare_text_peak(const struct tare_text *text, const struct tare_result *resul
 		{ "device memory", "memory", "op", "width", NULL, "stride" },
 		{ "device memory", "memory", "op", "stride", "strided", NULL },
 		{ "local memory", "local", "op", "width", NULL, NULL },
+		{ "matrix library", "tensor", "type", "n", NULL, NULL },
 	};
 	int status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0,
 	                                 "Medians; a multiply-add counts 2; × vector "

@@ -29,8 +29,9 @@ int64_t tare_pivot_bytes(const struct tare_cell *cell);
 // A rate with a "*" if it did not converge, "n/a", "wrong", or a dash where nothing was asked.
 const char *tare_pivot_rate(const struct tare_cell *cell, char text[TARE_PIVOT_TEXT]);
 
-// What is not in the table: lines that move nothing, and why figures are missing. With -v: every
-// cell, and how the figures were measured. All return 0 or -ENOMEM.
+// What is not in the table: what figures count, lines that move nothing, and why figures are
+// missing. With -v: every cell, and how the figures were measured. All return 0 or -ENOMEM.
+int tare_pivot_write_countings(const struct tare_pivot *pivot);
 int tare_pivot_write_times(const struct tare_pivot *pivot);
 int tare_pivot_write_absent(const struct tare_pivot *pivot);
 int tare_pivot_write_cells(const struct tare_pivot *pivot);

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "result/json_decode.h"
+#include "result/json_telemetry.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -178,6 +179,7 @@ static void decode_document(struct tare_fields *fields, json_t *root, struct tar
 	tare_decode_labels(fields, root, "host", &result->host);
 	tare_decode_devices(fields, root, result);
 	tare_decode_clock(fields, root, &result->clock);
+	tare_decode_telemetry(fields, root, &result->telemetry);
 	decode_conclusions(fields, root, result);
 	decode_warnings(fields, root, result);
 	tare_decode_plots(fields, root, result);

@@ -2,6 +2,7 @@
 #include "result/json.h"
 
 #include "result/json_layout.h"
+#include "result/json_telemetry.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -403,6 +404,8 @@ static json_t *document(struct writer *writer, const struct tare_result *result)
 	    lists_devices || !result->device_count ? json_null()
 	                                           : device(writer, &result->devices[0]));
 	put(writer, root, "clock", clock_quality(writer, &result->clock));
+	if (result->telemetry.present)
+		put(writer, root, "telemetry", tare_json_telemetry(&result->telemetry));
 	if (result->conclusion_count)
 		put(writer, root, "conclusions", conclusions(writer, result));
 	put(writer, root, "warnings", warnings(writer, result));

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 struct tare_result *tare_result_new(const char *command)
@@ -51,6 +52,21 @@ static void clear_devices(struct tare_result *result)
 	free(result->absences);
 }
 
+static struct tare_warning *find_warning(struct tare_result *result, const char *id)
+{
+	for (size_t i = 0; i < result->warning_count; i++)
+		if (strcmp(result->warnings[i].id, id) == 0)
+			return &result->warnings[i];
+	return NULL;
+}
+
+static void clear_warning(struct tare_warning *warning)
+{
+	free(warning->id);
+	free(warning->message);
+	free(warning->action);
+}
+
 void tare_result_free(struct tare_result *result)
 {
 	if (!result)
@@ -62,17 +78,16 @@ void tare_result_free(struct tare_result *result)
 	tare_labels_clear(&result->parameters);
 	clear_devices(result);
 	free(result->clock.note);
+	free(result->telemetry.absent);
+	free(result->telemetry.readings);
 	for (size_t i = 0; i < result->cell_count; i++)
 		tare_cell_clear(&result->cells[i]);
 	free(result->cells);
 	for (size_t i = 0; i < result->plot_count; i++)
 		tare_plot_clear(&result->plots[i]);
 	free(result->plots);
-	for (size_t i = 0; i < result->warning_count; i++) {
-		free(result->warnings[i].id);
-		free(result->warnings[i].message);
-		free(result->warnings[i].action);
-	}
+	for (size_t i = 0; i < result->warning_count; i++)
+		clear_warning(&result->warnings[i]);
 	free(result->warnings);
 	for (size_t i = 0; i < result->conclusion_count; i++) {
 		free(result->conclusions[i].id);
@@ -85,21 +100,21 @@ void tare_result_free(struct tare_result *result)
 	free(result);
 }
 
-int tare_result_warn(struct tare_result *result, const char *id, const char *action,
-                     const char *message_format, ...)
+static int warn(struct tare_result *result, struct tare_warning *place, const char *id,
+                const char *action, const char *message_format, va_list arguments)
 {
 	struct tare_warning warning = { 0 };
 	struct tare_warning *grown;
-	va_list arguments;
-	int length;
 
-	va_start(arguments, message_format);
-	length = vasprintf(&warning.message, message_format, arguments);
-	va_end(arguments);
-	if (length < 0)
+	if (vasprintf(&warning.message, message_format, arguments) < 0)
 		return -ENOMEM;
 	if (tare_set_string(&warning.id, id) < 0 || tare_set_string(&warning.action, action) < 0)
 		goto fail;
+	if (place) {
+		clear_warning(place);
+		*place = warning;
+		return 0;
+	}
 	grown = tare_grow(result->warnings, result->warning_count, sizeof *grown);
 	if (!grown)
 		goto fail;
@@ -107,10 +122,44 @@ int tare_result_warn(struct tare_result *result, const char *id, const char *act
 	grown[result->warning_count++] = warning;
 	return 0;
 fail:
-	free(warning.id);
-	free(warning.message);
-	free(warning.action);
+	clear_warning(&warning);
 	return -ENOMEM;
+}
+
+int tare_result_warn(struct tare_result *result, const char *id, const char *action,
+                     const char *message_format, ...)
+{
+	va_list arguments;
+	int status;
+
+	va_start(arguments, message_format);
+	status = warn(result, NULL, id, action, message_format, arguments);
+	va_end(arguments);
+	return status;
+}
+
+int tare_result_warn_anew(struct tare_result *result, const char *id, const char *action,
+                          const char *message_format, ...)
+{
+	va_list arguments;
+	int status;
+
+	va_start(arguments, message_format);
+	status = warn(result, find_warning(result, id), id, action, message_format, arguments);
+	va_end(arguments);
+	return status;
+}
+
+int tare_result_add_reading(struct tare_result *result, const struct tare_telemetry *reading)
+{
+	struct tare_telemetry *grown = tare_grow(result->telemetry.readings,
+	                                         result->telemetry.count, sizeof *grown);
+
+	if (!grown)
+		return -ENOMEM;
+	result->telemetry.readings = grown;
+	grown[result->telemetry.count++] = *reading;
+	return 0;
 }
 
 int tare_result_conclude(struct tare_result *result, const char *id, const char *format, ...)
@@ -134,6 +183,11 @@ int tare_result_conclude(struct tare_result *result, const char *id, const char 
 	}
 	grown[result->conclusion_count++] = conclusion;
 	return 0;
+}
+
+bool tare_result_is_several(const struct tare_result *result)
+{
+	return result->part_count && strcmp(result->parts[0]->command, result->command) == 0;
 }
 
 int tare_result_add_part(struct tare_result *result, struct tare_result *part)

@@ -7,6 +7,7 @@
 #include "model/clock_fit.h"
 #include "model/fact.h"
 #include "model/statistics.h"
+#include "model/telemetry.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -127,6 +128,15 @@ struct tare_clock_quality {
 	char *note;                 // "device offers no clock pairs; ..." ; may be NULL
 };
 
+// What the device did while it was measured.
+struct tare_telemetry_section {
+	bool present;               // a measurement was watched, or could not be
+	char *absent;               // why nothing is known; NULL when something is
+	struct tare_telemetry_summary summary;
+	struct tare_telemetry *readings;  // raw, in the order in which they were taken; not in JSON
+	size_t count;
+};
+
 struct tare_result {
 	char *version;              // of tare
 	char *written_at;           // RFC 3339 UTC, at first the time of tare_result_new;
@@ -134,11 +144,12 @@ struct tare_result {
 	char *command;              // "bandwidth"
 	struct tare_labels host;    // hostname is not among them: results get shared
 	struct tare_labels parameters;
-	struct tare_device_entry *devices;  // all for `devices`, one for the other commands
+	struct tare_device_entry *devices;  // all for `devices`, else those that were asked for
 	size_t device_count;
 	struct tare_backend_absence *absences;
 	size_t absence_count;
 	struct tare_clock_quality clock;
+	struct tare_telemetry_section telemetry;
 	struct tare_cell *cells;
 	size_t cell_count;
 	struct tare_plot *plots;
@@ -147,8 +158,9 @@ struct tare_result {
 	size_t warning_count;
 	struct tare_conclusion *conclusions;
 	size_t conclusion_count;
-	// The documents of a command that runs others (`checkup`), each complete in itself; its own
-	// cells, plots and warnings are then about the whole. Owned. Parts have no parts.
+	// The documents of a command that runs others (`checkup`), or of the devices that it measured
+	// one after the other, each complete in itself; its own cells, plots and warnings are then
+	// about the whole. Owned. Parts have no parts.
 	struct tare_result **parts;
 	size_t part_count;
 	bool interrupted;           // the user stopped it; what was measured is here
@@ -158,6 +170,9 @@ struct tare_result {
 // which return a pointer that is valid until the next addition of the same kind.
 struct tare_result *tare_result_new(const char *command);
 void tare_result_free(struct tare_result *result);
+
+// Whether it is of one command on several devices: its parts are of the same command, one a device.
+bool tare_result_is_several(const struct tare_result *result);
 
 // Sets or replaces; return 0 or -ENOMEM.
 int tare_labels_set_text(struct tare_labels *labels, const char *name, const char *text);
@@ -204,6 +219,13 @@ int tare_plot_series_add(struct tare_plot_series *series, struct tare_point poin
 
 int tare_result_warn(struct tare_result *result, const char *id, const char *action,
                      const char *message_format, ...) __attribute__((format(printf, 4, 5)));
+
+// The same, but a warning of that id that is there already gets the new words.
+int tare_result_warn_anew(struct tare_result *result, const char *id, const char *action,
+                          const char *message_format, ...) __attribute__((format(printf, 4, 5)));
+
+// Appends one reading of the device's telemetry. Returns 0 or -ENOMEM.
+int tare_result_add_reading(struct tare_result *result, const struct tare_telemetry *reading);
 
 int tare_result_conclude(struct tare_result *result, const char *id, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -10,7 +10,8 @@ import pytest
 
 import validate
 
-RUNGS = ["sequential", "host-blas", "element", "naive", "tiled", "second", "register", "blas"]
+RUNGS = ["sequential", "host-blas", "element", "naive", "tiled", "second", "register", "blas",
+         "blas-tf32", "blas-fp16", "blas-bf16"]
 PARTS = {"copy-in", "launch", "submit-to-complete", "kernel", "copy-out", "total"}
 SIZES = [1, 33, 100, 130]
 BUDGET_S = 8

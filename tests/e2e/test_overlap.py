@@ -169,7 +169,8 @@ def test_own_kernel_ends_within_its_budget(tare, opencl):
     (["--chunks", "1"], "nothing to overlap with"),
     (["--queues", "x"], "not a number of queues"),
     (["--break", "glass"], "no break 'glass'"),
-    (["--loop", "while"], "neither register nor volatile"),
+    (["--kernel", "x.cl", "--groups", "4"], "--groups is about tare's own loop"),
+    (["--loop", "while"], "no loop 'while'; there are register, handbook"),
     (["--bytes", "0"], "no work"),
     (["--item-bytes", "4,"], "IN,OUT"),
     (["--entry", "k"], "--kernel"),
@@ -191,6 +192,51 @@ def test_limits_that_look_alike_are_no_reason(tare):
     worth, = (found["text"] for found in json.loads(done.stdout)["conclusions"] if found["id"] == "worth-it")
     limits = worth.partition("anything from ")[2].partition(";")[0].split(" to ")
     assert len(limits) == len(set(limits)), worth
+
+
+def test_the_handbooks_table_and_schedule(tare, tmp_path):
+    path = tmp_path / "result.json"
+    done = tare("overlap", "--device", "simulated", "--bytes", "512K", "--loop", "handbook", "--cycles",
+                "0..300:300", "--break", "lazy-loading", "--budget", "1", "--json", path)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("cycles"))
+    assert lines[at].split() == "cycles to device kernel to host total 8 streams speed-up best ratio".split()
+    document = json.loads(path.read_text(encoding="utf-8"))
+    assert faults(document) == [] and document["parameters"]["kernel"] == "overlap_handbook"
+    for row, cycles in zip(lines[at + 1:], (0, 300)):
+        figures = [float(text.rstrip("*")) for text in row.split()]
+        theirs, = cells(document, group="concurrent", cycles=cycles, handbook=1)
+        best, = cells(document, group="concurrent", cycles=cycles, best=1)
+        assert (theirs["labels"]["chunks"], theirs["labels"]["queues"], theirs["labels"]["order"],
+                theirs["labels"]["mechanism"]) == (8, 8, "breadth-first", "chunk-queues")
+        assert theirs["verified"] and theirs["n"] == best["n"]
+        assert figures[0] == cycles and figures[5] == pytest.approx(theirs["median"] / 1e3, rel=0.01)
+        assert figures[6] == pytest.approx(figures[4] / figures[5], rel=0.02)
+        assert figures[7] == pytest.approx(best["median"] / 1e3, rel=0.01)
+        assert figures[8] == pytest.approx(figures[7] / figures[5], abs=0.02)
+        chosen, = cells(document, group="prediction", what="chosen", cycles=cycles)
+        same = {name: chosen["labels"][name] for name in ("chunks", "queues", "order", "mechanism", "sizes")}
+        ran, = (cell for cell in cells(document, group="concurrent", cycles=cycles, **same)
+                if "what" not in cell["labels"])
+        assert chosen["median"] == pytest.approx(100 * (ran["median"] / best["median"] - 1), abs=1e-3)
+        errors = [abs(cell["median"])
+                  for cell in cells(document, group="concurrent", cycles=cycles, what="error")]
+        worst, = cells(document, group="prediction", what="worst-error", cycles=cycles)
+        assert worst["median"] == pytest.approx(max(errors), rel=1e-3)
+    broken, = (cell for cell in cells(document, group="break") if "what" not in cell["labels"])
+    assert broken["labels"]["break"] == "lazy-loading" and broken["verified"]
+    assert "Breaking it costs: " in done.stdout
+
+
+def test_a_kernel_of_mine_is_built_anew(overlap):
+    done, document = overlap("--kernel", KERNELS / "scale.cl", "--arg", "float:0.5", "--break", "lazy-loading",
+                             "--budget", "1")
+    assert done.returncode == 0, done.stderr
+    broken, = (cell for cell in cells(document, group="break") if "what" not in cell["labels"])
+    assert broken["labels"]["break"] == "lazy-loading"
+    assert broken["absent"] is None and broken["verified"]
+    assert not cells(document, handbook=1)
 
 
 @pytest.fixture(scope="module")

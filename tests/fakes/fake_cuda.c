@@ -1,43 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for libcuda.so.1 that keeps CUDA's documented rules: streams run in order, events tell
-// only differences as a float of milliseconds, errors of kernels come late and stay, a full queue
-// blocks the host. Where CUDA would block for ever, it aborts with a sentence.
-//
-// TARE_FAKE_CUDA, read by cuInit, holds words: init=CODE, devices=N, cc=9.0, name=NVIDIA_H200
-// (underscores are spaces), memory=BYTES, step=NS (of the timer), fail_launch=N and hang_launch=N
-// (the Nth kernel), no_wait_value, no_managed.
+// A stand-in for libcuda.so.1 that keeps CUDA's documented rules, on the engine model. Here are
+// start, devices and contexts; fake_cuda_script.c says what it can be told, and each file of a
+// subject begins with the rules that it keeps:
+//  - nothing works before cuInit; what needs a context fails without a current one (201);
+//  - a device in exclusive-process mode that another process uses, or in prohibited mode, gives no
+//    context (46);
+//  - an error of a kernel comes late, stays, and is told by every later call in its context.
 #include "fake_cuda_device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// ---- start, devices
-
 cu_result cuInit(unsigned int flags)
 {
-	(void)flags;
 	pthread_mutex_lock(&mutex);
+	if (flags)
+		return leave(ABI_INVALID_VALUE);
 	start_device();
-	return leave(gpu.script.init);
+	if (!gpu.words.init && gpu.words.devices == 0) {
+		gpu.initialised = false;
+		return leave(ABI_NO_DEVICE);
+	}
+	return leave(gpu.words.init);
 }
 
 cu_result cuDriverGetVersion(int *version)
 {
-	*version = 13000;
-	return ABI_SUCCESS;
+	pthread_mutex_lock(&mutex);
+	// May be asked before cuInit.
+	if (!gpu.words.driver)
+		read_words();
+	*version = gpu.words.driver;
+	return leave(ABI_SUCCESS);
 }
 
 cu_result cuGetErrorName(cu_result result, const char **name)
 {
 	static const struct { cu_result result; const char *name; } names[] = {
+		{ ABI_SUCCESS, "CUDA_SUCCESS" },
 		{ ABI_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE" },
 		{ ABI_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY" },
+		{ ABI_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED" },
 		{ ABI_STUB_LIBRARY, "CUDA_ERROR_STUB_LIBRARY" },
+		{ ABI_DEVICE_UNAVAILABLE, "CUDA_ERROR_DEVICE_UNAVAILABLE" },
 		{ ABI_NO_DEVICE, "CUDA_ERROR_NO_DEVICE" },
+		{ ABI_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE" },
+		{ ABI_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT" },
+		{ ABI_ECC_UNCORRECTABLE, "CUDA_ERROR_ECC_UNCORRECTABLE" },
+		{ FAKE_PEER_ACCESS_UNSUPPORTED, "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED" },
 		{ ABI_INVALID_PTX, "CUDA_ERROR_INVALID_PTX" },
+		{ ABI_UNSUPPORTED_PTX_VERSION, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION" },
+		{ ABI_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE" },
 		{ ABI_NOT_FOUND, "CUDA_ERROR_NOT_FOUND" },
+		{ ABI_NOT_READY, "CUDA_ERROR_NOT_READY" },
+		{ ABI_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS" },
+		{ ABI_PEER_ACCESS_ALREADY_ENABLED, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED" },
+		{ ABI_MISALIGNED_ADDRESS, "CUDA_ERROR_MISALIGNED_ADDRESS" },
 		{ ABI_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED" },
+		{ ABI_NOT_PERMITTED, "CUDA_ERROR_NOT_PERMITTED" },
+		{ ABI_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED" },
+		{ ABI_SYSTEM_DRIVER_MISMATCH, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH" },
+		{ FAKE_CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED" },
+		{ FAKE_CAPTURE_UNJOINED, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED" },
 		{ ABI_UNKNOWN, "CUDA_ERROR_UNKNOWN" },
 	};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -49,10 +74,17 @@ cu_result cuGetErrorName(cu_result result, const char **name)
 	return ABI_INVALID_VALUE;
 }
 
+// ---- devices
+
+static bool exists(cu_device device)
+{
+	return device >= 0 && device < gpu.words.devices;
+}
+
 cu_result cuDeviceGetCount(int *count)
 {
 	ENTER();
-	*count = gpu.script.devices;
+	*count = gpu.words.devices;
 	return leave(ABI_SUCCESS);
 }
 
@@ -60,14 +92,16 @@ cu_result cuDeviceGet(cu_device *device, int ordinal)
 {
 	ENTER();
 	*device = ordinal;
-	return leave(ordinal >= 0 && ordinal < gpu.script.devices ? ABI_SUCCESS : ABI_INVALID_DEVICE);
+	return leave(exists(ordinal) ? ABI_SUCCESS : ABI_INVALID_DEVICE);
 }
 
 cu_result cuDeviceGetName(char *name, int length, cu_device device)
 {
-	(void)device;
 	ENTER();
-	snprintf(name, (size_t)length, "%s", gpu.script.name);
+	if (!exists(device))
+		return leave(ABI_INVALID_DEVICE);
+	snprintf(name, (size_t)length, "%s",
+	         gpu.words.name[0] ? gpu.words.name : gpu.devices[device].script.device.name);
 	return leave(ABI_SUCCESS);
 }
 
@@ -77,92 +111,117 @@ cu_result cuDeviceGetUuid_v2(cu_uuid *uuid, cu_device device)
 	for (int i = 0; i < 16; i++)
 		uuid->bytes[i] = (char)(0xa0 + i);
 	uuid->bytes[15] = (char)device;
-	return leave(ABI_SUCCESS);
+	return leave(exists(device) ? ABI_SUCCESS : ABI_INVALID_DEVICE);
 }
 
 cu_result cuDeviceTotalMem_v2(size_t *bytes, cu_device device)
 {
-	(void)device;
 	ENTER();
-	*bytes = gpu.script.memory;
+	if (!exists(device))
+		return leave(ABI_INVALID_DEVICE);
+	*bytes = gpu.words.memory ? gpu.words.memory : gpu.devices[device].script.device.memory_bytes;
 	return leave(ABI_SUCCESS);
 }
 
-cu_result cuDeviceGetAttribute(int *value, cu_attribute attribute, cu_device device)
+static int compute_mode(void)
 {
-	// An H200's, as a real one said them.
-	static const struct { cu_attribute attribute; int value; } table[] = {
-		{ ABI_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024 },
+	return gpu.words.prohibited ? 2 : gpu.words.exclusive ? 3 : 0;
+}
+
+static int copy_engines(const struct device *device)
+{
+	int count = 0;
+	for (size_t i = 0; i < device->script.engine_count; i++)
+		count += !device->script.engines[i].compute;
+	return count;
+}
+
+cu_result cuDeviceGetAttribute(int *value, cu_attribute attribute, cu_device index)
+{
+	ENTER();
+	if (!exists(index))
+		return leave(ABI_INVALID_DEVICE);
+	const struct device *device = &gpu.devices[index];
+	const struct tare_script_device *is = &device->script.device;
+	const struct { cu_attribute attribute; uint64_t value; } table[] = {
+		{ ABI_ATTRIBUTE_MAX_THREADS_PER_BLOCK, is->work_group ? is->work_group : 1024 },
 		{ ABI_ATTRIBUTE_WARP_SIZE, 32 },
-		{ ABI_ATTRIBUTE_CLOCK_RATE, 1980000 },
-		{ ABI_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132 },
-		{ ABI_ATTRIBUTE_INTEGRATED, 0 },
-		{ ABI_ATTRIBUTE_ECC_ENABLED, 1 },
-		{ ABI_ATTRIBUTE_MEMORY_CLOCK_RATE, 3201000 },
-		{ ABI_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 6144 },
-		{ ABI_ATTRIBUTE_L2_CACHE_SIZE, 62914560 },
-		{ ABI_ATTRIBUTE_ASYNC_ENGINE_COUNT, 3 },
-		{ ABI_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 233472 },
-		{ ABI_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 1 },
+		{ ABI_ATTRIBUTE_CLOCK_RATE, is->clock_hz / 1000 },
+		{ ABI_ATTRIBUTE_MULTIPROCESSOR_COUNT, is->units },
+		{ ABI_ATTRIBUTE_INTEGRATED, is->unified == 1 },
+		{ FAKE_ATTRIBUTE_COMPUTE_MODE, (uint64_t)compute_mode() },
+		{ ABI_ATTRIBUTE_ECC_ENABLED, is->ecc == 1 },
+		{ ABI_ATTRIBUTE_MEMORY_CLOCK_RATE, is->memory_clock_hz / 1000 },
+		{ ABI_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, is->memory_bus_bits },
+		{ ABI_ATTRIBUTE_L2_CACHE_SIZE, is->cache_bytes },
+		{ ABI_ATTRIBUTE_ASYNC_ENGINE_COUNT, (uint64_t)copy_engines(device) },
+		{ ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, (uint64_t)gpu.words.major },
+		{ ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, (uint64_t)gpu.words.minor },
+		{ ABI_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, is->local_bytes },
+		{ ABI_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 65536 },
+		{ ABI_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048 },
+		{ ABI_ATTRIBUTE_MANAGED_MEMORY, !gpu.words.no_managed },
+		{ ABI_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, !gpu.words.no_managed },
 		{ ABI_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, 0 },
 		{ ABI_ATTRIBUTE_HOST_REGISTER_SUPPORTED, 1 },
 	};
-	(void)device;
-	ENTER();
-	if (attribute == ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
-		*value = gpu.script.major;
-	else if (attribute == ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
-		*value = gpu.script.minor;
-	else if (attribute == ABI_ATTRIBUTE_MANAGED_MEMORY)
-		*value = !gpu.script.no_managed;
-	else {
-		for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-			if (table[i].attribute == attribute) {
-				*value = table[i].value;
-				return leave(ABI_SUCCESS);
-			}
-		return leave(ABI_INVALID_VALUE);
-	}
-	return leave(ABI_SUCCESS);
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (table[i].attribute == attribute) {
+			*value = (int)table[i].value;
+			return leave(ABI_SUCCESS);
+		}
+	return leave(ABI_INVALID_VALUE);
 }
 
 cu_result cuDeviceGetPCIBusId(char *text, int length, cu_device device)
 {
 	ENTER();
 	snprintf(text, (size_t)length, "0000:%02X:00.0", 0x3b + device);
-	return leave(ABI_SUCCESS);
+	return leave(exists(device) ? ABI_SUCCESS : ABI_INVALID_DEVICE);
 }
+
+// ---- contexts
 
 cu_result cuDevicePrimaryCtxRetain(cu_context *context, cu_device device)
 {
 	ENTER();
-	*context = &gpu.contexts[device];
-	gpu.objects += gpu.contexts[device].users++ == 0;
+	if (!exists(device))
+		return leave(ABI_INVALID_DEVICE);
+	if (compute_mode())
+		return leave(ABI_DEVICE_UNAVAILABLE);
+	*context = &gpu.devices[device].context;
+	gpu.objects += (*context)->users++ == 0;
 	return leave(ABI_SUCCESS);
 }
 
-cu_result cuDevicePrimaryCtxRelease_v2(cu_device device)
+static bool anything_pending(const struct device *device)
 {
-	pthread_mutex_lock(&mutex);
-	if (gpu.contexts[device].users == 0)
-		return leave(ABI_INVALID_CONTEXT);
-	if (--gpu.contexts[device].users > 0)
+	for (const struct cu_stream_object *each = device->streams; each; each = each->next)
+		if (each->count)
+			return true;
+	return false;
+}
+
+cu_result cuDevicePrimaryCtxRelease_v2(cu_device index)
+{
+	ENTER();
+	struct device *device = exists(index) ? &gpu.devices[index] : NULL;
+	if (!device || device->context.users == 0)
+		return leave(device ? ABI_INVALID_CONTEXT : ABI_INVALID_DEVICE);
+	if (--device->context.users > 0)
 		return leave(ABI_SUCCESS);
 	gpu.objects--;
-	// What is still queued ends first; then all memory of the context goes with it.
-	for (int i = 0; i < 100 && work_pending(); i++) {
-		pump();
+	// What is still queued ends first, if it ends; then all of the context goes.
+	pump();
+	for (int i = 0; i < 200 && !device->lost && anything_pending(device); i++) {
 		pause_shortly();
+		pump();
 	}
-	for (int i = 0; i < MAX_RANGES; i++)
-		if (gpu.ranges[i].at) {
-			if (gpu.ranges[i].kind != REGISTERED) {
-				gpu.allocated -= gpu.ranges[i].bytes;
-				free(gpu.ranges[i].at);
-			}
-			gpu.ranges[i] = (struct range){ 0 };
-			gpu.objects--;
-		}
+	for (struct cu_stream_object *each = device->streams; each; each = each->next)
+		gpu.objects -= !each->destroyed && !each->legacy && !each->of_thread;
+	forget_work(device);
+	free_ranges(device);
+	revive_device(device);
 	return leave(ABI_SUCCESS);
 }
 
@@ -173,301 +232,51 @@ cu_result cuCtxSetCurrent(cu_context context)
 	return leave(ABI_SUCCESS);
 }
 
+FAKE_EXPORT cu_result cuCtxGetCurrent(cu_context *context);
+cu_result cuCtxGetCurrent(cu_context *context)
+{
+	ENTER();
+	*context = current;
+	return leave(ABI_SUCCESS);
+}
+
+FAKE_EXPORT cu_result cuCtxGetDevice(cu_device *device);
+cu_result cuCtxGetDevice(cu_device *device)
+{
+	ENTER_CONTEXT();
+	*device = current->device->index;
+	return leave(ABI_SUCCESS);
+}
+
+FAKE_EXPORT cu_result cuCtxSynchronize(void);
+cu_result cuCtxSynchronize(void)
+{
+	ENTER_CONTEXT();
+	return leave(drain_device(current->device));
+}
+
+// ---- peers
+
 cu_result cuDeviceCanAccessPeer(int *can, cu_device device, cu_device peer)
 {
 	ENTER();
-	*can = device != peer;
+	if (!exists(device) || !exists(peer))
+		return leave(ABI_INVALID_DEVICE);
+	*can = device != peer && !gpu.words.no_peer;
 	return leave(ABI_SUCCESS);
 }
 
 cu_result cuCtxEnablePeerAccess(cu_context peer, unsigned int flags)
 {
-	(void)flags;
 	ENTER_CONTEXT();
-	return leave(peer == current ? ABI_INVALID_VALUE : ABI_SUCCESS);
-}
-
-// ---- memory
-
-static bool on_device(const void *at)
-{
-	struct range *range = range_of(at);
-	return range && (range->kind == DEVICE || range->kind == MANAGED);
-}
-
-static cu_result allocate(void **at, size_t bytes, int kind)
-{
-	if (bytes == 0)
-		return ABI_INVALID_VALUE;
-	if (bytes > gpu.script.memory - gpu.allocated)
-		return ABI_OUT_OF_MEMORY;
-	*at = aligned_alloc(4096, (bytes + 4095) & ~(size_t)4095);
-	if (!*at)
-		return ABI_OUT_OF_MEMORY;
-	gpu.allocated += bytes;
-	keep_range(*at, bytes, kind);
-	return ABI_SUCCESS;
-}
-
-static cu_result release(void *at, int kind, int other)
-{
-	struct range *range = range_of(at);
-	if (!range || range->at != at || ((int)range->kind != kind && (int)range->kind != other))
-		return ABI_INVALID_VALUE;
-	gpu.allocated -= range->bytes;
-	free(range->at);
-	*range = (struct range){ 0 };
-	gpu.objects--;
-	return ABI_SUCCESS;
-}
-
-cu_result cuMemAlloc_v2(cu_pointer *pointer, size_t bytes)
-{
-	void *at = NULL;
-	ENTER_CONTEXT();
-	cu_result result = allocate(&at, bytes, DEVICE);
-	*pointer = (cu_pointer)(uintptr_t)at;
-	return leave(result);
-}
-
-cu_result cuMemFree_v2(cu_pointer pointer)
-{
-	ENTER_CONTEXT();
-	return leave(release((void *)(uintptr_t)pointer, DEVICE, MANAGED));
-}
-
-cu_result cuMemHostAlloc(void **pointer, size_t bytes, unsigned int flags)
-{
-	(void)flags;
-	ENTER_CONTEXT();
-	return leave(allocate(pointer, bytes, PINNED));
-}
-
-cu_result cuMemFreeHost(void *pointer)
-{
-	ENTER_CONTEXT();
-	return leave(release(pointer, PINNED, PINNED));
-}
-
-cu_result cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int flags)
-{
-	(void)flags;
-	ENTER_CONTEXT();
-	if (range_of(pointer))
-		return leave(712);
-	keep_range(pointer, bytes, REGISTERED);
-	return leave(ABI_SUCCESS);
-}
-
-cu_result cuMemHostUnregister(void *pointer)
-{
-	ENTER_CONTEXT();
-	struct range *range = range_of(pointer);
-	if (!range || range->kind != REGISTERED)
-		return leave(713);
-	*range = (struct range){ 0 };
-	gpu.objects--;
-	return leave(ABI_SUCCESS);
-}
-
-cu_result cuMemHostGetDevicePointer_v2(cu_pointer *pointer, void *host, unsigned int flags)
-{
-	(void)flags;
-	ENTER_CONTEXT();
-	*pointer = (cu_pointer)(uintptr_t)host;
-	return leave(range_of(host) ? ABI_SUCCESS : ABI_INVALID_VALUE);
-}
-
-cu_result cuMemAllocManaged(cu_pointer *pointer, size_t bytes, unsigned int flags)
-{
-	void *at = NULL;
-	ENTER_CONTEXT();
-	if (flags != ABI_MEM_ATTACH_GLOBAL || gpu.script.no_managed)
-		return leave(gpu.script.no_managed ? ABI_NOT_SUPPORTED : ABI_INVALID_VALUE);
-	cu_result result = allocate(&at, bytes, MANAGED);
-	*pointer = (cu_pointer)(uintptr_t)at;
-	return leave(result);
-}
-
-static cu_result work_on_managed(cu_pointer pointer, cu_stream stream)
-{
-	struct range *range = range_of((void *)(uintptr_t)pointer);
-	if (!range || range->kind != MANAGED)
-		return ABI_INVALID_VALUE;
-	return append(stream, (struct op){ .kind = WORK, .cost_ns = 3000 });
-}
-
-cu_result cuMemPrefetchAsync(cu_pointer pointer, size_t bytes, cu_device to, cu_stream stream)
-{
-	(void)bytes;
-	(void)to;
-	ENTER_CONTEXT();
-	return leave(work_on_managed(pointer, stream));
-}
-
-cu_result cuMemAdvise(cu_pointer pointer, size_t bytes, cu_advice advice, cu_device device)
-{
-	(void)bytes;
-	(void)device;
-	ENTER_CONTEXT();
-	return leave(range_of((void *)(uintptr_t)pointer) && advice >= 1 && advice <= 6
-	             ? ABI_SUCCESS : ABI_INVALID_VALUE);
-}
-
-static cu_result copy(void *destination, const void *source, size_t bytes, cu_stream stream)
-{
-	cu_result result = append(stream, (struct op){
-		.kind = COPY, .destination = destination, .source = source, .bytes = bytes,
-		.cost_ns = 1000 + (int64_t)(bytes / 50),
-	});
-	// Memory that CUDA does not know is staged while the caller waits.
-	if (result == ABI_SUCCESS && (!range_of(destination) || !range_of(source)) &&
-	    !stream_of(stream)->capturing)
-		result = drain(stream);
-	return result;
-}
-
-// Checks that each side of a copy is where the caller says that it is.
-static cu_result copy_between(void *destination, bool to_device, const void *source,
-                              bool from_device, size_t bytes, cu_stream stream)
-{
-	if (on_device(destination) != to_device || on_device(source) != from_device)
-		return ABI_INVALID_VALUE;
-	return copy(destination, source, bytes, stream);
-}
-
-cu_result cuMemcpyAsync(cu_pointer destination, cu_pointer source, size_t bytes, cu_stream stream)
-{
-	ENTER_CONTEXT();
-	return leave(copy(AT(destination), AT(source), bytes, stream));
-}
-
-cu_result cuMemcpyHtoDAsync_v2(cu_pointer destination, const void *source, size_t bytes,
-                               cu_stream stream)
-{
-	ENTER_CONTEXT();
-	return leave(copy_between(AT(destination), true, source, false, bytes, stream));
-}
-
-cu_result cuMemcpyDtoHAsync_v2(void *destination, cu_pointer source, size_t bytes,
-                               cu_stream stream)
-{
-	ENTER_CONTEXT();
-	return leave(copy_between(destination, false, AT(source), true, bytes, stream));
-}
-
-cu_result cuMemcpyDtoDAsync_v2(cu_pointer destination, cu_pointer source, size_t bytes,
-                               cu_stream stream)
-{
-	ENTER_CONTEXT();
-	return leave(copy_between(AT(destination), true, AT(source), true, bytes, stream));
-}
-
-cu_result cuMemcpy(cu_pointer destination, cu_pointer source, size_t bytes)
-{
-	ENTER_CONTEXT();
-	cu_result result = copy(AT(destination), AT(source), bytes, NULL);
-	return leave(result ? result : drain(NULL));
-}
-
-cu_result cuMemcpyHtoD_v2(cu_pointer destination, const void *source, size_t bytes)
-{
-	ENTER_CONTEXT();
-	cu_result result = copy_between(AT(destination), true, source, false, bytes, NULL);
-	return leave(result ? result : drain(NULL));
-}
-
-cu_result cuMemcpyDtoH_v2(void *destination, cu_pointer source, size_t bytes)
-{
-	ENTER_CONTEXT();
-	cu_result result = copy_between(destination, false, AT(source), true, bytes, NULL);
-	return leave(result ? result : drain(NULL));
-}
-
-static char *side(int type, const void *host, cu_pointer device)
-{
-	return type == ABI_MEMORYTYPE_HOST ? (char *)(uintptr_t)host : AT(device);
-}
-
-cu_result cuMemcpy3DAsync_v2(const cu_memcpy3d *what, cu_stream stream)
-{
-	cu_result result = ABI_SUCCESS;
-
-	ENTER_CONTEXT();
-	if (what->reserved0 || what->reserved1 || what->source_pitch < what->width_bytes ||
-	    what->destination_pitch < what->width_bytes)
+	if (!peer || peer == current)
+		return leave(ABI_INVALID_CONTEXT);
+	if (flags)
 		return leave(ABI_INVALID_VALUE);
-	for (size_t z = 0; z < what->depth; z++)
-		for (size_t y = 0; y < what->height && result == ABI_SUCCESS; y++)
-			result = copy(side(what->destination_type, what->destination_host,
-			                   what->destination_device) +
-			              (z * what->destination_height + y) * what->destination_pitch,
-			              side(what->source_type, what->source_host, what->source_device) +
-			              (z * what->source_height + y) * what->source_pitch,
-			              what->width_bytes, stream);
+	if (gpu.words.no_peer)
+		return leave(FAKE_PEER_ACCESS_UNSUPPORTED);
+	bool *enabled = &current->device->peers[peer->device->index];
+	cu_result result = *enabled ? ABI_PEER_ACCESS_ALREADY_ENABLED : ABI_SUCCESS;
+	*enabled = true;
 	return leave(result);
-}
-
-static cu_result fill(cu_pointer destination, uint32_t value, size_t unit, size_t count,
-                      cu_stream stream)
-{
-	if (destination % unit || !range_of(AT(destination)))
-		return ABI_INVALID_VALUE;
-	return append(stream, (struct op){ .kind = FILL, .destination = AT(destination),
-	                                   .value = value, .unit = unit, .bytes = unit * count,
-	                                   .cost_ns = 1000 });
-}
-
-cu_result cuMemsetD8Async(cu_pointer destination, unsigned char value, size_t count,
-                          cu_stream stream)
-{
-	ENTER_CONTEXT();
-	return leave(fill(destination, value, 1, count, stream));
-}
-
-cu_result cuMemsetD16Async(cu_pointer destination, unsigned short value, size_t count,
-                           cu_stream stream)
-{
-	ENTER_CONTEXT();
-	return leave(fill(destination, value, 2, count, stream));
-}
-
-cu_result cuMemsetD32Async(cu_pointer destination, unsigned int value, size_t count,
-                           cu_stream stream)
-{
-	ENTER_CONTEXT();
-	return leave(fill(destination, value, 4, count, stream));
-}
-
-// ---- for the tests
-
-int64_t fake_cuda_event_ns(cu_event event)
-{
-	return event->ns / gpu.script.step * gpu.script.step;
-}
-
-void fake_cuda_skip_ns(int64_t ns)
-{
-	pthread_mutex_lock(&mutex);
-	gpu.skipped_ns += ns;
-	pthread_mutex_unlock(&mutex);
-}
-
-int fake_cuda_objects(void)
-{
-	return gpu.objects;
-}
-
-int fake_cuda_records(void)
-{
-	return gpu.records;
-}
-
-int fake_cuda_pending(void)
-{
-	pthread_mutex_lock(&mutex);
-	pump();
-	int pending = work_pending();
-	pthread_mutex_unlock(&mutex);
-	return pending;
 }

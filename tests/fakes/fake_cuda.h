@@ -26,6 +26,10 @@ FAKE_EXPORT int fake_cuda_pending(void);
 FAKE_EXPORT cu_result fake_cuda_launch(cu_stream stream, const char *name, int64_t cost_ns,
                                        void (*effect)(void *data), void *data);
 
+// Nanoseconds that the engines of a device have worked; *idle_ns is for how long it has had nothing
+// to do, INT64_MAX: ever since it was started.
+FAKE_EXPORT int64_t fake_cuda_busy_ns(uint32_t device, int64_t *idle_ns);
+
 enum fake_cuda_activity_kind { FAKE_CUDA_COPY, FAKE_CUDA_FILL, FAKE_CUDA_KERNEL };
 // What an engine did. Times are on the fake's device clock, which is CLOCK_MONOTONIC_RAW plus what
 // was skipped.
@@ -38,8 +42,12 @@ struct fake_cuda_activity {
 	uint64_t bytes;        // copied or filled
 	int copy_kind;         // as CUPTI numbers it: 1 to the device, 2 to the host, 8 on the device
 	char name[64];         // of a kernel
+	uint64_t graph_node;   // of a graph that is ready to be launched; 0: none
 };
 // Calls `see` for every operation that ends from now on, with no lock held; NULL: no more.
 FAKE_EXPORT void fake_cuda_observe(void (*see)(const struct fake_cuda_activity *activity));
+// Calls `see`, with a lock held, for every node that a capture makes (original 0) and for every copy
+// of a node in a graph made ready; NULL: no more.
+FAKE_EXPORT void fake_cuda_observe_nodes(void (*see)(uint64_t node, uint64_t original));
 // The number of the last call of this thread that gave a device work; each has another one.
 FAKE_EXPORT uint32_t fake_cuda_last_correlation(void);

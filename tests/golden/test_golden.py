@@ -110,7 +110,9 @@ def test_a_document_that_was_written_once_can_be_read_for_ever(tare, tmp_path, n
     document = json.loads(saved.read_text("utf-8"))
     again = json.loads((tmp_path / "a.json").read_text("utf-8"))
     assert again["cells"] == document["cells"]
-    assert again.get("parts") == document.get("parts")
+    # Facts that later versions know are added to what was written.
+    assert [part["cells"] for part in again.get("parts", [])] == \
+        [part["cells"] for part in document.get("parts", [])]
     assert again.get("conclusions") == document.get("conclusions")
     assert len((tmp_path / "a.csv").read_text("utf-8").splitlines()) > 1
     assert "</html>" in (tmp_path / "a.html").read_text("utf-8")

@@ -11,6 +11,7 @@
 // First our own types, unchanged, against the sizes that NVIDIA's have.
 #include "backend/cuda/abi.h"
 #include "backend/cuda/nvml_abi.h"
+#include "model/telemetry.h"
 
 #define SAME_SIZE(ours, theirs) \
 	_Static_assert(sizeof(ours) == sizeof(theirs), #ours " and " #theirs " differ in size")
@@ -33,6 +34,10 @@ SAME_SIZE(cu_host_function, CUhostFn);
 SAME_SIZE(cu_u32, cuuint32_t);
 SAME_SIZE(cu_uuid, CUuuid);
 SAME_SIZE(cu_memcpy3d, CUDA_MEMCPY3D_v2);
+SAME_SIZE(cu_location, CUmemLocation);
+_Static_assert(offsetof(cu_location, type) == offsetof(CUmemLocation, type) &&
+               offsetof(cu_location, id) == offsetof(CUmemLocation, id),
+               "a location's members are elsewhere");
 
 #define SAME_PLACE(ours, theirs) \
 	_Static_assert(offsetof(cu_memcpy3d, ours) == offsetof(CUDA_MEMCPY3D_v2, theirs) && \
@@ -79,9 +84,12 @@ SAME_ERROR(INVALID_IMAGE);
 SAME_ERROR(INVALID_CONTEXT);
 SAME_ERROR(NO_BINARY_FOR_GPU);
 SAME_ERROR(ECC_UNCORRECTABLE);
+SAME_ERROR(PEER_ACCESS_UNSUPPORTED);
 SAME_ERROR(INVALID_PTX);
 SAME_ERROR(NVLINK_UNCORRECTABLE);
+SAME_ERROR(JIT_COMPILER_NOT_FOUND);
 SAME_ERROR(UNSUPPORTED_PTX_VERSION);
+SAME_ERROR(JIT_COMPILATION_DISABLED);
 #if CUDA_VERSION >= 12080
 SAME_ERROR(CONTAINED);
 #endif
@@ -94,6 +102,7 @@ SAME_ERROR(LAUNCH_TIMEOUT);
 SAME_ERROR(PEER_ACCESS_ALREADY_ENABLED);
 SAME_ERROR(CONTEXT_IS_DESTROYED);
 SAME_ERROR(ASSERT);
+SAME_ERROR(TOO_MANY_PEERS);
 SAME_ERROR(HARDWARE_STACK_ERROR);
 SAME_ERROR(ILLEGAL_INSTRUCTION);
 SAME_ERROR(MISALIGNED_ADDRESS);
@@ -103,14 +112,18 @@ SAME_ERROR(LAUNCH_FAILED);
 SAME_ERROR(NOT_PERMITTED);
 SAME_ERROR(NOT_SUPPORTED);
 SAME_ERROR(SYSTEM_DRIVER_MISMATCH);
+SAME_ERROR(COMPAT_NOT_SUPPORTED_ON_DEVICE);
 SAME_ERROR(MPS_CLIENT_TERMINATED);
 SAME_ERROR(CAPTURED_EVENT);
 SAME_ERROR(UNKNOWN);
 SAME_ATTRIBUTE(MAX_THREADS_PER_BLOCK);
+SAME_ATTRIBUTE(MAX_THREADS_PER_MULTIPROCESSOR);
+SAME_ATTRIBUTE(MAX_REGISTERS_PER_MULTIPROCESSOR);
 SAME_ATTRIBUTE(WARP_SIZE);
 SAME_ATTRIBUTE(CLOCK_RATE);
 SAME_ATTRIBUTE(MULTIPROCESSOR_COUNT);
 SAME_ATTRIBUTE(INTEGRATED);
+SAME_ATTRIBUTE(COMPUTE_MODE);
 SAME_ATTRIBUTE(ECC_ENABLED);
 SAME_ATTRIBUTE(MEMORY_CLOCK_RATE);
 SAME_ATTRIBUTE(GLOBAL_MEMORY_BUS_WIDTH);
@@ -136,11 +149,17 @@ SAME_CONSTANT(MEMORYTYPE_HOST);
 SAME_CONSTANT(MEMORYTYPE_DEVICE);
 SAME_CONSTANT(MEMORYTYPE_UNIFIED);
 SAME_CONSTANT(DEVICE_CPU);
+SAME_VALUE(ABI_LOCATION_DEVICE, CU_MEM_LOCATION_TYPE_DEVICE);
+SAME_VALUE(ABI_LOCATION_HOST, CU_MEM_LOCATION_TYPE_HOST);
 SAME_CONSTANT(STREAM_NON_BLOCKING);
 SAME_CONSTANT(STREAM_WAIT_VALUE_GEQ);
 SAME_CONSTANT(STREAM_CAPTURE_MODE_RELAXED);
 SAME_CONSTANT(EVENT_DEFAULT);
 SAME_CONSTANT(EVENT_DISABLE_TIMING);
+SAME_CONSTANT(COMPUTEMODE_PROHIBITED);
+SAME_CONSTANT(COMPUTEMODE_EXCLUSIVE_PROCESS);
+SAME_CONSTANT(JIT_INFO_LOG_BUFFER);
+SAME_CONSTANT(JIT_INFO_LOG_BUFFER_SIZE_BYTES);
 SAME_CONSTANT(JIT_ERROR_LOG_BUFFER);
 SAME_CONSTANT(JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
 SAME_VALUE(ABI_ADVISE_SET_READ_MOSTLY, CU_MEM_ADVISE_SET_READ_MOSTLY);
@@ -168,6 +187,10 @@ SAME_VALUE(ABI_ADVISE_UNSET_PREFERRED_LOCATION, CU_MEM_ADVISE_UNSET_PREFERRED_LO
 #define cu_u32 cuuint32_t
 #define cu_uuid CUuuid
 #define cu_memcpy3d CUDA_MEMCPY3D_v2
+#define cu_location CUmemLocation
+#if CUDA_VERSION < 12040  // came later
+CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *bytes);
+#endif
 #define SAME_TYPE(name, parameters) \
 	_Static_assert(__builtin_types_compatible_p(__typeof__(&name), CUresult (*) parameters), \
 	               #name " is declared otherwise by NVIDIA");
@@ -179,10 +202,48 @@ SAME_SIZE(nvml_result, nvmlReturn_t);
 SAME_SIZE(nvml_clock, nvmlClockType_t);
 SAME_SIZE(nvml_sensor, nvmlTemperatureSensors_t);
 SAME_SIZE(nvml_device, nvmlDevice_t);
+SAME_SIZE(nvml_threshold, nvmlTemperatureThresholds_t);
+SAME_SIZE(nvml_state, nvmlEnableState_t);
+SAME_SIZE(nvml_memory_error, nvmlMemoryErrorType_t);
+SAME_SIZE(nvml_ecc_counter, nvmlEccCounterType_t);
 SAME_VALUE(ABI_NVML_SUCCESS, NVML_SUCCESS);
 SAME_VALUE(ABI_NVML_CLOCK_SM, NVML_CLOCK_SM);
 SAME_VALUE(ABI_NVML_CLOCK_MEM, NVML_CLOCK_MEM);
 SAME_VALUE(ABI_NVML_TEMPERATURE_GPU, NVML_TEMPERATURE_GPU);
+SAME_VALUE(ABI_NVML_NO_PERMISSION, NVML_ERROR_NO_PERMISSION);
+SAME_VALUE(ABI_NVML_NOT_FOUND, NVML_ERROR_NOT_FOUND);
+SAME_VALUE(ABI_NVML_DRIVER_NOT_LOADED, NVML_ERROR_DRIVER_NOT_LOADED);
+SAME_VALUE(ABI_NVML_GPU_IS_LOST, NVML_ERROR_GPU_IS_LOST);
+SAME_VALUE(ABI_NVML_RESET_REQUIRED, NVML_ERROR_RESET_REQUIRED);
+SAME_VALUE(ABI_NVML_VERSION_MISMATCH, NVML_ERROR_LIB_RM_VERSION_MISMATCH);
+SAME_VALUE(ABI_NVML_THRESHOLD_SHUTDOWN, NVML_TEMPERATURE_THRESHOLD_SHUTDOWN);
+SAME_VALUE(ABI_NVML_THRESHOLD_SLOWDOWN, NVML_TEMPERATURE_THRESHOLD_SLOWDOWN);
+SAME_VALUE(ABI_NVML_ENABLED, NVML_FEATURE_ENABLED);
+SAME_VALUE(ABI_NVML_CORRECTED, NVML_MEMORY_ERROR_TYPE_CORRECTED);
+SAME_VALUE(ABI_NVML_UNCORRECTED, NVML_MEMORY_ERROR_TYPE_UNCORRECTED);
+SAME_VALUE(ABI_NVML_VOLATILE, NVML_VOLATILE_ECC);
+SAME_VALUE(ABI_NVML_LINKS, NVML_NVLINK_MAX_LINKS);
+// tare's bits of what throttles a clock are NVML's.
+#ifdef nvmlClocksEventReasonGpuIdle  // since 12.2; before that it said throttling, too
+#define REASON(name) nvmlClocksEventReason##name
+#else
+#define REASON(name) nvmlClocksThrottleReason##name
+#endif
+SAME_VALUE(1 << TARE_THROTTLE_IDLE, REASON(GpuIdle));
+SAME_VALUE(1 << TARE_THROTTLE_SETTING, REASON(ApplicationsClocksSetting));
+SAME_VALUE(1 << TARE_THROTTLE_POWER_CAP, REASON(SwPowerCap));
+SAME_VALUE(1 << TARE_THROTTLE_SYNC_BOOST, REASON(SyncBoost));
+SAME_VALUE(1 << TARE_THROTTLE_HEAT, REASON(SwThermalSlowdown));
+SAME_VALUE(1 << TARE_THROTTLE_DISPLAY, REASON(DisplayClockSetting));
+SAME_VALUE(1 << TARE_THROTTLE_HARDWARE, nvmlClocksThrottleReasonHwSlowdown);
+SAME_VALUE(1 << TARE_THROTTLE_HARDWARE_HEAT, nvmlClocksThrottleReasonHwThermalSlowdown);
+SAME_VALUE(1 << TARE_THROTTLE_POWER_BRAKE, nvmlClocksThrottleReasonHwPowerBrakeSlowdown);
+// Some of them are on their way out; they are asked for only where they are there.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#define nvml_threshold nvmlTemperatureThresholds_t
+#define nvml_state nvmlEnableState_t
+#define nvml_memory_error nvmlMemoryErrorType_t
+#define nvml_ecc_counter nvmlEccCounterType_t
 #define nvml_result nvmlReturn_t
 #define nvml_clock nvmlClockType_t
 #define nvml_sensor nvmlTemperatureSensors_t
@@ -198,8 +259,8 @@ NVML_FUNCTIONS(SAME_NVML_TYPE, SAME_NVML_TYPE)
 
 int main(void)
 {
-	if ((uintptr_t)CU_STREAM_LEGACY != 1) {
-		printf("1..1\nnot ok 1 - the legacy stream is another handle\n");
+	if ((uintptr_t)CU_STREAM_LEGACY != 1 || (uintptr_t)CU_STREAM_PER_THREAD != 2) {
+		printf("1..1\nnot ok 1 - a default stream is another handle\n");
 		return 1;
 	}
 	printf("1..1\nok 1 - our declarations agree with cuda.h %d.%d %s\n", CUDA_VERSION / 1000,

@@ -15,6 +15,7 @@
 #define MS INT64_C(1000000)
 #define LIMIT TARE_LIMIT_DEFAULT_NS
 
+extern struct tare_driver *driver;
 extern struct tare_device *device;
 extern struct tare_error error;
 
@@ -84,7 +85,12 @@ uint8_t *get(struct tare_queue *queue, struct tare_memory *memory);
 	X(parameters_are_told_or_said_to_be_unknown) \
 	X(the_vendors_product_is_right_or_says_what_is_missing)
 
+#define CONTRACT_PEER_TESTS(X) \
+	X(a_copy_to_a_peer_arrives) \
+	X(enabling_a_peer_again_is_no_error)
+
 #define X(test) void test(void **state);
+CONTRACT_PEER_TESTS(X)
 CONTRACT_MEMORY_TESTS(X)
 CONTRACT_QUEUE_TESTS(X)
 CONTRACT_KERNEL_TESTS(X)

@@ -9,14 +9,14 @@ static struct tare_backend native_watched, native_plain;
 static struct {
 	struct tare_queue *queue;
 	unsigned last, tried; // kind of the last operation; bits of kinds tried with a limit
-} native_queues[16];
+} native_queues[64];
 static size_t native_violations;
 
 static inline size_t native_queue(struct tare_queue *queue)
 {
 	size_t i = 0;
 	while (native_queues[i].queue && native_queues[i].queue != queue)
-		assert_true(++i < 16);
+		assert_true(++i < 64);
 	native_queues[i].queue = queue;
 	return i;
 }

@@ -39,6 +39,15 @@ static inline bool rig_check(const void *context, const void *input, const void 
 			fail_msg("%s: %s", #call, error_.message); \
 	} while (0)
 
+static inline int rig_rebuild(const void *context, struct tare_module **module,
+                              struct tare_kernel **kernel, struct tare_error *error)
+{
+	const struct rig *rig = context;
+
+	return tare_kernel_build(rig->bench.device, "overlap", "overlap_register", module, kernel,
+	                         NULL, error);
+}
+
 // `run` is filled in down to `interrupted`.
 static inline void rig_open(struct rig *rig, struct tare_run *run, uint64_t items, int32_t cycles)
 {
@@ -57,6 +66,7 @@ static inline void rig_open(struct rig *rig, struct tare_run *run, uint64_t item
 		             { .type = TARE_ARGUMENT_VALUE, .value = &rig->cycles, .bytes = 4 } },
 		.scalar_count = 2,
 		.check = rig_check,
+		.rebuild = rig_rebuild,
 		.context = rig,
 	};
 	if (items)

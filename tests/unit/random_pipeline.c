@@ -114,7 +114,7 @@ static double gain(const struct random_pipeline *pipeline)
 	double serial_ns = random_pipeline_run_ns(pipeline, &schedule), best_ns = serial_ns;
 
 	for (schedule.chunks = 2; schedule.chunks <= 64; schedule.chunks *= 2)
-		for (int mechanism = 0; mechanism < TARE_MECHANISM_COUNT; mechanism++)
+		for (int mechanism = 0; mechanism < TARE_MECHANISM_GRAPH; mechanism++)
 			for (int order = 0; order < TARE_ORDER_COUNT; order++) {
 				schedule.queues = schedule.chunks < 4 ? schedule.chunks : 4;
 				schedule.mechanism = (enum tare_mechanism)mechanism;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const struct tare_backend *backend;
-static struct tare_driver *driver;
+struct tare_driver *driver;
 static struct tare_facts facts;
 struct tare_device *device;
 struct tare_error error;
@@ -359,6 +359,7 @@ int main(int argc, char **argv)
 		CONTRACT_MEMORY_TESTS(X)
 		CONTRACT_QUEUE_TESTS(X)
 		CONTRACT_KERNEL_TESTS(X)
+		CONTRACT_PEER_TESTS(X)
 #undef X
 		cmocka_unit_test(facts_are_there_or_say_why_not),
 		cmocka_unit_test(there_is_no_device_past_the_last),

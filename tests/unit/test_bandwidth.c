@@ -614,7 +614,7 @@ static void lines_are_named_by_line_by_group_or_all(void **state)
 {
 	static const struct {
 		const char *text;
-		uint32_t lines;
+		uint64_t lines;
 	} rows[] = {
 		{ "shared-to-shared", 1u << TARE_LINE_SHARED_TO_SHARED },
 		{ "host-to-device, device-to-host",
@@ -622,12 +622,12 @@ static void lines_are_named_by_line_by_group_or_all(void **state)
 		{ "copy", 63 },
 		{ "map", 1u << TARE_LINE_MAP_READ | 1u << TARE_LINE_UNMAP_WRITTEN },
 		{ "heap-to-device+1", 1u << TARE_LINE_UNALIGNED_1 },
-		{ "all", (1u << TARE_LINE_COUNT) - 1 },
+		{ "all", (UINT64_C(1) << TARE_LINE_COUNT) - 1 },
 	};
 	static const char *const bad[] = { "",          "host", "copy,", ",copy", "host-to-devic",
 		                           "copy,,map", "ALL" };
 	struct tare_error error;
-	uint32_t lines;
+	uint64_t lines;
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		assert_int_equal(tare_parse_lines(rows[i].text, &lines, NULL), 0);
@@ -729,9 +729,10 @@ static void copies_get_more_of_the_budget_and_large_ones_most(void **state)
 	static const struct { const char *line; uint64_t bytes; double share; } rows[] = {
 		{ "heap-to-device+1", 16 * MB, 1 },
 		{ "heap-to-device+4096", 16 * MB, 1 },
-		{ "heap-to-device", 4 * MB, 2 + 2 * 4 / 64.0 },
-		{ "heap-to-device", 16 * MB, 2 + 2 * 16 / 64.0 },
-		{ "device-to-heap", 16 * MB, 2 + 2 * 16 / 64.0 },
+		// Pageable copies twice that of others.
+		{ "heap-to-device", 4 * MB, 2 * (2 + 2 * 4 / 64.0) },
+		{ "heap-to-device", 16 * MB, 2 * (2 + 2 * 16 / 64.0) },
+		{ "device-to-heap", 16 * MB, 2 * (2 + 2 * 16 / 64.0) },
 	};
 	struct tare_bandwidth_options options = { .from_bytes = 4 * MB, .to_bytes = 16 * MB };
 	struct simulated_run simulated;

@@ -75,11 +75,55 @@ static void memory_and_link_peaks_follow_their_formulas(void **state)
 	assert_near(cuda_peak_link(7, 16), 0, 0);
 }
 
+// The same data sheets, dense: TF32, BF16, INT8 and FP64 on matrix units, in T/s; 0: the board has none.
+// Shared memory: 128 bytes a clock, half of that on Turing (GA102's paper says both).
+static void matrix_peaks_match_the_data_sheets(void **state)
+{
+	static const struct {
+		const char *board;
+		int major, minor;
+		uint32_t units, clock_mhz, local;
+		double tf32, bf16, int8, fp64;
+	} rows[] = {
+		{ "Tesla V100-SXM2", 7, 0, 80, 1530, 128, 0, 0, 0, 0 },
+		{ "Tesla T4", 7, 5, 40, 1590, 64, 0, 0, 130, 0 },
+		{ "NVIDIA A100-SXM4-40GB", 8, 0, 108, 1410, 128, 156, 312, 624, 19.5 },
+		{ "NVIDIA GeForce RTX 3090", 8, 6, 82, 1695, 128, 35.6, 71, 284, 0 },
+		{ "NVIDIA GeForce RTX 4090", 8, 9, 128, 2520, 128, 82.6, 165.2, 660.6, 0 },
+		{ "NVIDIA H200", 9, 0, 132, 1980, 128, 535, 1070, 2140, 66.9 },
+		{ "NVIDIA GeForce RTX 5090", 12, 0, 170, 2407, 128, 104.8, 209.5, 838, 0 },
+		{ "Unknown", 9, 9, 100, 2000, 0, 0, 0, 0, 0 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct tare_facts facts = { 0 };
+		double clock_hz = rows[i].clock_mhz * 1e6;
+		const struct { enum tare_fact_id id; double expected; } peaks[] = {
+			{ TARE_FACT_PEAK_TF32, rows[i].tf32 }, { TARE_FACT_PEAK_BF16, rows[i].bf16 },
+			{ TARE_FACT_PEAK_INT8, rows[i].int8 }, { TARE_FACT_PEAK_FP64_TENSOR, rows[i].fp64 },
+			{ TARE_FACT_PEAK_LOCAL, rows[i].local * rows[i].units * clock_hz / 1e12 },
+		};
+		tare_fact_set_text(&facts, TARE_FACT_NAME, TARE_ORIGIN_DRIVER, rows[i].board);
+		tare_fact_set_count(&facts, TARE_FACT_UNITS, TARE_ORIGIN_DRIVER, rows[i].units);
+		tare_fact_set_count(&facts, TARE_FACT_CLOCK, TARE_ORIGIN_DRIVER, (uint64_t)clock_hz);
+		cuda_set_peaks(&facts, rows[i].major, rows[i].minor, "");
+		for (size_t k = 0; k < sizeof peaks / sizeof *peaks; k++) {
+			const struct tare_fact *fact = &facts.fact[peaks[k].id];
+			assert_int_equal(fact->present, peaks[k].expected > 0);
+			if (fact->present)
+				assert_near(fact->rate / 1e12, peaks[k].expected, 0.006 * peaks[k].expected);
+			else
+				assert_true(fact->text[0]);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(peaks_match_the_data_sheets),
 		cmocka_unit_test(unknown_capabilities_have_no_peak),
+		cmocka_unit_test(matrix_peaks_match_the_data_sheets),
 		cmocka_unit_test(memory_and_link_peaks_follow_their_formulas),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@
 #include "native_waits.h"
 #include "simulated_run.h"
 
-#define BUDGET INT64_C(2000000000)
+#define BUDGET INT64_C(1500000000)
 
 static const struct tare_cell *find(const struct tare_result *result, const char *what,
                                     const char *source)
@@ -409,6 +409,131 @@ static void a_clock_that_stands_still_ends_too(void **state)
 	simulated_close(&simulated);
 }
 
+// ---- queues, graphs and calls of the host
+
+#define CALLS_AND_GRAPHS "call fixed 5 us\ngraph instantiate 38 us launch 3 us node 0.5 us\n"
+
+static void queues_graphs_and_host_calls_equal_closed_forms(void **state)
+{
+	static const struct {
+		const char *what, *source;
+		double ns, tolerance_ns;
+	} rows[] = {
+		{ "launch over 1 queue, issue only", "host", 1000, 10 },
+		{ "launch over 8 queues, issue only", "host", 1000, 30 },
+		// The kernels of one engine run one after another: 2 us and a gap of 0.2 us on one queue,
+		// 1 us more between two.
+		{ "launch over 1 queue, then wait", "host", 2200, 50 },
+		{ "launch over 2 queues, then wait", "host", 3000, 50 },
+		{ "legacy default, issue only", "host", 1000, 10 },
+		{ "legacy default, many then wait", "host", 2200, 50 },
+		{ "1 B copies to device, issue only", "host", 1000, 10 },
+		{ "1 B copies to pinned, issue only", "host", 1000, 10 },
+		// 2 us and 1 us on the engine, and the gap.
+		{ "1 B copies to device, then wait", "host", 2200, 50 },
+		{ "1 B copies to pinned, then wait", "host", 1200, 50 },
+		{ "host call to host call", "host", 5000, 50 },
+		{ "graph, node to node", "device", 700, 1 },
+		{ "graph, empty kernel", "device", 500, 1 },
+	};
+	struct simulated_run simulated;
+	(void)state;
+	measure(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS CALLS_AND_GRAPHS);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		double ns = median_ns(find(simulated.run.result, rows[i].what, rows[i].source));
+		if (fabs(ns - rows[i].ns) > rows[i].tolerance_ns)
+			print_error("%s: %.1f ns, not %.1f\n", rows[i].what, ns, rows[i].ns);
+		assert_true(fabs(ns - rows[i].ns) <= rows[i].tolerance_ns);
+	}
+	assert_non_null(strstr(find(simulated.run.result, "thread's default, launch and wait", "host")->absent,
+	                       "no default queue of a thread"));
+	assert_string_equal(label_text(find(simulated.run.result, "graph, node to node", "device"), "by"), "");
+	// A kernel between two calls makes it longer by at least the kernel.
+	assert_true(median_ns(find(simulated.run.result, "host call, kernel, host call", "host")) >=
+	            5000 + 2000);
+	simulated_close(&simulated);
+}
+
+static void a_quick_look_leaves_out_what_few_ask_for(void **state)
+{
+	const struct tare_latency_options options = { .coarse = true };
+	struct simulated_run simulated;
+	bool queues = false, launches = false;
+	(void)state;
+	simulated_open(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS CALLS_AND_GRAPHS, "latency", BUDGET / 3);
+	assert_int_equal(tare_measure_latency(&simulated.run, &options, NULL), 0);
+	for (size_t i = 0; i < simulated.run.result->cell_count; i++) {
+		const struct tare_cell *cell = &simulated.run.result->cells[i];
+		queues |= strcmp(label_text(cell, "group"), "queue") == 0 ||
+		          strcmp(label_text(cell, "group"), "host call") == 0;
+		launches |= strcmp(label_text(cell, "what"), "launch and wait") == 0 && !cell->absent;
+	}
+	assert_false(queues);
+	assert_true(launches);
+	simulated_close(&simulated);
+}
+
+static struct {
+	struct tare_backend backend;
+	int status; // of begin
+	int begun, ended, most;
+} tracer;
+
+static int begin_trace(struct tare_device *device, struct tare_error *error)
+{
+	(void)device;
+	if (tracer.status < 0)
+		return tare_fail(error, -tracer.status, "no tracer");
+	tracer.begun++;
+	if (tracer.begun - tracer.ended > tracer.most)
+		tracer.most = tracer.begun - tracer.ended;
+	return 0;
+}
+
+static int end_trace(struct tare_device *device, struct tare_error *error)
+{
+	(void)device;
+	(void)error;
+	tracer.ended++;
+	return 0;
+}
+
+// The stamps of a traced graph are those of the launch whose event was asked for.
+static int launch_graph(struct tare_graph *graph, struct tare_queue *queue, struct tare_event **event,
+                        struct tare_error *error)
+{
+	if (tracer.begun > tracer.ended)
+		assert_non_null(event);
+	return tare_backend_find("simulated")->graph_launch(graph, queue, event, error);
+}
+
+static void nodes_are_timed_by_the_tracer_where_there_is_one(void **state)
+{
+	static const int statuses[] = { 0, -ENOENT, -ENOTSUP };
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct simulated_run simulated;
+		const struct tare_cell *cell;
+		simulated_open(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS CALLS_AND_GRAPHS, "latency", BUDGET / 3);
+		tracer.backend = *simulated.device->backend;
+		tracer.backend.engine_stamps_begin = begin_trace;
+		tracer.backend.engine_stamps_end = end_trace;
+		tracer.backend.graph_launch = launch_graph;
+		tracer.status = statuses[i];
+		tracer.begun = tracer.ended = tracer.most = 0;
+		simulated.device->backend = &tracer.backend;
+		assert_int_equal(tare_measure_latency(&simulated.run, NULL, NULL), 0);
+		cell = find(simulated.run.result, "graph, node to node", "device");
+		assert_true(fabs(median_ns(cell) - 700) <= 1);
+		assert_string_equal(label_text(cell, "by"), i == 0 ? "tracer" : "");
+		// Nothing else is traced: once for each sample, the first launch and the warm-up.
+		assert_int_equal(tracer.begun, tracer.ended);
+		assert_int_equal(tracer.most, i == 0);
+		assert_true(i > 0 || (size_t)tracer.begun >= cell->summary.n + 1);
+		simulated_close(&simulated);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -428,6 +553,9 @@ int main(void)
 		cmocka_unit_test(a_kernel_longer_than_its_launch_and_wait_is_no_figure),
 		cmocka_unit_test(building_the_kernel_takes_nothing_from_a_short_budget),
 		cmocka_unit_test(a_clock_that_stands_still_ends_too),
+		cmocka_unit_test(queues_graphs_and_host_calls_equal_closed_forms),
+		cmocka_unit_test(a_quick_look_leaves_out_what_few_ask_for),
+		cmocka_unit_test(nodes_are_timed_by_the_tracer_where_there_is_one),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a product is right: the error bound of `matmul`, from both sides.
 #include "measure/matmul_check.h"
+#include "measure/precision.h"
 
 #include "base/random.h"
 #include "measure/host_matmul.h"
@@ -70,7 +71,7 @@ static void multiply_in_random_order(struct matrices *m)
 static struct matmul_reference reference_of(const struct matrices *m)
 {
 	struct matmul_reference reference;
-	assert_int_equal(matmul_reference_make(m->a, m->b, m->n, 1, &reference), 0);
+	assert_int_equal(matmul_reference_make(m->a, m->b, m->n, 1, 0x1p-24, &reference), 0);
 	return reference;
 }
 
@@ -108,9 +109,9 @@ static void the_reference_is_the_product(void **state)
 			}
 			assert_true(fabsl(reference.element[i * m.n + j] - sum) < 1e-14);
 			assert_true(fabs(reference.element_bound[i * m.n + j] -
-			                 (double)size * matmul_gamma(m.n)) < 1e-15);
+			                 (double)size * matmul_gamma(m.n, 0x1p-24)) < 1e-15);
 		}
-	assert_true(fabs(matmul_gamma(33) - 33 * 0x1p-24 / (1 - 33 * 0x1p-24)) < 1e-13);
+	assert_true(fabs(matmul_gamma(33, 0x1p-24) - 33 * 0x1p-24 / (1 - 33 * 0x1p-24)) < 1e-13);
 	matmul_reference_free(&reference);
 	free_matrices(&m);
 }
@@ -169,12 +170,36 @@ static void in_large_products_every_element_counts(void **state)
 	free_matrices(&m);
 }
 
+// Factors of 10 bits of fraction leave their mark, whatever n; other errors are not taken for it.
+static void rounded_factors_are_told_apart(void **state)
+{
+	static const uint32_t sizes[] = { 8, 33, 200, 600 };
+	(void)state;
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		struct matrices m = random_matrices(sizes[i]);
+		struct matmul_reference reference = reference_of(&m);
+		tare_host_matmul(m.c, m.a, m.b, m.n);
+		assert_false(matmul_looks_rounded(&reference, m.c));
+		m.c[reference.rows[0] * m.n] += 2;
+		assert_false(matmul_looks_rounded(&reference, m.c));
+		m.c[reference.rows[0] * m.n] = NAN;
+		assert_false(matmul_looks_rounded(&reference, m.c));
+		tare_precision_put(TARE_BLAS_TF32, m.a, (size_t)m.n * m.n, m.a);
+		tare_precision_put(TARE_BLAS_TF32, m.b, (size_t)m.n * m.n, m.b);
+		tare_host_matmul(m.c, m.a, m.b, m.n);
+		assert_true(matmul_looks_rounded(&reference, m.c));
+		matmul_reference_free(&reference);
+		free_matrices(&m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_in_any_order_are_within_the_bound),
 		cmocka_unit_test(the_reference_is_the_product),
 		cmocka_unit_test(an_element_beyond_the_bound_is_found),
+		cmocka_unit_test(rounded_factors_are_told_apart),
 		cmocka_unit_test(in_large_products_every_element_counts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -469,7 +469,7 @@ static void what_cannot_be_is_refused(void **state)
 static const struct tare_search_space small_space = {
 	.chunks = { 1, 2, 4, 6, 8, 16, 32, 64 }, .chunk_count = 8,
 	.queues = { 1, 2, 4 }, .queue_count = 3,
-	.orders = ALL_ORDERS, .mechanisms = (1u << TARE_MECHANISM_COUNT) - 1,
+	.orders = ALL_ORDERS, .mechanisms = (1u << TARE_MECHANISM_GRAPH) - 1,
 	.sizes = (1u << TARE_CHUNKS_COUNT) - 1,
 };
 

@@ -91,6 +91,44 @@ static void the_best_of_each_kind_is_its_ceiling(void **state)
 	tare_result_free(whole);
 }
 
+// What an H200 did; its driver tells 60 MB. Between the two falls lies the shared cache, and the
+// first size after the nearer one still has part of that.
+static void the_shared_cache_lies_between_two_falls(void **state)
+{
+	static const struct { int64_t bytes; double rate; } sweep[] = {
+		{ 64 << 10, 33020 }, { 128 << 10, 33022 }, { 256 << 10, 32020 }, { 512 << 10, 17211 },
+		{ 1 << 20, 16298 }, { 4 << 20, 15109 }, { 32 << 20, 13158 }, { 64 << 20, 13397 },
+		{ 128 << 20, 11300 }, { 256 << 20, 6748 },
+	};
+	struct tare_sweep_fall falls[TARE_SWEEP_FALLS];
+	(void)state;
+	for (int from = 0; from < 2; from++) {
+		struct tare_result *result = tare_result_new("peak");
+		struct tare_device_entry *device = tare_result_add_device(result);
+		struct tare_peaks peaks;
+		// The second time without what comes before the nearer fall: then it cannot be seen.
+		for (size_t i = from ? 4 : 0; i < sizeof sweep / sizeof *sweep; i++) {
+			add(result, "sweep", NULL, NULL, sweep[i].rate);
+			assert_int_equal(tare_labels_set_number(
+			    &result->cells[result->cell_count - 1].labels, "bytes", sweep[i].bytes), 0);
+		}
+		tare_fact_set_count(&device->facts, TARE_FACT_CACHE, TARE_ORIGIN_DRIVER, 60 << 20);
+		tare_peaks_of(result, &peaks);
+		if (from) {
+			assert_true(isnan(peaks.per_second[TARE_CEILING_SHARED_CACHE]));
+		} else {
+			assert_int_equal(tare_sweep_falls(result, 60 << 20, falls), 2);
+			assert_int_equal(falls[0].cache, TARE_FALLEN_NEARER);
+			assert_int_equal(falls[0].from, 256 << 10);
+			assert_int_equal(falls[0].to, 512 << 10);
+			assert_int_equal(falls[1].cache, TARE_FALLEN_SHARED);
+			assert_float_equal(peaks.per_second[TARE_CEILING_SHARED_CACHE], 16298e9, 1e6);
+			assert_float_equal(peaks.per_second[TARE_CEILING_CACHE], 33022e9, 1e6);
+		}
+		tare_result_free(result);
+	}
+}
+
 static void what_is_known_well_goes_before_what_is_a_little_better(void **state)
 {
 	static const struct {
@@ -391,6 +429,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_best_of_each_kind_is_its_ceiling),
+		cmocka_unit_test(the_shared_cache_lies_between_two_falls),
 		cmocka_unit_test(what_is_known_well_goes_before_what_is_a_little_better),
 		cmocka_unit_test(a_sweep_no_faster_than_memory_shows_no_cache),
 		cmocka_unit_test(a_document_without_rates_has_none),

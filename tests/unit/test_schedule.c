@@ -81,7 +81,8 @@ static void check_steps(const struct tare_schedule *schedule, uint32_t stages)
 				first = false;
 			}
 		seen[step->chunk][step->stage] = true;
-		if (schedule->mechanism == TARE_MECHANISM_CHUNK_QUEUES) {
+		if (schedule->mechanism == TARE_MECHANISM_CHUNK_QUEUES ||
+		    schedule->mechanism == TARE_MECHANISM_GRAPH) {
 			assert_false(step->waits);
 			assert_int_equal(step->queue, step->chunk % schedule->queues);
 		} else {

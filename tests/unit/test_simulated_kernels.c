@@ -73,7 +73,8 @@ static void overlap_loops_compute_what_their_source_says(void **state)
 		{ "overlap_register", 0, ITEMS, 4, 12345, 1 },
 		{ "overlap_register", 500, 500, 2, 12345, 1000 },
 		{ "overlap_register", 999, 1, 1, -1, 1023 },
-		{ "overlap_register", 0, ITEMS, 3, 1, 64 },  // the grid ends before the count
+		{ "overlap_register", 0, ITEMS, 3, 1, 64 },  // fewer work-items than items
+		{ "overlap_handbook", 7, 900, 1, 3, 5 },
 		{ "overlap_register", 0, ITEMS, 4, 1, -3 },
 		{ "overlap_register", ITEMS, 0, 1, 1, 3 },
 	};
@@ -83,7 +84,7 @@ static void overlap_loops_compute_what_their_source_says(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct loaded l;
 		int32_t input[ITEMS], output[ITEMS], before[ITEMS];
-		bool is_volatile = strcmp(rows[i].kernel, "overlap_volatile") == 0;
+		bool is_volatile = strcmp(rows[i].kernel, "overlap_register") != 0;
 		for (uint32_t j = 0; j < ITEMS; j++) {
 			input[j] = (int32_t)(j * 2654435761u);
 			before[j] = (int32_t)(j ^ 0x5a5a5a5au);
@@ -109,7 +110,7 @@ static void overlap_loops_compute_what_their_source_says(void **state)
 		memcpy(output, out->host, sizeof output);
 		for (uint32_t j = 0; j < ITEMS; j++) {
 			uint32_t item = j - rows[i].first;
-			if (j < rows[i].first || item >= rows[i].count || item >= rows[i].groups * 256) {
+			if (j < rows[i].first || item >= rows[i].count) {
 				assert_int_equal(output[j], before[j]);
 				continue;
 			}

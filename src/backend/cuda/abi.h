@@ -30,6 +30,11 @@ typedef struct {
 	char bytes[16];
 } cu_uuid;
 
+// Where managed memory is, or is to be.
+typedef struct {
+	int type, id;
+} cu_location;
+
 // One side of a rectangle copy, then the other, then its extent.
 typedef struct {
 	size_t source_x_bytes, source_y, source_z, source_lod;
@@ -63,9 +68,12 @@ enum {
 	ABI_INVALID_CONTEXT = 201,
 	ABI_NO_BINARY_FOR_GPU = 209,
 	ABI_ECC_UNCORRECTABLE = 214,
+	ABI_PEER_ACCESS_UNSUPPORTED = 217,
 	ABI_INVALID_PTX = 218,
 	ABI_NVLINK_UNCORRECTABLE = 220,
+	ABI_JIT_COMPILER_NOT_FOUND = 221,
 	ABI_UNSUPPORTED_PTX_VERSION = 222,
+	ABI_JIT_COMPILATION_DISABLED = 223,
 	ABI_CONTAINED = 226,
 	ABI_INVALID_HANDLE = 400,
 	ABI_NOT_FOUND = 500,
@@ -76,6 +84,7 @@ enum {
 	ABI_PEER_ACCESS_ALREADY_ENABLED = 704,
 	ABI_CONTEXT_IS_DESTROYED = 709,
 	ABI_ASSERT = 710,
+	ABI_TOO_MANY_PEERS = 711,
 	ABI_HARDWARE_STACK_ERROR = 714,
 	ABI_ILLEGAL_INSTRUCTION = 715,
 	ABI_MISALIGNED_ADDRESS = 716,
@@ -85,6 +94,7 @@ enum {
 	ABI_NOT_PERMITTED = 800,
 	ABI_NOT_SUPPORTED = 801,
 	ABI_SYSTEM_DRIVER_MISMATCH = 803,
+	ABI_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804,
 	ABI_MPS_CLIENT_TERMINATED = 810,
 	ABI_CAPTURED_EVENT = 907,
 	ABI_UNKNOWN = 999,
@@ -96,14 +106,17 @@ enum {
 	ABI_ATTRIBUTE_CLOCK_RATE = 13,  // kHz
 	ABI_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
 	ABI_ATTRIBUTE_INTEGRATED = 18,
+	ABI_ATTRIBUTE_COMPUTE_MODE = 20,
 	ABI_ATTRIBUTE_ECC_ENABLED = 32,
 	ABI_ATTRIBUTE_MEMORY_CLOCK_RATE = 36,  // kHz
 	ABI_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH = 37,
 	ABI_ATTRIBUTE_L2_CACHE_SIZE = 38,
+	ABI_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR = 39,
 	ABI_ATTRIBUTE_ASYNC_ENGINE_COUNT = 40,
 	ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
 	ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
 	ABI_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = 81,
+	ABI_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR = 82,  // of 4 bytes
 	ABI_ATTRIBUTE_MANAGED_MEMORY = 83,
 	ABI_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS = 88,
 	ABI_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS = 89,
@@ -126,7 +139,9 @@ enum {
 	ABI_MEMORYTYPE_HOST = 1,
 	ABI_MEMORYTYPE_DEVICE = 2,
 	ABI_MEMORYTYPE_UNIFIED = 4,
-	ABI_DEVICE_CPU = -1,
+	ABI_DEVICE_CPU = -1,  // of the functions that know no locations
+	ABI_LOCATION_DEVICE = 1,
+	ABI_LOCATION_HOST = 2,
 };
 
 enum {
@@ -135,9 +150,17 @@ enum {
 	ABI_STREAM_CAPTURE_MODE_RELAXED = 2,
 	ABI_EVENT_DEFAULT = 0,
 	ABI_EVENT_DISABLE_TIMING = 2,
+	ABI_EVENT_RECORD_EXTERNAL = 1,
 };
 
 enum {
+	ABI_COMPUTEMODE_PROHIBITED = 2,
+	ABI_COMPUTEMODE_EXCLUSIVE_PROCESS = 3,
+};
+
+enum {
+	ABI_JIT_INFO_LOG_BUFFER = 3,
+	ABI_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
 	ABI_JIT_ERROR_LOG_BUFFER = 5,
 	ABI_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
 };
@@ -151,6 +174,8 @@ enum {
 
 // The stream that waits for the others and that they wait for, whatever this build's default is.
 #define ABI_STREAM_LEGACY ((cu_stream)0x1)
+// The default stream of the thread that names it.
+#define ABI_STREAM_PER_THREAD ((cu_stream)0x2)
 
 // required(name, parameters), optional(name, parameters); all of them return cu_result.
 #define CUDA_FUNCTIONS(required, optional) \
@@ -178,6 +203,10 @@ enum {
 	required(cuMemHostGetDevicePointer_v2, (cu_pointer *pointer, void *host, unsigned int flags)) \
 	required(cuMemAllocManaged, (cu_pointer *pointer, size_t bytes, unsigned int flags)) \
 	optional(cuMemPrefetchAsync, (cu_pointer pointer, size_t bytes, cu_device to, cu_stream stream)) \
+	optional(cuMemPrefetchAsync_v2, (cu_pointer pointer, size_t bytes, cu_location to, \
+	                                 unsigned int flags, cu_stream stream)) \
+	optional(cuMemAdvise_v2, (cu_pointer pointer, size_t bytes, cu_advice advice, \
+	                          cu_location location)) \
 	optional(cuMemAdvise, (cu_pointer pointer, size_t bytes, cu_advice advice, cu_device device)) \
 	required(cuMemcpyAsync, (cu_pointer destination, cu_pointer source, size_t bytes, \
 	                         cu_stream stream)) \
@@ -187,6 +216,9 @@ enum {
 	                                cu_stream stream)) \
 	required(cuMemcpyDtoDAsync_v2, (cu_pointer destination, cu_pointer source, size_t bytes, \
 	                                cu_stream stream)) \
+	optional(cuMemcpyPeerAsync, (cu_pointer destination, cu_context destination_context, \
+	                             cu_pointer source, cu_context source_context, size_t bytes, \
+	                             cu_stream stream)) \
 	required(cuMemcpy, (cu_pointer destination, cu_pointer source, size_t bytes)) \
 	required(cuMemcpyHtoD_v2, (cu_pointer destination, const void *source, size_t bytes)) \
 	required(cuMemcpyDtoH_v2, (void *destination, cu_pointer source, size_t bytes)) \
@@ -215,6 +247,7 @@ enum {
 	required(cuEventCreate, (cu_event *event, unsigned int flags)) \
 	required(cuEventDestroy_v2, (cu_event event)) \
 	required(cuEventRecord, (cu_event event, cu_stream stream)) \
+	optional(cuEventRecordWithFlags, (cu_event event, cu_stream stream, unsigned int flags)) \
 	required(cuEventQuery, (cu_event event)) \
 	required(cuEventSynchronize, (cu_event event)) \
 	required(cuEventElapsedTime, (float *ms, cu_event start, cu_event end)) \
@@ -229,7 +262,9 @@ enum {
 	required(cuModuleGetFunction, (cu_function *function, cu_module module, const char *name)) \
 	required(cuFuncGetAttribute, (int *value, cu_function_attribute attribute, \
 	                              cu_function function)) \
-	optional(cuFuncLoad, (cu_function function))
+	optional(cuFuncLoad, (cu_function function)) \
+	optional(cuFuncGetParamInfo, (cu_function function, size_t index, size_t *offset, \
+	                              size_t *bytes))
 
 struct cuda_functions {
 #define X(name, parameters) cu_result (*name) parameters;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA through its driver library, opened at run time.
-#include "backend/cuda/internal.h"
+#include "backend/cuda/nvrtc.h"
+#include "backend/cuda/trace.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -15,6 +16,7 @@ static void driver_close(struct tare_driver *base)
 	struct cuda_driver *driver = (struct cuda_driver *)base;
 
 	cuda_nvml_close(&driver->nvml);
+	cuda_nvrtc_close(driver);
 	tare_library_close(driver->library);
 	free(driver);
 }
@@ -60,6 +62,8 @@ static void device_close(struct tare_device *base)
 
 	if (device->context && cuda_enter(device, NULL) == 0) {
 		cuda_gates_close(device);
+		cuda_trace_close(device);
+		cuda_blas_close(device);
 		cuda_epoch_give(device, device->epoch);
 		for (int timed = 0; timed < 2; timed++)
 			while (device->pooled[timed])
@@ -100,8 +104,7 @@ static int device_open(struct tare_driver *base, uint32_t index, struct tare_dev
 		result = driver->call.cuDevicePrimaryCtxRetain(&opened->context, opened->handle);
 	if (result != ABI_SUCCESS) {
 		opened->context = NULL;
-		status = cuda_fail(driver, result, "cuDevicePrimaryCtxRetain", error,
-		                   "cannot open CUDA device %u", index);
+		status = cuda_open_failed(driver, index, opened->handle, result, error);
 		goto fail;
 	}
 	status = cuda_enter(opened, error);
@@ -159,16 +162,22 @@ const struct tare_backend tare_backend_cuda = {
 	.gate_shut = cuda_gate_shut,
 	.gate_open = cuda_gate_open,
 	.gate_free = cuda_gate_free,
-	.module_formats = 1u << TARE_MODULE_PTX | 1u << TARE_MODULE_NATIVE,
+	.module_formats = 1u << TARE_MODULE_PTX | 1u << TARE_MODULE_CUDA_C | 1u << TARE_MODULE_NATIVE,
 	.module_create = cuda_module_create,
 	.module_free = cuda_module_free,
+	.module_kernels = cuda_module_kernels,
 	.kernel_create = cuda_kernel_create,
 	.kernel_free = cuda_kernel_free,
 	.kernel_facts = cuda_kernel_facts,
+	.kernel_parameter = cuda_kernel_parameter,
+	.blas_gemm = cuda_blas_gemm,
+	.blas_name = cuda_blas_name,
 	.graph_begin = cuda_graph_begin,
 	.graph_end = cuda_graph_end,
 	.graph_launch = cuda_graph_launch,
-	// CUDA stamps no nodes of a graph: no .graph_stamps.
+	.graph_stamps = cuda_graph_stamps,
 	.graph_free = cuda_graph_free,
+	.engine_stamps_begin = cuda_engine_stamps_begin,
+	.engine_stamps_end = cuda_engine_stamps_end,
 	.telemetry = cuda_telemetry,
 };

@@ -2,8 +2,10 @@
 // What the contract calls an event is up to two CUevents: one recorded before the operation and one
 // after it. They tell positions in the stream, not the engine's work: what queued between two
 // streams is inside. A record costs a launch's share of the stream, so both exist only where the
-// caller asked for an event of a timed queue.
-#include "backend/cuda/internal.h"
+// caller asked for an event of a timed queue. While the device's engines are traced (trace.h) every
+// event has a ticket too, and its stamps are the engine's.
+#include "backend/cuda/graph.h"
+#include "backend/cuda/trace.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -42,8 +44,8 @@ static int record(struct cuda_queue *queue, cu_event event, struct tare_error *e
 	return 0;
 }
 
-int cuda_bracket_begin(struct cuda_queue *queue, struct cuda_event **event,
-                       struct tare_error *error)
+int cuda_bracket_graph(struct cuda_queue *queue, struct cuda_graph *graph,
+                       struct cuda_event **event, struct tare_error *error)
 {
 	struct cuda_device *device = cuda_device_of(queue->base.device);
 	bool timed = queue->timed && !queue->capturing;
@@ -62,6 +64,8 @@ int cuda_bracket_begin(struct cuda_queue *queue, struct cuda_event **event,
 		status = cuda_event_take(device, timed, &made->end, error);
 	if (status == 0 && timed)
 		status = record(queue, made->start, error);
+	if (status == 0 && !queue->capturing)
+		status = cuda_trace_push(device, made, graph, error);
 	if (status < 0) {
 		cuda_event_free(&made->base);
 		return status;
@@ -70,9 +74,16 @@ int cuda_bracket_begin(struct cuda_queue *queue, struct cuda_event **event,
 	return 0;
 }
 
+int cuda_bracket_begin(struct cuda_queue *queue, struct cuda_event **event,
+                       struct tare_error *error)
+{
+	return cuda_bracket_graph(queue, NULL, event, error);
+}
+
 int cuda_bracket_end(struct cuda_queue *queue, struct cuda_event *event,
                      struct tare_error *error)
 {
+	cuda_trace_pop(event);
 	return record(queue, event->end, error);
 }
 
@@ -84,6 +95,7 @@ void cuda_event_free(struct tare_event *base)
 	struct cuda_device *device = cuda_device_of(base->device);
 
 	cuda_enter(device, NULL);
+	cuda_trace_forget(event);
 	if (event->captured) {
 		// It belongs to a graph: recording it again outside would confuse the two.
 		if (event->end)
@@ -209,15 +221,19 @@ int cuda_event_stamps(struct tare_event *base, struct tare_stamps *stamps,
 	int status;
 
 	*stamps = (struct tare_stamps){ 0 };
-	if (!event->start)
-		return tare_fail(error, ENODATA, event->captured
-		                 ? "CUDA does not time the nodes of a graph"
-		                 : "the queue was not created to be timed");
+	if (event->captured)
+		return tare_fail(error, ENODATA,
+		                 "this event belongs to a graph, whose nodes have stamps of their own");
+	if (!event->start && !event->trace)
+		return tare_fail(error, ENODATA, "the queue was not created to be timed");
 	status = cuda_event_done(base, error);
 	if (status < 0)
 		return status;
 	if (status == 0)
 		return tare_fail(error, EAGAIN, "the operation is not finished");
+	if (event->trace)
+		return cuda_trace_tell(event->trace, &event->trace->at[event->traced].times, stamps,
+		                       error);
 	status = cuda_epoch_stamp(device, event->epoch, event->start, &start, error);
 	// The duration comes from the operation's own two events, which keeps it as exact as a float
 	// can be; the difference of two distances from the epoch would not.

@@ -19,6 +19,8 @@ static const struct attribute_row rows[] = {
 	{ TARE_FACT_UNITS, ABI_ATTRIBUTE_MULTIPROCESSOR_COUNT, 1, false },
 	{ TARE_FACT_WORK_GROUP, ABI_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1, false },
 	{ TARE_FACT_SUB_GROUP, ABI_ATTRIBUTE_WARP_SIZE, 1, false },
+	{ TARE_FACT_REGISTERS, ABI_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 4, false },
+	{ TARE_FACT_RESIDENT, ABI_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 1, false },
 	{ TARE_FACT_CLOCK, ABI_ATTRIBUTE_CLOCK_RATE, 1000, false },
 	{ TARE_FACT_MEMORY_CLOCK, ABI_ATTRIBUTE_MEMORY_CLOCK_RATE, 1000, false },
 	{ TARE_FACT_MEMORY_BUS, ABI_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 1, false },
@@ -120,6 +122,20 @@ static void engine_facts(struct cuda_driver *driver, cu_device device, struct ta
 	tare_fact_set_count(facts, TARE_FACT_OUT_OF_ORDER, TARE_ORIGIN_DRIVER, 0);
 }
 
+static void mode_fact(struct cuda_driver *driver, cu_device device, struct tare_facts *facts)
+{
+	int mode = attribute(driver, device, ABI_ATTRIBUTE_COMPUTE_MODE);
+	const char *text = mode == 0                                   ? "default: shared by processes"
+	                   : mode == ABI_COMPUTEMODE_EXCLUSIVE_PROCESS ? "exclusive process"
+	                   : mode == ABI_COMPUTEMODE_PROHIBITED        ? "prohibited: nothing may run"
+	                                                               : NULL;
+
+	if (text)
+		tare_fact_set_text(facts, TARE_FACT_COMPUTE_MODE, TARE_ORIGIN_DRIVER, text);
+	else
+		tare_fact_absent(facts, TARE_FACT_COMPUTE_MODE, "the CUDA driver does not tell");
+}
+
 static void clock_facts(struct tare_facts *facts)
 {
 	static const char differences[] = "CUDA has no readable counter, only differences of events";
@@ -187,6 +203,7 @@ int cuda_facts(struct tare_driver *base, uint32_t index, struct tare_facts *fact
 	engine_facts(driver, device, facts);
 	compute_facts(driver, device, facts);
 	memory_peak_fact(facts);
+	mode_fact(driver, device, facts);
 	clock_facts(facts);
 	tare_fact_absent(facts, TARE_FACT_PACKAGE, "the CUDA driver does not tell");
 	tare_fact_absent(facts, TARE_FACT_NUMA, "the CUDA driver does not tell");

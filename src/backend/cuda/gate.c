@@ -133,7 +133,7 @@ int cuda_gate_shut(struct tare_queue *base, struct tare_gate **gate, struct tare
 	struct cuda_queue *queue = (struct cuda_queue *)base;
 	struct cuda_device *device = cuda_device_of(base->device);
 	struct cuda_gate *made;
-	int status = cuda_enter(device, error);
+	int status = cuda_queue_enter(queue, error);
 
 	if (status < 0)
 		return status;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph is what a stream captures between begin and end.
-#include "backend/cuda/internal.h"
+// A graph is what a stream captures between begin and end, and with it every stream that waits for
+// an event of it meanwhile. On a timed queue each operation stands between two event-record nodes,
+// which are recorded anew at each launch: positions in the graph, as events are in a stream. A
+// graph that is recorded while the engines are traced has none of them; there CUPTI tells.
+#include "backend/cuda/graph.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,6 +13,7 @@ int cuda_graph_begin(struct tare_queue *base, struct tare_error *error)
 	struct cuda_queue *queue = (struct cuda_queue *)base;
 	struct cuda_device *device = cuda_device_of(base->device);
 	const struct cuda_functions *call = &device->driver->call;
+	struct cuda_graph *graph;
 	int status = cuda_enter(device, error);
 
 	if (status < 0)
@@ -21,16 +25,158 @@ int cuda_graph_begin(struct tare_queue *base, struct tare_error *error)
 	if (queue->legacy)
 		return tare_fail(error, ENOTSUP,
 		                 "CUDA does not record graphs on the legacy default stream");
-	if (queue->capturing)
-		return tare_fail(error, EINVAL, "this queue records a graph already");
+	if (device->recording)
+		return tare_fail(error, EINVAL, "%s records a graph already",
+		                 queue->capturing ? "this queue" : "this device");
+	graph = calloc(1, sizeof *graph);
+	if (!graph)
+		return tare_fail(error, ENOMEM, "out of memory");
 	// Relaxed: what else this thread does meanwhile (allocate, ask events) is no mistake here.
 	cu_result result = call->cuStreamBeginCapture_v2(queue->stream,
 	                                                 ABI_STREAM_CAPTURE_MODE_RELAXED);
-	if (result != ABI_SUCCESS)
+	if (result != ABI_SUCCESS) {
+		free(graph);
 		return cuda_fail(device->driver, result, "cuStreamBeginCapture_v2", error,
 		                 "cannot record a graph");
+	}
+	graph->base.device = base->device;
+	graph->origin = queue;
+	graph->timed = queue->timed && call->cuEventRecordWithFlags && !device->trace;
 	queue->capturing = true;
+	device->recording = graph;
 	return 0;
+}
+
+void cuda_graph_join(struct cuda_queue *queue, const struct cuda_event *event)
+{
+	struct cuda_graph *graph = cuda_device_of(queue->base.device)->recording;
+
+	if (!graph || queue->capturing || !event->captured)
+		return;
+	queue->capturing = true;
+	queue->next_joined = graph->joined;
+	graph->joined = queue;
+}
+
+// ---- nodes
+
+static int record_node(struct cuda_queue *queue, cu_event *event, struct tare_error *error)
+{
+	struct cuda_device *device = cuda_device_of(queue->base.device);
+	int status = cuda_event_take(device, true, event, error);
+
+	if (status < 0)
+		return status;
+	cu_result result = device->driver->call.cuEventRecordWithFlags(*event, queue->stream,
+	                                                               ABI_EVENT_RECORD_EXTERNAL);
+	if (result != ABI_SUCCESS)
+		return cuda_fail(device->driver, result, "cuEventRecordWithFlags", error,
+		                 "cannot record an event in a graph");
+	return 0;
+}
+
+int cuda_node_begin(struct cuda_queue *queue, struct tare_error *error)
+{
+	struct cuda_device *device = cuda_device_of(queue->base.device);
+	struct cuda_graph *graph = device->recording;
+
+	if (!queue->capturing)
+		return 0;
+	if (graph->count == graph->capacity) {
+		uint32_t wanted = graph->capacity ? 2 * graph->capacity : 64;
+		struct cuda_node *grown = realloc(graph->nodes, wanted * sizeof *grown);
+		if (!grown)
+			return tare_fail(error, ENOMEM, "out of memory");
+		graph->nodes = grown;
+		graph->capacity = wanted;
+	}
+	graph->nodes[graph->count++] = (struct cuda_node){ 0 };
+	if (device->trace)
+		cuda_trace_record_graph(graph);
+	return graph->timed ? record_node(queue, &graph->nodes[graph->count - 1].start, error) : 0;
+}
+
+int cuda_node_end(struct cuda_queue *queue, struct tare_error *error)
+{
+	struct cuda_graph *graph = cuda_device_of(queue->base.device)->recording;
+
+	if (!queue->capturing)
+		return 0;
+	cuda_trace_record_graph(NULL);
+	return graph->timed ? record_node(queue, &graph->nodes[graph->count - 1].end, error) : 0;
+}
+
+static void keep(struct cuda_graph *graph, uint64_t id, uint32_t node)
+{
+	if (graph->id_count == graph->id_capacity) {
+		uint32_t wanted = graph->id_capacity ? 2 * graph->id_capacity : 64;
+		struct cuda_node_id *grown = realloc(graph->ids, wanted * sizeof *grown);
+		if (!grown)
+			return;  // its stamps are absent
+		graph->ids = grown;
+		graph->id_capacity = wanted;
+	}
+	graph->ids[graph->id_count++] = (struct cuda_node_id){ id, node };
+}
+
+void cuda_graph_keep_id(struct cuda_graph *graph, uint64_t id)
+{
+	if (graph->count)
+		keep(graph, id, graph->count - 1);
+}
+
+static const struct cuda_node_id *find_id(const struct cuda_graph *graph, uint64_t id)
+{
+	for (uint32_t i = 0; i < graph->id_count; i++)
+		if (graph->ids[i].id == id)
+			return &graph->ids[i];
+	return NULL;
+}
+
+void cuda_graph_keep_copy(struct cuda_graph *graph, uint64_t id, uint64_t original)
+{
+	const struct cuda_node_id *found = find_id(graph, original);
+
+	if (found)
+		keep(graph, id, found->node);
+}
+
+struct cuda_engine_times *cuda_graph_node_times(struct cuda_graph *graph, uint64_t id)
+{
+	const struct cuda_node_id *found = id ? find_id(graph, id) : NULL;
+	return found ? &graph->nodes[found->node].times : NULL;
+}
+
+// ---- the end of recording
+
+// The device records no more; the queues are what they were.
+static struct cuda_graph *stop_recording(struct cuda_device *device)
+{
+	struct cuda_graph *graph = device->recording;
+
+	cuda_trace_record_graph(NULL);
+	for (struct cuda_queue *queue = graph->joined; queue; queue = queue->next_joined)
+		queue->capturing = false;
+	if (graph->origin)
+		graph->origin->capturing = false;
+	graph->joined = graph->origin = NULL;
+	device->recording = NULL;
+	return graph;
+}
+
+void cuda_graph_leave(struct cuda_queue *queue)
+{
+	struct cuda_device *device = cuda_device_of(queue->base.device);
+	const struct cuda_functions *call = &device->driver->call;
+	struct cuda_graph *graph = device->recording;
+	cu_graph recorded = NULL;
+
+	if (!queue->capturing || !graph)
+		return;
+	// One that joined takes its part with it, and the rest cannot be ended without it.
+	if (graph->origin && call->cuStreamEndCapture(graph->origin->stream, &recorded) == ABI_SUCCESS)
+		call->cuGraphDestroy(recorded);
+	cuda_graph_free(&stop_recording(device)->base);
 }
 
 int cuda_graph_end(struct tare_queue *base, struct tare_graph **graph, struct tare_error *error)
@@ -38,28 +184,28 @@ int cuda_graph_end(struct tare_queue *base, struct tare_graph **graph, struct ta
 	struct cuda_queue *queue = (struct cuda_queue *)base;
 	struct cuda_device *device = cuda_device_of(base->device);
 	const struct cuda_functions *call = &device->driver->call;
-	struct cuda_graph *made;
+	struct cuda_graph *made = device->recording;
 	cu_graph recorded = NULL;
 	int status = cuda_enter(device, error);
 
 	if (status < 0)
 		return status;
-	if (!queue->capturing)
+	if (!made || made->origin != queue)
 		return tare_fail(error, EINVAL, "this queue records no graph");
-	queue->capturing = false;
 	cu_result result = call->cuStreamEndCapture(queue->stream, &recorded);
-	if (result != ABI_SUCCESS)
+	stop_recording(device);
+	if (result != ABI_SUCCESS) {
+		cuda_graph_free(&made->base);
 		return cuda_fail(device->driver, result, "cuStreamEndCapture", error, "cannot record a graph");
-	made = calloc(1, sizeof *made);
-	if (!made) {
-		call->cuGraphDestroy(recorded);
-		return tare_fail(error, ENOMEM, "out of memory");
 	}
-	made->base.device = base->device;
+	if (device->trace)
+		cuda_trace_record_graph(made);
 	result = call->cuGraphInstantiateWithFlags(&made->exec, recorded, 0);
+	cuda_trace_record_graph(NULL);
 	call->cuGraphDestroy(recorded);
 	if (result != ABI_SUCCESS) {
-		free(made);
+		made->exec = NULL;
+		cuda_graph_free(&made->base);
 		return cuda_fail(device->driver, result, "cuGraphInstantiateWithFlags", error,
 		                 "cannot make the graph ready");
 	}
@@ -68,6 +214,28 @@ int cuda_graph_end(struct tare_queue *base, struct tare_graph **graph, struct ta
 		call->cuGraphUpload(made->exec, queue->stream);
 	*graph = &made->base;
 	return 0;
+}
+
+// ---- launches
+
+static int take_epoch(struct cuda_graph *graph, struct tare_error *error)
+{
+	struct cuda_device *device = cuda_device_of(graph->base.device);
+	struct cuda_epoch *epoch = NULL;
+	int status = graph->timed ? cuda_epoch_take(device, &epoch, error) : 0;
+
+	if (status < 0)
+		return status;
+	cuda_epoch_give(device, graph->epoch);
+	graph->epoch = epoch;
+	return 0;
+}
+
+// Its stamps are those of another launch from now on.
+static void leave_trace(struct cuda_graph *graph)
+{
+	cuda_trace_forget_graph(graph->trace, graph);
+	graph->trace = NULL;
 }
 
 int cuda_graph_launch(struct tare_graph *base, struct tare_queue *base_queue,
@@ -81,8 +249,11 @@ int cuda_graph_launch(struct tare_graph *base, struct tare_queue *base_queue,
 
 	if (status == 0)
 		status = cuda_count_held(queue, 0, event != NULL, error);
+	if (status == 0)
+		status = take_epoch(graph, error);
+	leave_trace(graph);
 	if (status == 0 && event)
-		status = cuda_bracket_begin(queue, &made, error);
+		status = cuda_bracket_graph(queue, graph, &made, error);
 	if (status < 0)
 		return status;
 	cu_result result = device->driver->call.cuGraphLaunch(graph->exec, queue->stream);
@@ -95,18 +266,90 @@ int cuda_graph_launch(struct tare_graph *base, struct tare_queue *base_queue,
 			cuda_event_free(&made->base);
 		return status;
 	}
+	graph->launched = true;
 	if (event)
 		*event = &made->base;
 	return 0;
+}
+
+// By the two events around the node.
+static int position_stamps(struct cuda_graph *graph, const struct cuda_node *node,
+                           struct tare_stamps *stamps, struct tare_error *error)
+{
+	struct cuda_device *device = cuda_device_of(graph->base.device);
+	struct tare_ticks start;
+	double duration_ns = 0;
+	int status;
+
+	if (!node->start || !node->end)
+		return tare_fail(error, ENODATA, "this operation was not recorded");
+	cu_result result = device->driver->call.cuEventQuery(node->end);
+	if (result == ABI_NOT_READY)
+		return tare_fail(error, EAGAIN, "the graph is not finished");
+	if (result != ABI_SUCCESS)
+		return cuda_fail(device->driver, result, "cuEventQuery", error, "the graph failed");
+	status = cuda_epoch_stamp(device, graph->epoch, node->start, &start, error);
+	if (status == 0)
+		status = cuda_elapsed(device, node->start, node->end, &duration_ns, error);
+	if (status < 0)
+		return status;
+	stamps->at[TARE_STAMP_START] = start;
+	stamps->at[TARE_STAMP_END].ticks = start.ticks + (uint64_t)(int64_t)(duration_ns + 0.5);
+	stamps->present = 1u << TARE_STAMP_START | 1u << TARE_STAMP_END;
+	stamps->epoch = graph->epoch->number;
+	return 0;
+}
+
+int cuda_graph_stamps(struct tare_graph *base, uint32_t index, struct tare_stamps *stamps,
+                      struct tare_error *error)
+{
+	struct cuda_graph *graph = (struct cuda_graph *)base;
+	struct cuda_device *device = cuda_device_of(base->device);
+	int status = cuda_enter(device, error);
+
+	*stamps = (struct tare_stamps){ 0 };
+	if (status < 0)
+		return status;
+	if (index >= graph->count)
+		return tare_fail(error, EINVAL, "a graph of %u operations has no number %u",
+		                 graph->count, index);
+	if (!graph->launched)
+		return tare_fail(error, EAGAIN, "the graph was not launched yet");
+	if (graph->trace && !graph->id_count)
+		return tare_fail(error, ENODATA,
+		                 "the graph was recorded before its engines were traced, or this CUPTI "
+		                 "does not number nodes");
+	if (graph->trace)
+		return cuda_trace_tell(graph->trace, &graph->nodes[index].times, stamps, error);
+	if (graph->timed)
+		return position_stamps(graph, &graph->nodes[index], stamps, error);
+	return tare_fail(error, ENODATA,
+	                 device->driver->call.cuEventRecordWithFlags
+	                 ? "the graph was not recorded on a timed queue"
+	                 : "this CUDA driver has no event nodes in graphs (they need 11.1 or later)");
 }
 
 void cuda_graph_free(struct tare_graph *base)
 {
 	if (!base)
 		return;
+	struct cuda_graph *graph = (struct cuda_graph *)base;
 	struct cuda_device *device = cuda_device_of(base->device);
+	const struct cuda_functions *call = &device->driver->call;
 
 	cuda_enter(device, NULL);
-	device->driver->call.cuGraphExecDestroy(((struct cuda_graph *)base)->exec);
-	free(base);
+	if (graph->exec)
+		call->cuGraphExecDestroy(graph->exec);
+	for (uint32_t i = 0; i < graph->count; i++) {
+		// They belong to the graph: recording them again outside would confuse the two.
+		if (graph->nodes[i].start)
+			call->cuEventDestroy_v2(graph->nodes[i].start);
+		if (graph->nodes[i].end)
+			call->cuEventDestroy_v2(graph->nodes[i].end);
+	}
+	leave_trace(graph);
+	cuda_epoch_give(device, graph->epoch);
+	free(graph->nodes);
+	free(graph->ids);
+	free(graph);
 }

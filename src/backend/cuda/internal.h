@@ -15,6 +15,7 @@ struct cuda_driver {
 	struct cuda_functions call;
 	struct tare_library *library;
 	struct cuda_nvml nvml;
+	struct cuda_nvrtc *nvrtc;  // NULL until it is first wanted
 	int version;     // 13000
 	uint32_t count;
 };
@@ -69,7 +70,10 @@ struct cuda_device {
 	uint64_t gate_slots_used;       // a bit a slot
 	uint32_t gate_generation[CUDA_GATE_SLOTS];
 	struct cuda_gate *gates;        // shut ones
+	struct cuda_trace *trace;       // see trace.h; NULL: the engines are not traced
+	struct cuda_graph *recording;   // NULL: none
 	bool used_once;                 // see gate.c
+	struct cuda_blas *blas;         // NULL until it is first asked for
 };
 
 struct cuda_memory {
@@ -83,6 +87,9 @@ struct cuda_queue {
 	struct tare_queue base;
 	cu_stream stream;
 	bool timed, adopted, legacy, capturing;
+	bool of_thread;      // the default stream of the thread that made it
+	pthread_t thread;
+	struct cuda_queue *next_joined;  // of those that record the same graph
 	uint32_t gates;      // shut gates at present
 	bool depends;        // on another queue, and a gate of the device was shut then
 	uint32_t held;       // operations appended behind either, since the last finish
@@ -95,21 +102,27 @@ struct cuda_event {
 	cu_event end;
 	struct cuda_epoch *epoch;
 	bool captured;       // belongs to a graph; can only be waited for inside it
+	struct cuda_trace *trace;  // NULL: its engine is not traced
+	uint32_t traced;     // its place there
+	bool pushed;         // calls of this thread are traced for it
+	struct cuda_event *next_live, *previous_live;
 };
 
 struct cuda_module {
 	struct tare_module base;
 	cu_module handle;
+	char *ptx;      // its text; NULL where there is none, and for tare's own
+	char *source;   // CUDA C; NULL for other formats
+	char *entry, *lowered;  // an expression for a kernel, and the kernel's name
 };
+
+struct cuda_graph;  // graph.h
+struct cuda_trace;  // trace.h
 
 struct cuda_kernel {
 	struct tare_kernel base;
 	cu_function handle;
-};
-
-struct cuda_graph {
-	struct tare_graph base;
-	cu_graph_exec exec;
+	char *name;     // as the module has it, which may be mangled
 };
 
 static inline struct cuda_device *cuda_device_of(struct tare_device *device)
@@ -120,6 +133,9 @@ static inline struct cuda_device *cuda_device_of(struct tare_device *device)
 // ---- library.c
 
 int cuda_library_open(struct cuda_driver *driver, struct tare_error *error);
+// Why a device cannot be opened: its compute mode, no room for a context and the like.
+int cuda_open_failed(const struct cuda_driver *driver, uint32_t index, cu_device device,
+                     cu_result result, struct tare_error *error);
 // Turns a failed call into errno and a sentence. NULL driver: the name of the code is not known.
 int cuda_fail(const struct cuda_driver *driver, cu_result result, const char *call,
               struct tare_error *error, const char *format, ...)
@@ -148,11 +164,20 @@ int cuda_memory_import(struct tare_device *device, void *host, uint64_t bytes,
                        struct tare_memory **memory, struct tare_error *error);
 void cuda_memory_free(struct tare_memory *memory);
 int cuda_memory_advise(struct tare_span span, enum tare_advice advice, struct tare_error *error);
-int cuda_peer_enable(struct tare_device *device, struct tare_device *peer,
-                     struct tare_error *error);
+// Prefetches shared memory to the device or to the host.
+int cuda_memory_migrate(struct cuda_device *device, const struct tare_span *span, bool to_host,
+                        cu_stream stream, struct tare_error *error);
 // The span's start as the host or the device knows it; 0 where that side does not.
 cu_pointer cuda_device_address(const struct tare_span *span);
 void *cuda_host_address(const struct tare_span *span);
+
+// ---- peer.c
+
+int cuda_peer_enable(struct tare_device *device, struct tare_device *peer,
+                     struct tare_error *error);
+// Appends a copy from one device's memory to another's to the stream.
+int cuda_peer_copy(struct cuda_device *device, const struct tare_span *from,
+                   const struct tare_span *to, cu_stream stream, struct tare_error *error);
 
 // ---- queue.c
 
@@ -161,6 +186,9 @@ int cuda_queue_create(struct tare_device *device, const struct tare_queue_option
 int cuda_queue_adopt(struct tare_device *device, void *native, struct tare_queue **queue,
                      struct tare_error *error);
 void cuda_queue_free(struct tare_queue *queue);
+// Makes the queue's device current. -EINVAL where the queue is another thread's default stream:
+// the same handle would mean this thread's.
+int cuda_queue_enter(const struct cuda_queue *queue, struct tare_error *error);
 int cuda_submit(struct tare_queue *queue, struct tare_error *error);
 int cuda_finish(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error);
 // Looks again and again until the event, or all in the stream, is done, for at most limit_ns.
@@ -189,6 +217,9 @@ void cuda_event_give(struct cuda_device *device, bool timed, cu_event event);
 // start on a timed queue, end records the end.
 int cuda_bracket_begin(struct cuda_queue *queue, struct cuda_event **event,
                        struct tare_error *error);
+// The same around the launch of a graph, whose nodes' engines are traced as well.
+int cuda_bracket_graph(struct cuda_queue *queue, struct cuda_graph *graph,
+                       struct cuda_event **event, struct tare_error *error);
 int cuda_bracket_end(struct cuda_queue *queue, struct cuda_event *event,
                      struct tare_error *error);
 int cuda_event_wait(struct tare_event *event, int64_t limit_ns, struct tare_error *error);
@@ -236,8 +267,32 @@ int cuda_kernel_create(struct tare_module *module, const char *name, struct tare
 void cuda_kernel_free(struct tare_kernel *kernel);
 int cuda_kernel_facts(struct tare_kernel *kernel, struct tare_kernel_facts *facts,
                       struct tare_error *error);
+int cuda_module_kernels(struct tare_module *module, char *names, size_t size,
+                        struct tare_error *error);
+// parameter.c
+int cuda_kernel_parameter(struct tare_kernel *kernel, uint32_t index,
+                          struct tare_parameter *parameter, struct tare_error *error);
+// How many parameters the kernel has; -1 where it is not known.
+int64_t cuda_parameter_count(struct cuda_kernel *kernel);
 int cuda_graph_begin(struct tare_queue *queue, struct tare_error *error);
+// A queue that waits for an event of the graph that is being recorded is recorded with it.
+void cuda_graph_join(struct cuda_queue *queue, const struct cuda_event *event);
+// What surrounds each operation that a recording queue appends.
+int cuda_node_begin(struct cuda_queue *queue, struct tare_error *error);
+int cuda_node_end(struct cuda_queue *queue, struct tare_error *error);
+// The queue is about to be freed: what it records is given up.
+void cuda_graph_leave(struct cuda_queue *queue);
 int cuda_graph_end(struct tare_queue *queue, struct tare_graph **graph, struct tare_error *error);
 int cuda_graph_launch(struct tare_graph *graph, struct tare_queue *queue,
                       struct tare_event **event, struct tare_error *error);
+int cuda_graph_stamps(struct tare_graph *graph, uint32_t node, struct tare_stamps *stamps,
+                      struct tare_error *error);
 void cuda_graph_free(struct tare_graph *graph);
+
+// ---- cublas.c
+
+int cuda_blas_gemm(struct tare_queue *queue, enum tare_blas_precision precision, uint32_t n,
+                   struct tare_span c, struct tare_span a, struct tare_span b,
+                   struct tare_event **event, struct tare_error *error);
+const char *cuda_blas_name(struct tare_device *device);
+void cuda_blas_close(struct cuda_device *device);

@@ -6,6 +6,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <string.h>
+#include <unistd.h>
 
 static const struct tare_symbol symbols[] = {
 #define REQUIRED(name, parameters) TARE_SYMBOL(struct cuda_functions, name),
@@ -32,6 +35,8 @@ int cuda_errno(cu_result result)
 	case ABI_LAUNCH_OUT_OF_RESOURCES:
 		return -EINVAL;
 	case ABI_NOT_SUPPORTED:
+	case ABI_JIT_COMPILER_NOT_FOUND:
+	case ABI_JIT_COMPILATION_DISABLED:
 		return -ENOTSUP;
 	// After these the context can do nothing more (cuda.h: "must be terminated and relaunched").
 	case ABI_DEVICE_UNAVAILABLE:
@@ -76,28 +81,98 @@ int cuda_fail(const struct cuda_driver *driver, cu_result result, const char *ca
 	                        status == -ENODEV ? "; the CUDA context is lost" : "");
 }
 
+// The driver's device files can be opened by this user; else the one that cannot be. NULL: no
+// trouble of that kind is seen.
+static const char *forbidden_file(void)
+{
+	static const char *const files[] = { "/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia-uvm" };
+
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		if (access(files[i], R_OK | W_OK) != 0 && errno == EACCES)
+			return files[i];
+	return NULL;
+}
+
 // Why cuInit failed, in words that say what to do.
 static int init_failed(const struct cuda_driver *driver, cu_result result,
                        struct tare_error *error)
 {
-	const char *name = NULL;
+	const char *name = NULL, *file = NULL, *visible = getenv("CUDA_VISIBLE_DEVICES");
 	const char *library = tare_library_name(driver->library);
 	const char *why = "the driver does not start; `nvidia-smi` and the kernel's log say more";
+	char text[160];
 
 	if (driver->call.cuGetErrorName(result, &name) != ABI_SUCCESS)
 		name = NULL;
-	if (result == ABI_STUB_LIBRARY)
+	if (result == ABI_NO_DEVICE || result == ABI_UNKNOWN || result == ABI_NOT_PERMITTED)
+		file = forbidden_file();
+	if (result == ABI_STUB_LIBRARY) {
 		why = "that is the toolkit's stub for linking, not a driver; install the NVIDIA "
 		      "driver, or take the stubs' folder off LD_LIBRARY_PATH";
-	else if (result == ABI_NO_DEVICE)
+	} else if (file) {
+		snprintf(text, sizeof text, "you may not open %s; ask for the group that may (`ls -l "
+		         "/dev/nvidia*`)", file);
+		why = text;
+	} else if (result == ABI_NO_DEVICE && visible) {
+		snprintf(text, sizeof text, "CUDA_VISIBLE_DEVICES='%.60s' leaves no GPU visible; unset it "
+		         "or name one of `nvidia-smi -L`", visible);
+		why = text;
+	} else if (result == ABI_NO_DEVICE) {
 		why = "it finds no NVIDIA GPU; see `nvidia-smi`, and CUDA_VISIBLE_DEVICES";
-	else if (result == ABI_SYSTEM_DRIVER_MISMATCH)
+	} else if (result == ABI_SYSTEM_DRIVER_MISMATCH) {
 		why = "it does not fit the loaded kernel module; restart after a driver update";
-	else if (result == ABI_UNKNOWN)
+	} else if (result == ABI_COMPAT_NOT_SUPPORTED_ON_DEVICE) {
+		why = "it is a compatibility package newer than the installed driver, which this GPU does "
+		      "not allow; take it off LD_LIBRARY_PATH, or update the driver";
+	} else if (result == ABI_UNKNOWN) {
 		why = "the driver does not start; is the kernel module loaded (`nvidia-smi`), and "
 		      "may you open /dev/nvidia*?";
+	}
 	return tare_fail_native(error, ENODEV, "cuda", "cuInit", result, name,
 	                        "CUDA driver library %s: %s", library, why);
+}
+
+int cuda_open_failed(const struct cuda_driver *driver, uint32_t index, cu_device device,
+                     cu_result result, struct tare_error *error)
+{
+	const char *name = NULL, *why;
+	int mode = 0;
+
+	if (result != ABI_DEVICE_UNAVAILABLE && result != ABI_OUT_OF_MEMORY &&
+	    result != ABI_NOT_PERMITTED)
+		return cuda_fail(driver, result, "cuDevicePrimaryCtxRetain", error,
+		                 "cannot open CUDA device %u", index);
+	if (driver->call.cuDeviceGetAttribute(&mode, ABI_ATTRIBUTE_COMPUTE_MODE, device) != ABI_SUCCESS)
+		mode = 0;
+	if (result == ABI_OUT_OF_MEMORY)
+		why = "its memory is full, a context of its own needs some hundred MB; `nvidia-smi` tells "
+		      "who uses it";
+	else if (mode == ABI_COMPUTEMODE_PROHIBITED)
+		why = "its compute mode is prohibited; as root: `nvidia-smi -c DEFAULT`";
+	else if (mode == ABI_COMPUTEMODE_EXCLUSIVE_PROCESS)
+		why = "its compute mode is exclusive-process and another process uses it; end that "
+		      "(`nvidia-smi` lists it), or as root: `nvidia-smi -c DEFAULT`";
+	else if (result == ABI_NOT_PERMITTED)
+		why = "the driver does not permit it; see `nvidia-smi`";
+	else
+		why = "it is busy or unavailable; `nvidia-smi` tells who uses it";
+	if (driver->call.cuGetErrorName(result, &name) != ABI_SUCCESS)
+		name = NULL;
+	return tare_fail_native(error, result == ABI_OUT_OF_MEMORY ? ENOMEM : ENODEV, "cuda",
+	                        "cuDevicePrimaryCtxRetain", result, name,
+	                        "cannot open CUDA device %u: %s", index, why);
+}
+
+// A driver that lacks what every driver since CUDA 11.0 has.
+static int too_old(struct tare_error *error)
+{
+	char why[200];
+
+	snprintf(why, sizeof why, "%.199s", error ? error->message : "");
+	why[strcspn(why, ";")] = '\0';
+	return tare_fail(error, ENODEV,
+	                 "the CUDA driver is too old (%s): tare needs one of CUDA 11.0 or newer, so update "
+	                 "the NVIDIA driver; OpenCL on the same GPU works meanwhile", why);
 }
 
 int cuda_library_open(struct cuda_driver *driver, struct tare_error *error)
@@ -116,6 +191,8 @@ int cuda_library_open(struct cuda_driver *driver, struct tare_error *error)
 			            "TARE_CUDA_LIBRARY names '%.200s', which cannot be opened",
 			            chosen)
 			: tare_fail(error, ENOENT, "%s", advice);
+	if (status == -ENOSYS)
+		return too_old(error);
 	if (status < 0)
 		return status;
 	// Its threads may outlive us: once open it stays mapped.

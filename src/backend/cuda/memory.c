@@ -197,59 +197,93 @@ void cuda_memory_free(struct tare_memory *base)
 	free(memory);
 }
 
+// ---- managed memory: drivers since 12.2 take locations, older ones a device or the processor
+
+static cu_location location_of(const struct cuda_device *device, bool host)
+{
+	return (cu_location){ .type = host ? ABI_LOCATION_HOST : ABI_LOCATION_DEVICE,
+		              .id = host ? 0 : device->handle };
+}
+
+static int advise(struct cuda_device *device, const struct tare_span *span, cu_advice advice,
+                  bool host, struct tare_error *error)
+{
+	const struct cuda_functions *call = &device->driver->call;
+	cu_pointer at = cuda_device_address(span);
+	const char *name = call->cuMemAdvise_v2 ? "cuMemAdvise_v2" : "cuMemAdvise";
+	cu_result result =
+		call->cuMemAdvise_v2
+			? call->cuMemAdvise_v2(at, span->bytes, advice, location_of(device, host))
+			: call->cuMemAdvise(at, span->bytes, advice,
+			                    host ? ABI_DEVICE_CPU : device->handle);
+
+	if (result != ABI_SUCCESS)
+		return cuda_fail(device->driver, result, name, error,
+		                 "cannot advise on managed memory");
+	return 0;
+}
+
 int cuda_memory_advise(struct tare_span span, enum tare_advice advice, struct tare_error *error)
 {
 	struct cuda_device *device = cuda_device_of(span.memory->device);
 	const struct cuda_functions *call = &device->driver->call;
-	cu_pointer at = cuda_device_address(&span);
-	cu_result result = ABI_SUCCESS;
 	int status = cuda_enter(device, error);
 
 	if (status < 0)
 		return status;
 	if (span.memory->kind != TARE_MEMORY_SHARED)
 		return tare_fail(error, EINVAL, "only shared memory takes advice");
-	if (!call->cuMemAdvise || !device->concurrent_managed)
-		return tare_fail(error, ENOTSUP, "this device takes no advice on managed memory");
+	if (!device->concurrent_managed)
+		return tare_fail(error, ENOTSUP,
+		                 "this device takes no advice on managed memory: it cannot use it "
+		                 "while the host does (concurrentManagedAccess is 0)");
+	if (!call->cuMemAdvise_v2 && !call->cuMemAdvise)
+		return tare_fail(error, ENOTSUP,
+		                 "this CUDA driver takes no advice on managed memory (it needs 8.0 "
+		                 "or later)");
 	switch (advice) {
 	case TARE_ADVISE_NONE:
-		result = call->cuMemAdvise(at, span.bytes, ABI_ADVISE_UNSET_READ_MOSTLY, device->handle);
-		if (result == ABI_SUCCESS)
-			result = call->cuMemAdvise(at, span.bytes, ABI_ADVISE_UNSET_PREFERRED_LOCATION,
-			                           device->handle);
-		break;
+		status = advise(device, &span, ABI_ADVISE_UNSET_READ_MOSTLY, false, error);
+		return status < 0 ? status
+		                  : advise(device, &span, ABI_ADVISE_UNSET_PREFERRED_LOCATION,
+		                           false, error);
 	case TARE_ADVISE_READ_MOSTLY:
-		result = call->cuMemAdvise(at, span.bytes, ABI_ADVISE_SET_READ_MOSTLY, device->handle);
-		break;
+		return advise(device, &span, ABI_ADVISE_SET_READ_MOSTLY, false, error);
 	case TARE_ADVISE_PREFER_DEVICE:
-		result = call->cuMemAdvise(at, span.bytes, ABI_ADVISE_SET_PREFERRED_LOCATION, device->handle);
-		break;
+		return advise(device, &span, ABI_ADVISE_SET_PREFERRED_LOCATION, false, error);
 	case TARE_ADVISE_PREFER_HOST:
-		result = call->cuMemAdvise(at, span.bytes, ABI_ADVISE_SET_PREFERRED_LOCATION, ABI_DEVICE_CPU);
-		break;
+		return advise(device, &span, ABI_ADVISE_SET_PREFERRED_LOCATION, true, error);
 	}
-	if (result != ABI_SUCCESS)
-		return cuda_fail(device->driver, result, "cuMemAdvise", error, "cannot advise on managed memory");
-	return 0;
+	return tare_fail(error, EINVAL, "no such advice");
 }
 
-int cuda_peer_enable(struct tare_device *device, struct tare_device *peer,
-                     struct tare_error *error)
+int cuda_memory_migrate(struct cuda_device *device, const struct tare_span *span, bool to_host,
+                        cu_stream stream, struct tare_error *error)
 {
-	struct cuda_device *self = cuda_device_of(device), *other = cuda_device_of(peer);
-	int can = 0, status = cuda_enter(self, error);
+	const struct cuda_functions *call = &device->driver->call;
+	cu_pointer at = cuda_device_address(span);
+	const char *name = call->cuMemPrefetchAsync_v2 ? "cuMemPrefetchAsync_v2"
+	                                               : "cuMemPrefetchAsync";
+	cu_result result;
 
-	if (status < 0)
-		return status;
-	cu_result result = self->driver->call.cuDeviceCanAccessPeer(&can, self->handle, other->handle);
-	if (result == ABI_SUCCESS && !can)
+	if (span->memory->kind != TARE_MEMORY_SHARED)
+		return tare_fail(error, ENOTSUP, "only shared memory migrates");
+	if (!device->concurrent_managed)
 		return tare_fail(error, ENOTSUP,
-		                 "device %u cannot reach device %u directly", device->index,
-		                 peer->index);
-	if (result == ABI_SUCCESS)
-		result = self->driver->call.cuCtxEnablePeerAccess(other->context, 0);
-	if (result != ABI_SUCCESS && result != ABI_PEER_ACCESS_ALREADY_ENABLED)
-		return cuda_fail(self->driver, result, "cuCtxEnablePeerAccess", error,
-		                 "device %u cannot reach device %u", device->index, peer->index);
+		                 "this device prefetches no managed memory: it cannot use it while "
+		                 "the host does (concurrentManagedAccess is 0)");
+	if (!call->cuMemPrefetchAsync_v2 && !call->cuMemPrefetchAsync)
+		return tare_fail(error, ENOTSUP,
+		                 "this CUDA driver prefetches no managed memory (it needs 8.0 or "
+		                 "later)");
+	result = call->cuMemPrefetchAsync_v2
+	                 ? call->cuMemPrefetchAsync_v2(at, span->bytes,
+	                                               location_of(device, to_host), 0, stream)
+	                 : call->cuMemPrefetchAsync(at, span->bytes,
+	                                            to_host ? ABI_DEVICE_CPU : device->handle,
+	                                            stream);
+	if (result != ABI_SUCCESS)
+		return cuda_fail(device->driver, result, name, error, "cannot migrate %llu bytes",
+		                 (unsigned long long)span->bytes);
 	return 0;
 }

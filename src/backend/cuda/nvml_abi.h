@@ -7,14 +7,31 @@
 typedef int nvml_result;
 typedef int nvml_clock;
 typedef int nvml_sensor;
+typedef int nvml_threshold;
+typedef int nvml_state;
+typedef int nvml_memory_error;
+typedef int nvml_ecc_counter;
 typedef struct nvml_device_object *nvml_device;
 #endif
 
 enum {
 	ABI_NVML_SUCCESS = 0,
+	ABI_NVML_NO_PERMISSION = 4,
+	ABI_NVML_NOT_FOUND = 6,
+	ABI_NVML_DRIVER_NOT_LOADED = 9,
+	ABI_NVML_GPU_IS_LOST = 15,
+	ABI_NVML_RESET_REQUIRED = 16,
+	ABI_NVML_VERSION_MISMATCH = 18,
 	ABI_NVML_CLOCK_SM = 1,
 	ABI_NVML_CLOCK_MEM = 2,
 	ABI_NVML_TEMPERATURE_GPU = 0,
+	ABI_NVML_THRESHOLD_SHUTDOWN = 0,
+	ABI_NVML_THRESHOLD_SLOWDOWN = 1,
+	ABI_NVML_ENABLED = 1,
+	ABI_NVML_CORRECTED = 0,
+	ABI_NVML_UNCORRECTED = 1,
+	ABI_NVML_VOLATILE = 0,   // since the driver was loaded
+	ABI_NVML_LINKS = 18,
 };
 
 #define NVML_FUNCTIONS(required, optional) \
@@ -35,7 +52,22 @@ enum {
 	optional(nvmlDeviceGetCurrentClocksEventReasons, (nvml_device device, \
 	                                                  unsigned long long *reasons)) \
 	optional(nvmlDeviceGetCurrentClocksThrottleReasons, (nvml_device device, \
-	                                                     unsigned long long *reasons))
+	                                                     unsigned long long *reasons)) \
+	optional(nvmlDeviceGetApplicationsClock, (nvml_device device, nvml_clock clock, \
+	                                          unsigned int *mhz)) \
+	optional(nvmlDeviceGetPowerManagementLimitConstraints, (nvml_device device, \
+	                                                        unsigned int *least_milliwatts, \
+	                                                        unsigned int *most_milliwatts)) \
+	optional(nvmlDeviceGetTemperatureThreshold, (nvml_device device, nvml_threshold threshold, \
+	                                             unsigned int *celsius)) \
+	optional(nvmlDeviceGetTotalEccErrors, (nvml_device device, nvml_memory_error error, \
+	                                       nvml_ecc_counter counter, \
+	                                       unsigned long long *count)) \
+	optional(nvmlDeviceGetPersistenceMode, (nvml_device device, nvml_state *state)) \
+	optional(nvmlDeviceGetMigMode, (nvml_device device, unsigned int *now, \
+	                                unsigned int *pending)) \
+	optional(nvmlDeviceGetNvLinkState, (nvml_device device, unsigned int link, \
+	                                    nvml_state *state))
 
 struct nvml_functions {
 #define X(name, parameters) nvml_result (*name) parameters;

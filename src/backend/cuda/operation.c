@@ -40,6 +40,9 @@ static int copy(struct cuda_queue *queue, const struct tare_operation *operation
 	if (from->bytes != to->bytes)
 		return tare_fail(error, EINVAL, "a copy of %llu bytes into %llu",
 		                 (unsigned long long)from->bytes, (unsigned long long)to->bytes);
+	if (source == SIDE_DEVICE && destination == SIDE_DEVICE &&
+	    from->memory->device != to->memory->device)
+		return cuda_peer_copy(device_of(queue), from, to, queue->stream, error);
 	if (source == SIDE_HOST && destination == SIDE_DEVICE) {
 		name = native ? "cuMemcpyHtoD_v2" : "cuMemcpyHtoDAsync_v2";
 		result = native ? call->cuMemcpyHtoD_v2(cuda_device_address(to), cuda_host_address(from),
@@ -178,26 +181,6 @@ static int fill(struct cuda_queue *queue, const struct tare_operation *operation
 	return 0;
 }
 
-static int migrate(struct cuda_queue *queue, const struct tare_operation *operation,
-                   struct tare_error *error)
-{
-	struct cuda_device *device = device_of(queue);
-	const struct tare_span *what = &operation->destination;
-
-	if (what->memory->kind != TARE_MEMORY_SHARED)
-		return tare_fail(error, ENOTSUP, "only shared memory migrates");
-	if (!device->driver->call.cuMemPrefetchAsync || !device->concurrent_managed)
-		return tare_fail(error, ENOTSUP,
-		                 "this device does not migrate managed memory on demand");
-	cu_result result = device->driver->call.cuMemPrefetchAsync(
-		cuda_device_address(what), what->bytes,
-		operation->to_host ? ABI_DEVICE_CPU : device->handle, queue->stream);
-	if (result != ABI_SUCCESS)
-		return cuda_fail(device->driver, result, "cuMemPrefetchAsync", error,
-		                 "cannot migrate %llu bytes", (unsigned long long)what->bytes);
-	return 0;
-}
-
 // A LOCAL argument becomes a 32-bit parameter: where its bytes begin in the block's dynamic
 // shared memory, of which CUDA has one piece a kernel. Each begins 16-byte aligned.
 static int launch(struct cuda_queue *queue, const struct tare_operation *operation,
@@ -275,7 +258,8 @@ static int perform(struct cuda_queue *queue, const struct tare_operation *operat
 	case TARE_OPERATION_FILL:
 		return fill(queue, operation, error);
 	case TARE_OPERATION_MIGRATE:
-		return migrate(queue, operation, error);
+		return cuda_memory_migrate(device_of(queue), &operation->destination,
+		                           operation->to_host, queue->stream, error);
 	case TARE_OPERATION_LAUNCH:
 		return launch(queue, operation, error);
 	case TARE_OPERATION_MARKER:
@@ -332,6 +316,9 @@ static bool waits_now(const struct cuda_queue *queue, const struct tare_operatio
 static int check_gate(struct cuda_queue *queue, const struct tare_operation *operation, bool event,
                       struct tare_error *error)
 {
+	// Nothing runs; and events of recorded operations must not be asked.
+	if (queue->capturing)
+		return 0;
 	queue->depends = device_of(queue)->gates && (queue->depends || waits_now(queue, operation));
 	if (!queue->gates && !queue->depends)
 		return cuda_count_held(queue, 0, false, error);
@@ -352,6 +339,8 @@ static int wait_for_others(struct cuda_queue *queue, const struct tare_operation
 		struct cuda_event *event = (struct cuda_event *)operation->waits[i];
 		cu_result result = device_of(queue)->driver->call.cuStreamWaitEvent(queue->stream,
 		                                                                    event->end, 0);
+		if (result == ABI_SUCCESS)
+			cuda_graph_join(queue, event);
 		if (result != ABI_SUCCESS)
 			return cuda_fail(device_of(queue)->driver, result, "cuStreamWaitEvent", error,
 			                 "cannot wait for an event");
@@ -373,7 +362,7 @@ int cuda_append(struct tare_queue *base, const struct tare_operation *operation,
 {
 	struct cuda_queue *queue = (struct cuda_queue *)base;
 	struct cuda_event *made = NULL;
-	int status = cuda_enter(device_of(queue), error);
+	int status = cuda_queue_enter(queue, error);
 
 	if (status == 0 && operation->blocking && queue->capturing)
 		status = tare_fail(error, EINVAL, "a graph cannot contain a blocking operation");
@@ -384,7 +373,11 @@ int cuda_append(struct tare_queue *base, const struct tare_operation *operation,
 	if (status == 0 && event)
 		status = cuda_bracket_begin(queue, &made, error);
 	if (status == 0)
+		status = cuda_node_begin(queue, error);
+	if (status == 0)
 		status = perform(queue, operation, error);
+	if (status == 0)
+		status = cuda_node_end(queue, error);
 	if (status == 0 && made)
 		status = cuda_bracket_end(queue, made, error);
 	if (status == 0 && operation->blocking && (made || !blocks_by_itself(queue, operation)))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A queue is a CUDA stream. In-order ones are created non-blocking, so that nobody's default
-// stream holds them up; the legacy default stream is there to measure just that.
+// stream holds them up; the legacy default stream is there to measure just that, and so is the
+// default stream of a thread, which waits for the legacy one only.
 #include "backend/cuda/internal.h"
 
 #include <errno.h>
@@ -77,6 +78,15 @@ static int make(struct tare_device *device, cu_stream stream, struct cuda_queue 
 	return 0;
 }
 
+int cuda_queue_enter(const struct cuda_queue *queue, struct tare_error *error)
+{
+	if (queue->of_thread && !pthread_equal(queue->thread, pthread_self()))
+		return tare_fail(error, EINVAL,
+		                 "this queue is the default stream of the thread that made it; "
+		                 "another thread cannot use it");
+	return cuda_enter(cuda_device_of(queue->base.device), error);
+}
+
 int cuda_queue_create(struct tare_device *device, const struct tare_queue_options *options,
                       struct tare_queue **queue, struct tare_error *error)
 {
@@ -98,7 +108,11 @@ int cuda_queue_create(struct tare_device *device, const struct tare_queue_option
 		return status;
 	made->timed = options->timed;
 	made->legacy = options->order == TARE_QUEUE_LEGACY_DEFAULT;
-	if (!made->legacy) {
+	made->of_thread = options->order == TARE_QUEUE_THREAD_DEFAULT;
+	if (made->of_thread) {
+		made->stream = ABI_STREAM_PER_THREAD;
+		made->thread = pthread_self();
+	} else if (!made->legacy) {
 		cu_result result = self->driver->call.cuStreamCreate(&made->stream, ABI_STREAM_NON_BLOCKING);
 		if (result != ABI_SUCCESS) {
 			free(made);
@@ -133,13 +147,9 @@ void cuda_queue_free(struct tare_queue *base)
 	for (struct cuda_gate *gate = device->gates; gate; gate = gate->next)
 		if (gate->queue == queue)
 			gate->queue = NULL;
-	if (queue->capturing) {
-		cu_graph graph = NULL;
-		if (device->driver->call.cuStreamEndCapture(queue->stream, &graph) == ABI_SUCCESS)
-			device->driver->call.cuGraphDestroy(graph);
-	}
+	cuda_graph_leave(queue);
 	// Destroying does not wait: what was appended still runs.
-	if (!queue->adopted && !queue->legacy)
+	if (!queue->adopted && !queue->legacy && !queue->of_thread)
 		device->driver->call.cuStreamDestroy_v2(queue->stream);
 	free(queue);
 }
@@ -163,7 +173,7 @@ int cuda_finish(struct tare_queue *base, int64_t limit_ns, struct tare_error *er
 {
 	struct cuda_queue *queue = (struct cuda_queue *)base;
 	struct cuda_device *device = cuda_device_of(base->device);
-	int status = cuda_enter(device, error);
+	int status = cuda_queue_enter(queue, error);
 
 	if (status < 0)
 		return status;

@@ -192,7 +192,9 @@ static void compute_facts(const struct levelzero_driver *driver,
 	}
 	peak_facts(properties, units, clock_hz, facts);
 	tare_fact_absent(facts, TARE_FACT_PEAK_FP64, "Level Zero does not tell the FP64 lanes");
-	tare_fact_absent(facts, TARE_FACT_PEAK_TENSOR, "Level Zero does not tell the matrix units");
+	for (int id = TARE_FACT_PEAK_TENSOR; id <= TARE_FACT_PEAK_FP64_TENSOR; id++)
+		tare_fact_absent(facts, (enum tare_fact_id)id, "Level Zero does not tell the matrix units");
+	tare_fact_absent(facts, TARE_FACT_PEAK_LOCAL, "Level Zero does not tell local memory's rate");
 }
 
 static void memory_facts(const struct levelzero_driver *driver,

@@ -64,7 +64,9 @@ static void compute_facts(const struct tare_script_device *device, struct tare_f
 		tare_fact_absent(facts, TARE_FACT_PEAK_FP32,
 		                 "the script lacks units, lanes or clock to compute it from");
 	tare_fact_absent(facts, TARE_FACT_PEAK_FP64, "the script has no FP64 rate");
-	tare_fact_absent(facts, TARE_FACT_PEAK_TENSOR, "the simulated device has no tensor units");
+	for (int id = TARE_FACT_PEAK_TENSOR; id <= TARE_FACT_PEAK_FP64_TENSOR; id++)
+		tare_fact_absent(facts, (enum tare_fact_id)id, "the simulated device has no tensor units");
+	tare_fact_absent(facts, TARE_FACT_PEAK_LOCAL, "the script has no rate of local memory");
 }
 
 static void memory_facts(const struct tare_script *script, struct tare_facts *facts)
@@ -124,7 +126,7 @@ static void engine_facts(const struct tare_script *script, struct tare_facts *fa
 
 void simulated_facts(const struct tare_script *script, struct tare_facts *facts)
 {
-	char text[64];
+	char text[256];
 
 	memset(facts, 0, sizeof *facts);
 	identity_facts(&script->device, facts);
@@ -145,8 +147,7 @@ void simulated_facts(const struct tare_script *script, struct tare_facts *facts)
 	}
 	tare_fact_absent(facts, TARE_FACT_POWER_LIMIT, "a simulated device has no power limit");
 	if (script->telemetry.line) {
-		snprintf(text, sizeof text, "0x%llx",
-		         (unsigned long long)script->telemetry.throttle);
+		tare_throttle_list(script->telemetry.throttle, text, sizeof text);
 		tare_fact_set_text(facts, TARE_FACT_THROTTLE, TARE_ORIGIN_DRIVER,
 		                   script->telemetry.throttle ? text : "none");
 	} else {

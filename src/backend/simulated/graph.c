@@ -1,9 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs: operations recorded from one queue, launched as a chain at the cost of one call.
+// Graphs: operations recorded from a queue, and from those that wait for its nodes, launched at the
+// cost of one call. Each queue's nodes are a chain, as in the queue itself.
 #include "backend/simulated/simulated.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+// The number of a queue's lane; made if it has none yet. -ENOMEM.
+static int lane_of(struct simulated_graph *graph, const struct simulated_queue *queue,
+                   uint32_t *lane)
+{
+	struct simulated_lane *grown;
+
+	for (*lane = 0; *lane < graph->lane_count; ++*lane)
+		if (graph->lanes[*lane].from == queue)
+			return 0;
+	grown = realloc(graph->lanes, (graph->lane_count + 1) * sizeof *grown);
+	if (!grown)
+		return -ENOMEM;
+	graph->lanes = grown;
+	graph->lanes[graph->lane_count++] = (struct simulated_lane){ .from = queue };
+	return 0;
+}
 
 int simulated_graph_begin(struct tare_queue *base, struct tare_error *error)
 {
@@ -22,8 +40,55 @@ int simulated_graph_begin(struct tare_queue *base, struct tare_error *error)
 		return tare_fail(error, ENOMEM, "out of memory");
 	graph->base.device = base->device;
 	graph->queue = queue;
+	uint32_t first;
+	if (lane_of(graph, queue, &first) < 0) {
+		free(graph);
+		return tare_fail(error, ENOMEM, "out of memory");
+	}
 	queue->recording = graph;
 	return 0;
+}
+
+void simulated_graph_join(struct simulated_queue *queue, const struct tare_operation *operation)
+{
+	for (uint32_t i = 0; !queue->recording && i < operation->wait_count; i++) {
+		const struct simulated_graph *graph =
+		    ((struct simulated_event *)operation->waits[i])->graph;
+		// Graphs that are recorded to the end are in no queue, and may be gone.
+		for (struct simulated_queue *each =
+		         ((struct simulated_device *)queue->base.device)->queues;
+		     graph && each; each = each->next)
+			if (each->recording == graph)
+				queue->recording = each->recording;
+	}
+}
+
+// Room for one more node, and its place.
+static int make_place(struct simulated_graph *graph, const struct simulated_queue *queue,
+                      const struct tare_operation *operation)
+{
+	struct simulated_place *place;
+
+	if (graph->count == graph->capacity) {
+		uint32_t capacity = graph->capacity ? 2 * graph->capacity : 16;
+		void *nodes = realloc(graph->nodes, capacity * sizeof *graph->nodes), *places;
+		if (!nodes)
+			return -ENOMEM;
+		graph->nodes = nodes;
+		places = realloc(graph->places, capacity * sizeof *graph->places);
+		if (!places)
+			return -ENOMEM;
+		graph->places = places;
+		graph->capacity = capacity;
+	}
+	place = &graph->places[graph->count];
+	*place = (struct simulated_place){ .wait_count = operation->wait_count };
+	if (lane_of(graph, queue, &place->lane) < 0)
+		return -ENOMEM;
+	place->waits = calloc(operation->wait_count + 1, sizeof *place->waits);
+	for (uint32_t i = 0; place->waits && i < operation->wait_count; i++)
+		place->waits[i] = ((struct simulated_event *)operation->waits[i])->node;
+	return place->waits ? 0 : -ENOMEM;
 }
 
 int simulated_graph_record(struct simulated_queue *queue, const struct tare_operation *operation,
@@ -39,14 +104,8 @@ int simulated_graph_record(struct simulated_queue *queue, const struct tare_oper
 		if (((struct simulated_event *)operation->waits[i])->graph != graph)
 			return tare_fail(error, EINVAL,
 			                 "a recorded operation waits only for others of its graph");
-	if (graph->count == graph->capacity) {
-		uint32_t capacity = graph->capacity ? 2 * graph->capacity : 16;
-		void *grown = realloc(graph->nodes, capacity * sizeof *graph->nodes);
-		if (!grown)
-			return tare_fail(error, ENOMEM, "out of memory");
-		graph->nodes = grown;
-		graph->capacity = capacity;
-	}
+	if (make_place(graph, queue, operation) < 0)
+		return tare_fail(error, ENOMEM, "out of memory");
 	struct simulated_command *node = simulated_command_new(device);
 	struct tare_event *made = event && node ? simulated_event_new(device, NULL) : NULL;
 	int status = 0;
@@ -59,6 +118,7 @@ int simulated_graph_record(struct simulated_queue *queue, const struct tare_oper
 	if (status == 0 && (work.before_ps || work.during_ps))
 		status = tare_fail(error, ENOTSUP, "copies of pageable memory cannot be recorded");
 	if (status < 0) {
+		free(graph->places[graph->count].waits);
 		simulated_command_release(node);
 		simulated_event_free(made);
 		return status;
@@ -66,13 +126,65 @@ int simulated_graph_record(struct simulated_queue *queue, const struct tare_oper
 	int64_t node_ps = device->script->graph.node_ps;
 	if (node_ps >= 0 && operation->type == TARE_OPERATION_LAUNCH)
 		node->model.fixed_ps = node_ps;
+	// It only says who waits for whom.
+	if (operation->type == TARE_OPERATION_MARKER)
+		node->model.fixed_ps = 0;
 	graph->nodes[graph->count++] = node;
 	if (event) {
 		((struct simulated_event *)made)->graph = graph;
+		((struct simulated_event *)made)->node = graph->count - 1;
 		*event = made;
 	}
 	simulated_spend(device, device->script->host.append_ps);
 	return 0;
+}
+
+// No queue records into it any more.
+static void leave(struct simulated_graph *graph)
+{
+	struct simulated_device *device = (struct simulated_device *)graph->base.device;
+
+	for (struct simulated_queue *each = device->queues; each; each = each->next)
+		if (each->recording == graph)
+			each->recording = NULL;
+}
+
+void simulated_graph_drop(struct simulated_graph *graph)
+{
+	leave(graph);
+	simulated_graph_free(&graph->base);
+}
+
+// Whether a node after the last one of each lane waits for it.
+static bool is_joined(const struct simulated_graph *graph)
+{
+	for (uint32_t lane = 1; lane < graph->lane_count; lane++) {
+		uint32_t last = 0;
+		bool waited = false;
+		for (uint32_t i = 0; i < graph->count; i++)
+			if (graph->places[i].lane == lane)
+				last = i;
+		for (uint32_t i = last; i < graph->count; i++)
+			for (uint32_t k = 0; k < graph->places[i].wait_count; k++)
+				waited |= graph->places[i].waits[k] == last;
+		if (!waited)
+			return false;
+	}
+	return true;
+}
+
+static int open_lanes(struct simulated_graph *graph, struct tare_error *error)
+{
+	static const struct tare_queue_options options = { .order = TARE_QUEUE_IN_ORDER };
+	int status = 0;
+
+	for (uint32_t i = 1; status == 0 && i < graph->lane_count; i++) {
+		status = simulated_queue_create(graph->base.device, &options, &graph->lanes[i].runs,
+		                                error);
+		if (status == 0)
+			((struct simulated_queue *)graph->lanes[i].runs)->deferred = false;
+	}
+	return status;
 }
 
 int simulated_graph_end(struct tare_queue *base, struct tare_graph **result,
@@ -85,12 +197,19 @@ int simulated_graph_end(struct tare_queue *base, struct tare_graph **result,
 	if (status < 0)
 		return status;
 	struct simulated_graph *graph = queue->recording;
-	if (!graph)
+	if (!graph || graph->queue != queue)
 		return tare_fail(error, EINVAL, "the queue records no graph");
-	queue->recording = NULL;
-	if (graph->count == 0) {
+	leave(graph);
+	if (graph->count == 0)
+		status = tare_fail(error, EINVAL, "nothing was recorded");
+	else if (!is_joined(graph))
+		status = tare_fail(error, EINVAL,
+		                   "a queue that joined the graph was not waited for in the end");
+	else
+		status = open_lanes(graph, error);
+	if (status < 0) {
 		simulated_graph_free(&graph->base);
-		return tare_fail(error, EINVAL, "nothing was recorded");
+		return status;
 	}
 	simulated_spend(device, device->script->graph.instantiate_ps);
 	*result = &graph->base;
@@ -143,6 +262,39 @@ static int make_instances(struct simulated_graph *graph, bool timed, struct tare
 	return 0;
 }
 
+// An out-of-order queue would not keep a lane's chain: each node names its predecessor.
+static int enqueue_node(struct simulated_graph *graph, uint32_t index,
+                        struct simulated_queue *queue, int64_t seen_ps, struct tare_error *error)
+{
+	const struct simulated_place *place = &graph->places[index];
+	struct tare_queue *lane = graph->lanes[place->lane].runs;
+	uint32_t count = 0, before = index;
+	struct simulated_event *waits = calloc(place->wait_count + 1, sizeof *waits);
+	struct tare_event **events = calloc(place->wait_count + 1, sizeof(struct tare_event *));
+	int status = waits && events ? 0 : tare_fail(error, ENOMEM, "out of memory");
+
+	while (before > 0 && graph->places[before - 1].lane != place->lane)
+		before--;
+	for (uint32_t i = 0; status == 0 && i <= place->wait_count; i++) {
+		bool own = i == place->wait_count;
+		if (own && before == 0)
+			break;
+		waits[count] = (struct simulated_event){
+			.base = { graph->base.device },
+			.command = graph->launched[own ? before - 1 : place->waits[i]],
+		};
+		events[count] = &waits[count].base;
+		count++;
+	}
+	if (status == 0)
+		status = simulated_command_enqueue(lane ? (struct simulated_queue *)lane : queue,
+		                                   graph->launched[index], events, count, seen_ps,
+		                                   error);
+	free(waits);
+	free(events);
+	return status;
+}
+
 int simulated_graph_launch(struct tare_graph *base, struct tare_queue *queue_base,
                            struct tare_event **event, struct tare_error *error)
 {
@@ -164,13 +316,8 @@ int simulated_graph_launch(struct tare_graph *base, struct tare_queue *queue_bas
 	simulated_spend(device, device->script->graph.launch_ps);
 	int64_t seen_ps = tare_model_add_ps(device->host_ps, device->script->queue.submission_ps);
 	for (uint32_t i = 0; i < graph->count && status == 0; i++) {
-		// An out-of-order queue would not keep the chain: each node names its predecessor.
-		struct simulated_event before = { .base = { &device->base },
-			                          .command = i ? graph->launched[i - 1] : NULL };
-		struct tare_event *wait = &before.base;
 		graph->launched[i]->number = ++device->commands;
-		status = simulated_command_enqueue(queue, graph->launched[i], &wait, i > 0, seen_ps,
-		                                   error);
+		status = enqueue_node(graph, i, queue, seen_ps, error);
 	}
 	if (status < 0) {
 		simulated_event_free(made);
@@ -202,8 +349,14 @@ void simulated_graph_free(struct tare_graph *base)
 	if (!graph)
 		return;
 	forget_launch(graph);
-	for (uint32_t i = 0; i < graph->count; i++)
+	for (uint32_t i = 0; i < graph->count; i++) {
 		simulated_command_release(graph->nodes[i]);
+		free(graph->places[i].waits);
+	}
+	for (uint32_t i = 0; i < graph->lane_count; i++)
+		simulated_queue_free(graph->lanes[i].runs);
+	free(graph->lanes);
+	free(graph->places);
 	free(graph->nodes);
 	free(graph);
 }

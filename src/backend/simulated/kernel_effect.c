@@ -29,6 +29,18 @@ uint32_t simulated_value(const struct tare_launch *launch, uint32_t index)
 	return value;
 }
 
+uint64_t simulated_copied_bytes(const struct tare_launch *launch, uint64_t items)
+{
+	uint64_t bytes;
+
+	if (launch->argument_count > 2 && launch->arguments[2].type == TARE_ARGUMENT_VALUE &&
+	    launch->arguments[2].bytes == sizeof bytes) {
+		memcpy(&bytes, launch->arguments[2].value, sizeof bytes);
+		return bytes;
+	}
+	return items > UINT64_MAX / 4 ? UINT64_MAX : items * 4;
+}
+
 static inline float load(const unsigned char *at)
 {
 	float value;
@@ -85,15 +97,14 @@ static void overlap(const struct tare_launch *launch, bool volatile_loop)
 	uint32_t each = simulated_value(launch, 4), cycles = simulated_value(launch, 5);
 	const unsigned char *from = simulated_bytes_of(launch->arguments[0].span) + first * 4;
 	unsigned char *to = simulated_bytes_of(launch->arguments[1].span) + first * 4;
-	uint64_t items = items_of(launch);
+	// Whatever the grid: a work-item takes every n-th item where there are fewer of them.
+	uint64_t items = items_of(launch) ? count : 0;
 
 	// The kernel's count of turns is signed: a negative one is none.
 	if (cycles > INT32_MAX)
 		cycles = 0;
 	struct affine step =
 	    volatile_loop ? (struct affine){ 1, each * cycles } : turns_of(each, cycles);
-	if (count < items)
-		items = count;
 	// Blocks of a known size are turned into vectors that never see the stack.
 	uint64_t done = 0;
 	for (; done + BLOCK <= items; done += BLOCK) {
@@ -217,7 +228,8 @@ void simulated_run_kernel(const struct simulated_command *command)
 		return;
 	case TARE_KERNEL_COPY:
 		memmove(simulated_bytes_of(launch->arguments[0].span),
-		        simulated_bytes_of(launch->arguments[1].span), items_of(launch) * 4);
+		        simulated_bytes_of(launch->arguments[1].span),
+		        simulated_copied_bytes(launch, items_of(launch)));
 		return;
 	case TARE_KERNEL_ADD:
 		add(launch);

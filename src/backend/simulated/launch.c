@@ -80,7 +80,6 @@ static int reach(const struct simulated_command *command, uint64_t items, uint64
 	case TARE_KERNEL_OVERLAP_REGISTER:
 		first = simulated_value(launch, 2);
 		count = simulated_value(launch, 3);
-		count = count < items ? count : items;
 		*reached = count ? first + count : 0;
 		return 0;
 	case TARE_KERNEL_MATMUL_ELEMENT:
@@ -112,9 +111,12 @@ static int check_memories(const struct simulated_command *command, uint64_t item
 	const struct tare_script *script = command->device->script;
 	const struct tare_launch *launch = &command->operation.launch;
 	const char *read = action_arguments[command->kernel->action];
-	uint64_t reached = 0;
+	uint64_t reached = 0, bytes;
 	int status = reach(command, items, &reached, error);
 
+	bytes = command->kernel->action == TARE_KERNEL_COPY
+	            ? simulated_copied_bytes(launch, items)
+	            : reached > UINT64_MAX / 4 ? UINT64_MAX : reached * 4;
 	for (uint32_t i = 0; status == 0 && i < launch->argument_count; i++) {
 		struct tare_span span = launch->arguments[i].span;
 		if (launch->arguments[i].type != TARE_ARGUMENT_MEMORY)
@@ -124,7 +126,7 @@ static int check_memories(const struct simulated_command *command, uint64_t item
 		status = simulated_check_span(command->device, span, "argument", error);
 		if (status < 0)
 			return status;
-		if (i < strlen(read) && span.bytes / 4 < reached)
+		if (i < strlen(read) && span.bytes < bytes)
 			return tare_fail(error, EINVAL,
 			                 "argument %u of kernel '%s' is smaller than its grid", i,
 			                 command->kernel->name);
@@ -159,6 +161,46 @@ static int cost_value(const struct simulated_command *command, int64_t index, co
 	                 (long long)index, command->kernel->name, key);
 }
 
+// A kernel that copies from or to mapped memory does so over the link, at the rate of a copy.
+static int link_cost(struct simulated_command *command, uint64_t items, struct tare_error *error)
+{
+	const struct tare_launch *launch = &command->operation.launch;
+	enum tare_memory_kind to, from;
+	const struct tare_script_copy *copy;
+	int64_t link_ps;
+
+	if (command->kernel->action != TARE_KERNEL_COPY)
+		return 0;
+	to = launch->arguments[0].span.memory->kind;
+	from = launch->arguments[1].span.memory->kind;
+	if (to != TARE_MEMORY_MAPPED && from != TARE_MEMORY_MAPPED)
+		return 0;
+	copy = &command->device->script->copies[from][to];
+	if (!copy->line)
+		return tare_fail(error, ENOTSUP,
+		                 "this device's kernels do not reach mapped memory (no 'copy %s %s' "
+		                 "in the script)",
+		                 tare_place_name((enum tare_place)from),
+		                 tare_place_name((enum tare_place)to));
+	link_ps = tare_model_rate_ps(simulated_copied_bytes(launch, items), copy->rate);
+	if (command->model.work_ps < link_ps)
+		command->model.work_ps = link_ps;
+	return 0;
+}
+
+// How many items each work-item of the grid handles: those of `overlap` take every n-th where there
+// are fewer of them than items.
+static uint64_t passes(const struct simulated_command *command, uint64_t grid)
+{
+	const struct tare_launch *launch = &command->operation.launch;
+	uint64_t action = command->kernel->action, count;
+
+	if (action != TARE_KERNEL_OVERLAP_VOLATILE && action != TARE_KERNEL_OVERLAP_REGISTER)
+		return 1;
+	count = simulated_value(launch, 3);
+	return grid && count > grid ? (count + grid - 1) / grid : 1;
+}
+
 int simulated_launch_cost(struct simulated_command *command, struct tare_error *error)
 {
 	const struct tare_script_kernel *kernel = command->kernel;
@@ -183,8 +225,8 @@ int simulated_launch_cost(struct simulated_command *command, struct tare_error *
 		status = check_memories(command, all, &migration_ps, error);
 	if (status < 0)
 		return status;
-	tare_model_kernel_cost(command->device->script, kernel, groups, items, &repeat,
-	                       &command->model);
+	tare_model_kernel_cost(command->device->script, kernel, groups,
+	                       items * passes(command, all), &repeat, &command->model);
 	command->model.fixed_ps = tare_model_add_ps(command->model.fixed_ps, migration_ps);
-	return 0;
+	return link_cost(command, all, error);
 }

@@ -18,6 +18,9 @@ static int check_options(const struct simulated_device *device,
 		                 device->script->engine_count, options->engine);
 	if (options->order == TARE_QUEUE_OUT_OF_ORDER)
 		return simulated_lacks(device, TARE_LACK_OUT_OF_ORDER, error);
+	if (options->order == TARE_QUEUE_THREAD_DEFAULT)
+		return tare_fail(error, ENOTSUP,
+		                 "the simulated device has no default queue of a thread");
 	if (options->order == TARE_QUEUE_DEFERRED)
 		return simulated_lacks(device, TARE_LACK_DEFERRED, error);
 	return 0;
@@ -126,10 +129,9 @@ void simulated_queue_free(struct tare_queue *base)
 	if (!queue)
 		return;
 	device = device_of(base);
-	if (queue->recording) {
-		simulated_graph_free(&queue->recording->base);
-		queue->recording = NULL;
-	}
+	if (queue->recording && queue->recording->queue == queue)
+		simulated_graph_drop(queue->recording);
+	queue->recording = NULL;
 	if (!queue->adopted && queue->model) {
 		drain(device, queue);
 		tare_model_queue_free(device->model, queue->model);
@@ -208,6 +210,7 @@ int simulated_append(struct tare_queue *base, const struct tare_operation *opera
 
 	if (status < 0)
 		return status;
+	simulated_graph_join(queue, operation);
 	if (queue->recording)
 		return simulated_graph_record(queue, operation, event, error);
 	struct simulated_command *command = simulated_command_new(device);

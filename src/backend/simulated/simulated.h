@@ -86,6 +86,7 @@ struct simulated_event {
 	struct tare_event base;
 	struct simulated_command *command;  // NULL: a node of a graph that is being recorded
 	const struct simulated_graph *graph;
+	uint32_t node; // of the graph
 };
 
 struct simulated_gate {
@@ -104,9 +105,25 @@ struct simulated_kernel {
 	const struct tare_script_kernel *script;
 };
 
+// A queue that was recorded from, and the one that runs its nodes: NULL for the first, whose nodes
+// run in the queue of the launch.
+struct simulated_lane {
+	const struct simulated_queue *from;
+	struct tare_queue *runs;
+};
+
+// Which lane a node is of, and which nodes it waits for beside those before it in its lane.
+struct simulated_place {
+	uint32_t lane;
+	uint32_t *waits, wait_count;
+};
+
 struct simulated_graph {
 	struct tare_graph base;
 	struct simulated_queue *queue;         // that it was recorded from
+	struct simulated_lane *lanes;          // beside that queue those that waited for its nodes
+	uint32_t lane_count;
+	struct simulated_place *places;        // of the nodes
 	struct simulated_command **nodes;      // templates
 	struct simulated_command **launched;   // of the last launch; NULL before
 	uint32_t count, capacity;
@@ -212,6 +229,8 @@ void simulated_run_kernel(const struct simulated_command *command);
 struct tare_span simulated_kernel_output(const struct simulated_command *command);
 // The 32-bit value of argument `index`, which the launch was checked to have.
 uint32_t simulated_value(const struct tare_launch *launch, uint32_t index);
+// What an action `copy` with so many work-items copies.
+uint64_t simulated_copied_bytes(const struct tare_launch *launch, uint64_t items);
 
 // ---- memory.c
 int simulated_memory_create(struct tare_device *device, enum tare_memory_kind kind, uint64_t bytes,
@@ -282,6 +301,10 @@ int simulated_graph_launch(struct tare_graph *graph, struct tare_queue *queue,
 int simulated_graph_stamps(struct tare_graph *graph, uint32_t node, struct tare_stamps *stamps,
                            struct tare_error *error);
 void simulated_graph_free(struct tare_graph *graph);
+// A queue records as well from when on an operation waits for a node that is being recorded.
+void simulated_graph_join(struct simulated_queue *queue, const struct tare_operation *operation);
+// Gives up a graph that is being recorded.
+void simulated_graph_drop(struct simulated_graph *graph);
 // Adds an operation to the graph that the queue records.
 int simulated_graph_record(struct simulated_queue *queue, const struct tare_operation *operation,
                            struct tare_event **event, struct tare_error *error);

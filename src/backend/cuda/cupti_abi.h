@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of CUPTI's binary interface that tare uses, in our own words, as in abi.h. Records grow
+// only at their end from one version of the library to the next, so each structure below is the
+// beginning of a record; tests/headers/cupti_abi_check.c compares it with every version that
+// NVIDIA's headers still describe.
+#pragma once
+#include "backend/cuda/abi.h"
+
+#ifndef TARE_CUPTI_ABI_CHECK  // the check puts NVIDIA's types here
+typedef int cupti_result;
+typedef unsigned int cupti_kind;
+typedef unsigned int cupti_external_kind;
+typedef unsigned int cupti_domain;
+typedef struct cupti_subscriber_object *cupti_subscriber;
+typedef struct cu_graph_node_object *cu_graph_node;
+
+// What every record begins with.
+typedef struct {
+	cupti_kind kind;
+} cupti_record;
+
+typedef struct {
+	size_t bytes;           // of this structure
+	const char *name;       // ours
+	char *holder;           // returns who holds the library already; NULL: not asked
+	size_t holder_bytes;    // at least 64
+} cupti_subscription;
+
+typedef void (*cupti_callback)(void *context, cupti_domain domain, uint32_t id, const void *data);
+typedef void (*cupti_buffer_requested)(uint8_t **buffer, size_t *bytes, size_t *most_records);
+typedef void (*cupti_buffer_completed)(cu_context context, uint32_t stream, uint8_t *buffer,
+                                       size_t bytes, size_t valid_bytes);
+typedef uint64_t (*cupti_timestamp)(void);
+#endif
+
+enum {
+	ABI_CUPTI_SUCCESS = 0,
+	ABI_CUPTI_MAX_LIMIT_REACHED = 12,
+	ABI_CUPTI_NOT_INITIALIZED = 15,
+	ABI_CUPTI_INSUFFICIENT_PRIVILEGES = 35,
+	ABI_CUPTI_MULTIPLE_SUBSCRIBERS = 39,
+};
+
+enum {
+	ABI_CUPTI_KIND_MEMCPY = 1,
+	ABI_CUPTI_KIND_MEMSET = 2,
+	ABI_CUPTI_KIND_DRIVER = 4,
+	ABI_CUPTI_KIND_RUNTIME = 5,
+	ABI_CUPTI_KIND_CONCURRENT_KERNEL = 10,
+	ABI_CUPTI_KIND_MEMCPY_PEER = 22,
+	ABI_CUPTI_KIND_EXTERNAL_CORRELATION = 39,
+	ABI_CUPTI_EXTERNAL_CUSTOM0 = 3,
+	ABI_CUPTI_FLUSH_FORCED = 1,
+};
+
+enum {
+	ABI_CUPTI_DOMAIN_RESOURCE = 3,
+	ABI_CUPTI_RESOURCE_GRAPHNODE_CREATED = 13,
+	ABI_CUPTI_RESOURCE_GRAPHNODE_CLONED = 20,
+};
+
+// The first version whose records of every kind carry graph_node (CUDA 11.1).
+#define ABI_CUPTI_VERSION_GRAPH_NODE 14
+
+// Times are nanoseconds of the registered clock; 0: unknown.
+struct cupti_kernel {
+	cupti_kind kind;
+	uint8_t cache_config, shared_config;
+	uint16_t registers;
+	uint32_t partition_requested, partition_executed;
+	uint64_t start, end, completed;
+	uint32_t device, context, stream;
+	int32_t grid[3], block[3];
+	int32_t static_shared, dynamic_shared;
+	uint32_t local_a_thread, local_total;
+	uint32_t correlation;
+	int64_t grid_id;
+	const char *name;
+	void *reserved;
+	uint64_t queued, submitted;
+	uint8_t launch_type, carveout_requested, carveout, padding;
+	uint32_t shared_executed;
+	uint64_t graph_node;
+};
+
+struct cupti_memcpy {
+	cupti_kind kind;
+	uint8_t copy_kind, source_kind, destination_kind, flags;
+	uint64_t bytes, start, end;
+	uint32_t device, context, stream;
+	uint32_t correlation, runtime_correlation, padding;
+	void *reserved;
+	uint64_t graph_node;
+};
+
+struct cupti_memcpy_peer {
+	cupti_kind kind;
+	uint8_t copy_kind, source_kind, destination_kind, flags;
+	uint64_t bytes, start, end;
+	uint32_t device, context, stream;
+	uint32_t source_device, source_context, destination_device, destination_context;
+	uint32_t correlation;
+	void *reserved;
+	uint64_t graph_node;
+};
+
+struct cupti_memset {
+	cupti_kind kind;
+	uint32_t value;
+	uint64_t bytes, start, end;
+	uint32_t device, context, stream;
+	uint32_t correlation;
+	uint16_t flags, memory_kind;
+	uint32_t padding;
+	void *reserved;
+	uint64_t graph_node;
+};
+
+// Which call of ours (external) a call of the driver (correlation) belongs to.
+struct cupti_external {
+	cupti_kind kind;
+	cupti_external_kind external_kind;
+	uint64_t external;
+	uint32_t correlation, reserved;
+};
+
+// What the callback of the domain RESOURCE gets, and what `descriptor` points to there for graphs.
+struct cupti_resource {
+	cu_context context;
+	void *handle;
+	void *descriptor;
+};
+struct cupti_graph_resource {
+	cu_graph graph, original_graph;
+	cu_graph_node node, original_node;
+};
+
+// required(name, parameters), optional(name, parameters); all of them return cupti_result.
+#define CUPTI_FUNCTIONS(required, optional) \
+	required(cuptiGetVersion, (uint32_t *version)) \
+	required(cuptiGetResultString, (cupti_result result, const char **text)) \
+	required(cuptiSubscribe, (cupti_subscriber *subscriber, cupti_callback callback, \
+	                          void *context)) \
+	optional(cuptiSubscribe_v2, (cupti_subscriber *subscriber, cupti_callback callback, \
+	                             void *context, cupti_subscription *subscription)) \
+	required(cuptiUnsubscribe, (cupti_subscriber subscriber)) \
+	optional(cuptiEnableCallback, (uint32_t enable, cupti_subscriber subscriber, \
+	                               cupti_domain domain, uint32_t id)) \
+	optional(cuptiGetGraphNodeId, (cu_graph_node node, uint64_t *id)) \
+	required(cuptiActivityRegisterTimestampCallback, (cupti_timestamp now)) \
+	optional(cuptiActivityEnableLatencyTimestamps, (uint8_t enable)) \
+	required(cuptiActivityRegisterCallbacks, (cupti_buffer_requested requested, \
+	                                          cupti_buffer_completed completed)) \
+	required(cuptiActivityEnable, (cupti_kind kind)) \
+	required(cuptiActivityDisable, (cupti_kind kind)) \
+	required(cuptiActivityFlushAll, (uint32_t flag)) \
+	required(cuptiActivityGetNextRecord, (uint8_t *buffer, size_t valid_bytes, \
+	                                      cupti_record **record)) \
+	required(cuptiActivityGetNumDroppedRecords, (cu_context context, uint32_t stream, \
+	                                             size_t *dropped)) \
+	required(cuptiActivityPushExternalCorrelationId, (cupti_external_kind kind, uint64_t id)) \
+	required(cuptiActivityPopExternalCorrelationId, (cupti_external_kind kind, uint64_t *last))
+
+struct cupti_functions {
+#define X(name, parameters) cupti_result (*name) parameters;
+	CUPTI_FUNCTIONS(X, X)
+#undef X
+};

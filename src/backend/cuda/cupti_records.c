@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUPTI's buffers and what is kept of the records in them. Buffers come back on threads of CUPTI's;
+// what they held is matched only once all are there, because nothing says that a call's records
+// come in one buffer, or in which order.
+#include "backend/cuda/graph.h"
+#include "backend/cuda/trace.h"
+
+#include <stdlib.h>
+
+#define BUFFER_BYTES ((size_t)1 << 20)
+#define BUFFER_ALIGNMENT 8
+
+// A call of the driver, and the ticket under which it was made.
+struct link {
+	uint32_t correlation;
+	uint64_t ticket;
+};
+
+struct work {
+	uint32_t correlation;
+	uint64_t queued, submitted, start, end, graph_node;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct cupti_functions call;
+	bool graph_nodes;  // records carry them
+	struct link *links;
+	struct work *works;
+	size_t link_count, link_capacity, work_count, work_capacity;
+	size_t dropped;
+} store = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+// Room for one more element, or NULL.
+static void *grow(void *array, size_t count, size_t *capacity, size_t bytes)
+{
+	size_t wanted = *capacity ? 2 * *capacity : 256;
+
+	if (count < *capacity)
+		return array;
+	void *grown = realloc(array, wanted * bytes);
+	if (grown)
+		*capacity = wanted;
+	return grown;
+}
+
+static void keep_link(uint32_t correlation, uint64_t ticket)
+{
+	struct link *grown =
+		grow(store.links, store.link_count, &store.link_capacity, sizeof *store.links);
+
+	if (!grown) {
+		store.dropped++;
+		return;
+	}
+	store.links = grown;
+	store.links[store.link_count++] = (struct link){ correlation, ticket };
+}
+
+static void keep_work(struct work work)
+{
+	struct work *grown =
+		grow(store.works, store.work_count, &store.work_capacity, sizeof *store.works);
+
+	if (!grown) {
+		store.dropped++;
+		return;
+	}
+	store.works = grown;
+	store.works[store.work_count++] = work;
+}
+
+static void keep(const cupti_record *record)
+{
+	// A record of an older library ends before its graph_node: it is copied only where it is there.
+	bool nodes = store.graph_nodes;
+
+	switch (record->kind) {
+	case ABI_CUPTI_KIND_CONCURRENT_KERNEL: {
+		const struct cupti_kernel *kernel = (const void *)record;
+		keep_work((struct work){ kernel->correlation, kernel->queued, kernel->submitted,
+		                         kernel->start, kernel->end, nodes ? kernel->graph_node : 0 });
+		break;
+	}
+	case ABI_CUPTI_KIND_MEMCPY: {
+		const struct cupti_memcpy *copy = (const void *)record;
+		keep_work((struct work){ copy->correlation, 0, 0, copy->start, copy->end,
+		                         nodes ? copy->graph_node : 0 });
+		break;
+	}
+	case ABI_CUPTI_KIND_MEMCPY_PEER: {
+		const struct cupti_memcpy_peer *copy = (const void *)record;
+		keep_work((struct work){ copy->correlation, 0, 0, copy->start, copy->end,
+		                         nodes ? copy->graph_node : 0 });
+		break;
+	}
+	case ABI_CUPTI_KIND_MEMSET: {
+		const struct cupti_memset *fill = (const void *)record;
+		keep_work((struct work){ fill->correlation, 0, 0, fill->start, fill->end,
+		                         nodes ? fill->graph_node : 0 });
+		break;
+	}
+	case ABI_CUPTI_KIND_EXTERNAL_CORRELATION: {
+		const struct cupti_external *external = (const void *)record;
+		if (external->external_kind == ABI_CUPTI_EXTERNAL_CUSTOM0)
+			keep_link(external->correlation, external->external);
+		break;
+	}
+	default:
+		break;
+	}
+}
+
+void cuda_records_begin(const struct cupti_functions *call, uint32_t version)
+{
+	pthread_mutex_lock(&store.lock);
+	store.call = *call;
+	store.graph_nodes = version >= ABI_CUPTI_VERSION_GRAPH_NODE;
+	store.link_count = store.work_count = store.dropped = 0;
+	pthread_mutex_unlock(&store.lock);
+}
+
+void cuda_records_requested(uint8_t **buffer, size_t *bytes, size_t *most_records)
+{
+	*buffer = aligned_alloc(BUFFER_ALIGNMENT, BUFFER_BYTES);
+	*bytes = *buffer ? BUFFER_BYTES : 0;
+	*most_records = 0;  // as many as fit
+}
+
+void cuda_records_completed(cu_context context, uint32_t stream, uint8_t *buffer, size_t bytes,
+                            size_t valid_bytes)
+{
+	cupti_record *record = NULL;
+	size_t dropped = 0;
+
+	(void)context;
+	(void)stream;
+	(void)bytes;
+	pthread_mutex_lock(&store.lock);
+	while (buffer && valid_bytes &&
+	       store.call.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) ==
+	               ABI_CUPTI_SUCCESS)
+		keep(record);
+	if (store.call.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == ABI_CUPTI_SUCCESS)
+		store.dropped += dropped;
+	pthread_mutex_unlock(&store.lock);
+	free(buffer);
+}
+
+// ---- matching
+
+static int compare_links(const void *a, const void *b)
+{
+	const struct link *x = a, *y = b;
+	return (x->correlation > y->correlation) - (x->correlation < y->correlation);
+}
+
+static int compare_tickets(const void *a, const void *b)
+{
+	const struct cuda_traced *x = a, *y = b;
+	return (x->ticket > y->ticket) - (x->ticket < y->ticket);
+}
+
+static void add(struct cuda_engine_times *times, const struct work *work)
+{
+	times->records++;
+	if (!work->start || !work->end || work->end < work->start) {
+		times->timeless = true;
+		return;
+	}
+	if (!times->start || work->start < times->start) {
+		// Of the record that began first.
+		times->start = work->start;
+		times->queued = work->queued;
+		times->submitted = work->submitted;
+	}
+	if (work->end > times->end)
+		times->end = work->end;
+}
+
+void cuda_records_resolve(struct cuda_trace *trace)
+{
+	size_t dropped = 0;
+
+	pthread_mutex_lock(&store.lock);
+	if (store.call.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == ABI_CUPTI_SUCCESS)
+		store.dropped += dropped;
+	trace->dropped = store.dropped;
+	if (store.link_count)
+		qsort(store.links, store.link_count, sizeof *store.links, compare_links);
+	for (size_t i = 0; store.link_count && trace->count && i < store.work_count; i++) {
+		const struct work *work = &store.works[i];
+		const struct link *link =
+			bsearch(&(struct link){ .correlation = work->correlation }, store.links,
+		                store.link_count, sizeof *store.links, compare_links);
+		if (!link)
+			continue;
+		struct cuda_traced *traced =
+			bsearch(&(struct cuda_traced){ .ticket = link->ticket }, trace->at, trace->count,
+		                sizeof *trace->at, compare_tickets);
+		if (!traced)
+			continue;
+		add(&traced->times, work);
+		struct cuda_engine_times *node =
+			traced->graph ? cuda_graph_node_times(traced->graph, work->graph_node) : NULL;
+		if (node)
+			add(node, work);
+	}
+	free(store.links);
+	free(store.works);
+	store.links = NULL;
+	store.works = NULL;
+	store.link_count = store.link_capacity = store.work_count = store.work_capacity = 0;
+	pthread_mutex_unlock(&store.lock);
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph and what is known of its nodes, in the order of appending.
+#pragma once
+#include "backend/cuda/trace.h"
+
+struct cuda_node {
+	cu_event start, end;  // recorded by nodes around it at each launch; NULL: not timed
+	struct cuda_engine_times times;
+};
+
+// CUPTI's number of a node; the ready graph's nodes have others than the recorded one's.
+struct cuda_node_id {
+	uint64_t id;
+	uint32_t node;
+};
+
+struct cuda_graph {
+	struct tare_graph base;
+	cu_graph_exec exec;         // NULL while it is recorded
+	struct cuda_queue *origin;  // where it is recorded
+	struct cuda_queue *joined;  // other queues that it has come to by waits
+	bool timed;                 // nodes have events
+	struct cuda_node *nodes;
+	uint32_t count, capacity;
+	struct cuda_node_id *ids;
+	uint32_t id_count, id_capacity;
+	bool launched;
+	struct cuda_epoch *epoch;   // of the last launch, if timed
+	struct cuda_trace *trace;   // of the last launch, if it was traced
+	uint32_t traced;            // its place there
+};
+
+// Of the node with CUPTI's number; NULL: there is none.
+struct cuda_engine_times *cuda_graph_node_times(struct cuda_graph *graph, uint64_t id);
+// Keeps the number of the node that is being appended, or of the copy of another node.
+void cuda_graph_keep_id(struct cuda_graph *graph, uint64_t id);
+void cuda_graph_keep_copy(struct cuda_graph *graph, uint64_t id, uint64_t original);

@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stand-in for libcupti.so upon fake_cuda.c, by CUPTI's documented rules:
+//  - one subscriber at a time; a second one is refused, and told the first one's name;
+//  - records are as long as the version of the library makes them, and follow one another; what
+//    does not fit into a buffer goes into the next one that the client gives, or is dropped;
+//  - buffers come back on a thread of CUPTI's own, or when they are flushed;
+//  - a record tells its call (correlation) only while driver or runtime calls are recorded, and a
+//    call between push and pop is preceded by a record of the id that was pushed;
+//  - times are on the registered clock, or else CLOCK_REALTIME; start and end both 0: unknown;
+//  - nothing is recorded of a kind that is not enabled; flushing does not wait for the device.
+//
+// TARE_FAKE_CUPTI, read at each subscription, holds words: version=N, holder=NAME (somebody is
+// subscribed already), fail_enable=CODE, drop=N (so many records), timeless=N (so many have no
+// times), fill=BYTES (a buffer counts as full by then), late (all records come with the flush,
+// the last one first).
+#include "fake_cupti.h"
+
+#include "fake_cuda.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define DECLARE(name, parameters) FAKE_CUPTI_EXPORT cupti_result name parameters;
+CUPTI_FUNCTIONS(DECLARE, DECLARE)
+#undef DECLARE
+
+enum { INVALID_PARAMETER = 1, QUEUE_EMPTY = 18, INVALID_KIND = 21 };
+#define KINDS 64
+#define DEPTH 8
+#define HELD 4096
+
+struct api {
+	cupti_kind kind;
+	uint32_t callback;
+	uint64_t start, end;
+	uint32_t process, thread, correlation, result;
+};
+
+// A record with all that is filled in here.
+union held {
+	cupti_kind kind;
+	struct cupti_kernel kernel;
+	struct cupti_memcpy copy;
+	struct cupti_memcpy_peer peer;
+	struct cupti_memset fill;
+	struct cupti_external external;
+	struct api api;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct { int version, fail_enable, drop, timeless, fill; bool late; char holder[64]; } script;
+	bool subscribed, latency;
+	bool enabled[KINDS];
+	cupti_buffer_requested requested;
+	cupti_buffer_completed completed;
+	cupti_timestamp clock;
+	cupti_callback callback;
+	void *context;
+	bool created, cloned;              // are told to the callback
+	uint8_t *buffer;
+	size_t bytes, used;
+	int buffers, pushed;
+	size_t dropped;
+	union held held[HELD];  // until the flush, if they come late
+	int held_count;
+} self = { .lock = PTHREAD_MUTEX_INITIALIZER, .script.version = 130001 };
+
+static _Thread_local struct { uint64_t id; uint32_t last; } stack[DEPTH];
+static _Thread_local int depth;
+
+static struct {
+	void (*observe)(void (*see)(const struct fake_cuda_activity *activity));
+	void (*observe_nodes)(void (*see)(uint64_t node, uint64_t original));
+	uint32_t (*last_correlation)(void);
+} cuda;
+
+// ---- records
+
+static size_t by_version(const size_t sizes[3])
+{
+	return sizes[self.script.version < ABI_CUPTI_VERSION_GRAPH_NODE ? 0
+	             : self.script.version < 130000 ? 1 : 2];
+}
+
+// As they were up to CUDA 10, in CUDA 11.1 and in CUDA 13.
+static size_t size_of(cupti_kind kind)
+{
+	switch (kind) {
+	case ABI_CUPTI_KIND_CONCURRENT_KERNEL:
+		return by_version((const size_t[]){ 144, 160, 216 });
+	case ABI_CUPTI_KIND_MEMCPY:
+		return by_version((const size_t[]){ 64, 72, 96 });
+	case ABI_CUPTI_KIND_MEMCPY_PEER:
+		return by_version((const size_t[]){ 72, 80, 96 });
+	case ABI_CUPTI_KIND_MEMSET:
+		return by_version((const size_t[]){ 64, 72, 88 });
+	case ABI_CUPTI_KIND_DRIVER:
+		return sizeof(struct api);
+	case ABI_CUPTI_KIND_EXTERNAL_CORRELATION:
+		return sizeof(struct cupti_external);
+	default:
+		return 0;
+	}
+}
+
+// Of it, what is filled in here.
+static size_t known_bytes(cupti_kind kind)
+{
+	return kind == ABI_CUPTI_KIND_CONCURRENT_KERNEL ? sizeof(struct cupti_kernel)
+	       : kind == ABI_CUPTI_KIND_MEMCPY ? sizeof(struct cupti_memcpy)
+	       : kind == ABI_CUPTI_KIND_MEMCPY_PEER ? sizeof(struct cupti_memcpy_peer)
+	       : kind == ABI_CUPTI_KIND_MEMSET ? sizeof(struct cupti_memset) : size_of(kind);
+}
+
+struct full {
+	uint8_t *buffer;
+	size_t bytes, used;
+};
+
+static void *hand_back(void *context)
+{
+	struct full *full = context;
+	self.completed(NULL, 0, full->buffer, full->bytes, full->used);
+	return NULL;
+}
+
+// Called with the lock, which it gives away meanwhile.
+static void complete(void)
+{
+	struct full full = { self.buffer, self.bytes, self.used };
+	pthread_t thread;
+
+	if (!self.buffer)
+		return;
+	self.buffer = NULL;
+	self.buffers--;
+	pthread_mutex_unlock(&self.lock);
+	if (pthread_create(&thread, NULL, hand_back, &full) == 0)
+		pthread_join(thread, NULL);
+	pthread_mutex_lock(&self.lock);
+}
+
+static void write_record(const void *record)
+{
+	cupti_kind kind = *(const cupti_kind *)record;
+	size_t bytes = size_of(kind), limit = self.script.fill ? (size_t)self.script.fill : self.bytes;
+	size_t known = known_bytes(kind);
+
+	if (self.script.drop > 0) {
+		self.script.drop--;
+		self.dropped++;
+		return;
+	}
+	if (self.buffer && self.used + bytes > (limit < self.bytes ? limit : self.bytes))
+		complete();
+	if (!self.buffer) {
+		size_t most = 0;
+		self.requested(&self.buffer, &self.bytes, &most);
+		self.used = 0;
+		self.buffers += self.buffer != NULL;
+	}
+	if (!self.buffer || (uintptr_t)self.buffer % 8 || self.bytes < bytes) {
+		self.dropped++;
+		return;
+	}
+	// What a reader takes beyond the record is nobody's.
+	memset(self.buffer + self.used, 0xee, bytes);
+	memcpy(self.buffer + self.used, record, known < bytes ? known : bytes);
+	self.used += bytes;
+}
+
+static void emit(const void *record)
+{
+	if (self.script.late && self.held_count < HELD)
+		memcpy(&self.held[self.held_count++], record, known_bytes(*(const cupti_kind *)record));
+	else
+		write_record(record);
+}
+
+static int64_t raw_ns(clockid_t id)
+{
+	struct timespec now;
+	clock_gettime(id, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+// A time of the device's, which is CLOCK_MONOTONIC_RAW here, on the registered clock.
+static uint64_t normal(int64_t ns)
+{
+	int64_t before = raw_ns(CLOCK_MONOTONIC_RAW);
+	int64_t now = self.clock ? (int64_t)self.clock() : raw_ns(CLOCK_REALTIME);
+	bool same = before <= now && now <= raw_ns(CLOCK_MONOTONIC_RAW);
+	return (uint64_t)(same ? ns : now - (before - ns));
+}
+
+static uint32_t correlation_of(const struct fake_cuda_activity *what)
+{
+	return self.enabled[ABI_CUPTI_KIND_DRIVER] || self.enabled[ABI_CUPTI_KIND_RUNTIME]
+	       ? what->correlation : 0;
+}
+
+static void see(const struct fake_cuda_activity *what)
+{
+	pthread_mutex_lock(&self.lock);
+	uint64_t start = normal(what->start_ns);
+	uint64_t end = start + (uint64_t)(what->end_ns - what->start_ns);
+	bool peer = what->copy_kind == 10;
+	cupti_kind kind = what->kind == FAKE_CUDA_KERNEL ? ABI_CUPTI_KIND_CONCURRENT_KERNEL
+	                  : what->kind == FAKE_CUDA_FILL ? ABI_CUPTI_KIND_MEMSET
+	                  : peer ? ABI_CUPTI_KIND_MEMCPY_PEER : ABI_CUPTI_KIND_MEMCPY;
+	uint32_t stream = (uint32_t)((uintptr_t)what->stream >> 4), correlation = correlation_of(what);
+	bool timed = self.script.timeless == 0;
+
+	if (!self.enabled[kind]) {
+		pthread_mutex_unlock(&self.lock);
+		return;
+	}
+	if (!timed) {
+		self.script.timeless--;
+		start = end = 0;
+	}
+	if (kind == ABI_CUPTI_KIND_CONCURRENT_KERNEL)
+		emit(&(struct cupti_kernel){ .kind = kind, .start = start, .end = end, .completed = end,
+		                             .device = what->device, .stream = stream, .name = "kernel",
+		                             .grid = { 1, 1, 1 }, .block = { 1, 1, 1 },
+		                             .queued = timed && self.latency ? start - 2000 : 0,
+		                             .submitted = timed && self.latency ? start - 1000 : 0,
+		                             .correlation = correlation,
+		                             .graph_node = what->graph_node });
+	else if (kind == ABI_CUPTI_KIND_MEMSET)
+		emit(&(struct cupti_memset){ .kind = kind, .bytes = what->bytes, .start = start,
+		                             .end = end, .device = what->device, .stream = stream,
+		                             .correlation = correlation,
+		                             .graph_node = what->graph_node });
+	else if (kind == ABI_CUPTI_KIND_MEMCPY_PEER)
+		emit(&(struct cupti_memcpy_peer){ .kind = kind, .copy_kind = 10, .bytes = what->bytes,
+		                                  .start = start, .end = end, .device = what->device,
+		                                  .stream = stream, .correlation = correlation,
+		                                  .graph_node = what->graph_node });
+	else
+		emit(&(struct cupti_memcpy){ .kind = kind, .copy_kind = (uint8_t)what->copy_kind,
+		                             .bytes = what->bytes, .start = start, .end = end,
+		                             .device = what->device, .stream = stream,
+		                             .correlation = correlation,
+		                             .graph_node = what->graph_node });
+	pthread_mutex_unlock(&self.lock);
+}
+
+// A node was made, or copied into a graph that is ready; a node's handle is its number here.
+static void see_node(uint64_t node, uint64_t original)
+{
+	struct cupti_graph_resource graph = { .node = (cu_graph_node)(uintptr_t)node,
+		                              .original_node = (cu_graph_node)(uintptr_t)original };
+	struct cupti_resource resource = { .descriptor = &graph };
+
+	if (self.subscribed && (original ? self.cloned : self.created))
+		self.callback(self.context, ABI_CUPTI_DOMAIN_RESOURCE,
+		              original ? ABI_CUPTI_RESOURCE_GRAPHNODE_CLONED
+		                       : ABI_CUPTI_RESOURCE_GRAPHNODE_CREATED, &resource);
+}
+
+// ---- the library
+
+static void read_script(void)
+{
+	static const struct { const char *word; int *value; } numbers[] = {
+		{ "version", &self.script.version }, { "fail_enable", &self.script.fail_enable },
+		{ "drop", &self.script.drop }, { "timeless", &self.script.timeless },
+		{ "fill", &self.script.fill },
+	};
+	const char *text = getenv("TARE_FAKE_CUPTI");
+	char words[256], *place = NULL;
+
+	memset(&self.script, 0, sizeof self.script);
+	self.script.version = 130001;
+	snprintf(words, sizeof words, "%s", text ? text : "");
+	for (char *word = strtok_r(words, " ", &place); word; word = strtok_r(NULL, " ", &place)) {
+		char *value = strchr(word, '=');
+		if (value)
+			*value++ = '\0';
+		self.script.late |= strcmp(word, "late") == 0;
+		if (value && strcmp(word, "holder") == 0)
+			snprintf(self.script.holder, sizeof self.script.holder, "%s", value);
+		for (size_t i = 0; value && i < sizeof numbers / sizeof *numbers; i++)
+			if (strcmp(word, numbers[i].word) == 0)
+				*numbers[i].value = atoi(value);
+	}
+}
+
+static bool find_cuda(void)
+{
+	const char *name = getenv("TARE_CUDA_LIBRARY");
+	void *library = name ? dlopen(name, RTLD_NOW | RTLD_NOLOAD) : NULL;
+
+	if (!library)
+		return false;
+	*(void **)&cuda.observe = dlsym(library, "fake_cuda_observe");
+	*(void **)&cuda.observe_nodes = dlsym(library, "fake_cuda_observe_nodes");
+	*(void **)&cuda.last_correlation = dlsym(library, "fake_cuda_last_correlation");
+	dlclose(library);
+	return cuda.observe && cuda.observe_nodes && cuda.last_correlation;
+}
+
+cupti_result cuptiGetVersion(uint32_t *version)
+{
+	read_script();
+	*version = (uint32_t)self.script.version;
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiGetResultString(cupti_result result, const char **text)
+{
+	*text = result == ABI_CUPTI_INSUFFICIENT_PRIVILEGES ? "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"
+	        : result == ABI_CUPTI_NOT_INITIALIZED ? "CUPTI_ERROR_NOT_INITIALIZED" : NULL;
+	return *text ? ABI_CUPTI_SUCCESS : INVALID_PARAMETER;
+}
+
+cupti_result cuptiSubscribe_v2(cupti_subscriber *subscriber, cupti_callback callback,
+                               void *context, cupti_subscription *subscription)
+{
+	if (!subscriber || !callback || (subscription && subscription->bytes != sizeof *subscription))
+		return INVALID_PARAMETER;
+	read_script();
+	if (!find_cuda())
+		return ABI_CUPTI_NOT_INITIALIZED;
+	if (self.subscribed || self.script.holder[0]) {
+		if (subscription && subscription->holder && subscription->holder_bytes >= 64)
+			snprintf(subscription->holder, subscription->holder_bytes, "%s",
+			         strcmp(self.script.holder, "?") ? self.script.holder : "");
+		return ABI_CUPTI_MULTIPLE_SUBSCRIBERS;
+	}
+	self.subscribed = true;
+	self.callback = callback;
+	self.context = context;
+	*subscriber = (cupti_subscriber)&self;
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiSubscribe(cupti_subscriber *subscriber, cupti_callback callback, void *context)
+{
+	return cuptiSubscribe_v2(subscriber, callback, context, NULL);
+}
+
+cupti_result cuptiUnsubscribe(cupti_subscriber subscriber)
+{
+	if (subscriber != (cupti_subscriber)&self || !self.subscribed)
+		return INVALID_PARAMETER;
+	self.subscribed = self.created = self.cloned = false;
+	cuda.observe_nodes(NULL);
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiEnableCallback(uint32_t enable, cupti_subscriber subscriber, cupti_domain domain,
+                                 uint32_t id)
+{
+	if (subscriber != (cupti_subscriber)&self || domain != ABI_CUPTI_DOMAIN_RESOURCE)
+		return INVALID_PARAMETER;
+	if (id == ABI_CUPTI_RESOURCE_GRAPHNODE_CREATED)
+		self.created = enable;
+	if (id == ABI_CUPTI_RESOURCE_GRAPHNODE_CLONED)
+		self.cloned = enable;
+	cuda.observe_nodes(see_node);
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiGetGraphNodeId(cu_graph_node node, uint64_t *id)
+{
+	*id = (uint64_t)(uintptr_t)node;
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiActivityRegisterTimestampCallback(cupti_timestamp now)
+{
+	self.clock = now;
+	return now ? ABI_CUPTI_SUCCESS : INVALID_PARAMETER;
+}
+
+cupti_result cuptiActivityEnableLatencyTimestamps(uint8_t enable)
+{
+	self.latency = enable;
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiActivityRegisterCallbacks(cupti_buffer_requested requested,
+                                            cupti_buffer_completed completed)
+{
+	self.requested = requested;
+	self.completed = completed;
+	return requested && completed ? ABI_CUPTI_SUCCESS : INVALID_PARAMETER;
+}
+
+static bool any_enabled(void)
+{
+	for (int i = 0; i < KINDS; i++)
+		if (self.enabled[i])
+			return true;
+	return false;
+}
+
+cupti_result cuptiActivityEnable(cupti_kind kind)
+{
+	if (kind == 3)
+		abort();  // serialises the device
+	if (self.script.fail_enable)
+		return self.script.fail_enable;
+	if (kind >= KINDS)
+		return INVALID_KIND;
+	pthread_mutex_lock(&self.lock);
+	self.enabled[kind] = true;
+	pthread_mutex_unlock(&self.lock);
+	cuda.observe(see);
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiActivityDisable(cupti_kind kind)
+{
+	if (kind >= KINDS)
+		return INVALID_KIND;
+	pthread_mutex_lock(&self.lock);
+	self.enabled[kind] = false;
+	bool any = any_enabled();
+	pthread_mutex_unlock(&self.lock);
+	if (!any)
+		cuda.observe(NULL);
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiActivityFlushAll(uint32_t flag)
+{
+	(void)flag;
+	if (!self.completed)
+		return 7;
+	pthread_mutex_lock(&self.lock);
+	while (self.held_count)
+		write_record(&self.held[--self.held_count]);
+	complete();
+	pthread_mutex_unlock(&self.lock);
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_bytes, cupti_record **record)
+{
+	uint8_t *next = *record ? (uint8_t *)*record + size_of((*record)->kind) : buffer;
+
+	if (!buffer)
+		return INVALID_PARAMETER;
+	if (next >= buffer + valid_bytes)
+		return ABI_CUPTI_MAX_LIMIT_REACHED;
+	*record = (cupti_record *)next;
+	return size_of((*record)->kind) ? ABI_CUPTI_SUCCESS : INVALID_KIND;
+}
+
+cupti_result cuptiActivityGetNumDroppedRecords(cu_context context, uint32_t stream, size_t *dropped)
+{
+	(void)context;
+	(void)stream;
+	pthread_mutex_lock(&self.lock);
+	*dropped = self.dropped;
+	self.dropped = 0;
+	pthread_mutex_unlock(&self.lock);
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiActivityPushExternalCorrelationId(cupti_external_kind kind, uint64_t id)
+{
+	if (kind == 0 || kind > 5 || depth == DEPTH)
+		return INVALID_PARAMETER;
+	stack[depth].id = id;
+	stack[depth++].last = cuda.last_correlation();
+	self.pushed++;
+	return ABI_CUPTI_SUCCESS;
+}
+
+// The calls since the push were made by this thread: the numbers after the last one's.
+cupti_result cuptiActivityPopExternalCorrelationId(cupti_external_kind kind, uint64_t *last)
+{
+	if (kind == 0 || kind > 5)
+		return INVALID_PARAMETER;
+	if (depth == 0)
+		return QUEUE_EMPTY;
+	depth--;
+	self.pushed--;
+	if (last)
+		*last = stack[depth].id;
+	pthread_mutex_lock(&self.lock);
+	for (uint32_t call = stack[depth].last + 1;
+	     self.enabled[ABI_CUPTI_KIND_DRIVER] && call <= cuda.last_correlation(); call++) {
+		struct cupti_external external = { ABI_CUPTI_KIND_EXTERNAL_CORRELATION, kind,
+			                           stack[depth].id, call, 0 };
+		if (!self.enabled[ABI_CUPTI_KIND_EXTERNAL_CORRELATION])
+			continue;
+		emit(&external);
+		emit(&(struct api){ .kind = ABI_CUPTI_KIND_DRIVER, .correlation = call });
+	}
+	pthread_mutex_unlock(&self.lock);
+	return ABI_CUPTI_SUCCESS;
+}
+
+// ---- for the tests
+
+int fake_cupti_active(void)
+{
+	int active = self.subscribed;
+	for (int i = 0; i < KINDS; i++)
+		active += self.enabled[i];
+	return active;
+}
+
+int fake_cupti_buffers(void)
+{
+	return self.buffers;
+}
+
+int fake_cupti_pushed(void)
+{
+	return self.pushed;
+}
