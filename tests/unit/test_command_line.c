@@ -219,7 +219,8 @@ static void every_word_that_is_offered_is_taken(void **state)
 			struct tare_overlap_options overlap = { 0 };
 			struct tare_error error = { 0 };
 			uint32_t bits = 0;
-			int status = lists[i] == TARE_WORDS_LINES   ? tare_parse_lines(word, &bits, &error)
+			uint64_t lines = 0;
+			int status = lists[i] == TARE_WORDS_LINES   ? tare_parse_lines(word, &lines, &error)
 			             : lists[i] == TARE_WORDS_RUNGS ? tare_parse_rungs(word, &bits, &error)
 			                                            : tare_parse_breaks(word, &overlap, &error);
 			if (status != 0)
