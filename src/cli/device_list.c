@@ -130,6 +130,33 @@ static int say_same(struct selecting *selecting, const struct tare_result *found
 	return TARE_EXIT_OK;
 }
 
+static bool is_processor(const struct tare_device_entry *entry)
+{
+	const struct tare_fact *type = &entry->facts.fact[TARE_FACT_TYPE];
+	return type->present && strcasecmp(type->text, "CPU") == 0;
+}
+
+// Whoever has GPUs means these by "all": their host, which OpenCL may show too, would be in their way.
+static int leave_processors_out(struct selecting *selecting, struct tare_result *found)
+{
+	bool others = false;
+
+	for (size_t i = 0; i < found->device_count; i++)
+		others |= !is_simulated(&found->devices[i]) && !is_processor(&found->devices[i]);
+	for (size_t i = 0; others && i < found->device_count; i++) {
+		struct tare_device_entry *entry = &found->devices[i];
+		if (!is_processor(entry))
+			continue;
+		if (tare_result_conclude(selecting->result, "processor-left-out",
+		                         "%s:%u is the host's processor and is left out of all; "
+		                         "name it to have it.",
+		                         entry->backend, entry->index) < 0)
+			return fail_memory(selecting->error);
+		entry->number = UINT32_MAX;
+	}
+	return TARE_EXIT_OK;
+}
+
 // The best of the entries with this number, if one of them can be measured.
 static int add_number(struct selecting *selecting, struct tare_result *found, const char *item,
                       uint32_t number)
@@ -174,8 +201,10 @@ static int add_all(struct selecting *selecting, const char *item)
 	int status = found ? tare_devices_find(what, selecting->need, found, selecting->error)
 	                   : fail_memory(selecting->error);
 
+	if (status == TARE_EXIT_OK && !what)
+		status = leave_processors_out(selecting, found);
 	for (size_t i = 0; status == TARE_EXIT_OK && i < found->device_count; i++)
-		if (found->devices[i].number >= numbers)
+		if (found->devices[i].number != UINT32_MAX && found->devices[i].number >= numbers)
 			numbers = found->devices[i].number + 1;
 	for (uint32_t number = 0; status == TARE_EXIT_OK && number < numbers; number++)
 		status = add_number(selecting, found, item, number);

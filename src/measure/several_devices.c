@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTES_MOST (UINT64_C(64) << 20)
+#define BYTES_MOST (UINT64_C(256) << 20)
 #define BYTES_LEAST (UINT64_C(64) << 10)
 // A copy lasts about so long at most, where that leaves it BYTES_LEAST.
-#define COPY_NS INT64_C(3000000)
+#define COPY_NS INT64_C(6000000)
 // What is checked at each end of a destination.
 #define END_BYTES (UINT64_C(1) << 20)
 

@@ -178,6 +178,21 @@ def test_all_of_one_device_is_its_ordinary_document(tare, environment):
     assert "parts" not in document and document["device"]["backend"] == "cuda"
 
 
+def test_the_hosts_processor_is_no_part_of_all_beside_gpus(tare, environment):
+    here = {name: value for name, value in environment.items() if name != "TARE_OPENCL_LIBRARY"}
+    here["POCL_DEVICES"] = "basic"
+    listed = json.loads(tare("devices", "--json", "-", env=here).stdout)["devices"]
+    processors = [each for each in listed if each["facts"]["type"]["value"] == "CPU"]
+    if not processors:
+        pytest.skip("OpenCL shows no processor here; pocl-opencl-icd does")
+    result = tare("latency", "--device", "all", "--budget", "0.2", "--json", "-", env={**here, "TARE_FAKE_CUDA": "devices=2"})
+    document = json.loads(result.stdout)
+    assert [each["backend"] for each in document["devices"]] == ["cuda", "cuda"]
+    assert ["opencl:0 is the host's processor" in each["text"] for each in document["conclusions"]] == [True]
+    result = tare("latency", "--device", "all,opencl:0", "--budget", "0.2", "--json", "-", env={**here, "TARE_FAKE_CUDA": "devices=1"})
+    assert [each["backend"] for each in json.loads(result.stdout)["devices"]] == ["cuda", "opencl"]
+
+
 def test_checkup_is_of_one_device(tare, environment):
     result = tare("checkup", "--device", "all", env={**environment, "TARE_FAKE_CUDA": "devices=2"})
     assert result.returncode == 2 and "one device at a time" in result.stderr

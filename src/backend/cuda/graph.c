@@ -41,6 +41,7 @@ int cuda_graph_begin(struct tare_queue *base, struct tare_error *error)
 	}
 	graph->base.device = base->device;
 	graph->origin = queue;
+	graph->chain = true;
 	graph->timed = queue->timed && call->cuEventRecordWithFlags && !device->trace;
 	queue->capturing = true;
 	device->recording = graph;
@@ -53,6 +54,7 @@ void cuda_graph_join(struct cuda_queue *queue, const struct cuda_event *event)
 
 	if (!graph || queue->capturing || !event->captured)
 		return;
+	graph->chain = false;
 	queue->capturing = true;
 	queue->next_joined = graph->joined;
 	graph->joined = queue;
@@ -75,7 +77,15 @@ static int record_node(struct cuda_queue *queue, cu_event *event, struct tare_er
 	return 0;
 }
 
-int cuda_node_begin(struct cuda_queue *queue, struct tare_error *error)
+// A copy, a fill and a kernel are one record each; the others have none.
+static bool has_engine(enum tare_operation_type type)
+{
+	return type == TARE_OPERATION_COPY || type == TARE_OPERATION_RECTANGLE ||
+	       type == TARE_OPERATION_FILL || type == TARE_OPERATION_LAUNCH;
+}
+
+int cuda_node_begin(struct cuda_queue *queue, enum tare_operation_type type,
+                    struct tare_error *error)
 {
 	struct cuda_device *device = cuda_device_of(queue->base.device);
 	struct cuda_graph *graph = device->recording;
@@ -91,6 +101,7 @@ int cuda_node_begin(struct cuda_queue *queue, struct tare_error *error)
 		graph->capacity = wanted;
 	}
 	graph->nodes[graph->count++] = (struct cuda_node){ 0 };
+	graph->idle += !has_engine(type);
 	if (device->trace)
 		cuda_trace_record_graph(graph);
 	return graph->timed ? record_node(queue, &graph->nodes[graph->count - 1].start, error) : 0;
@@ -121,7 +132,7 @@ static void keep(struct cuda_graph *graph, uint64_t id, uint32_t node)
 
 void cuda_graph_keep_id(struct cuda_graph *graph, uint64_t id)
 {
-	if (graph->count)
+	if (graph->count && !graph->recorded)
 		keep(graph, id, graph->count - 1);
 }
 
@@ -198,6 +209,7 @@ int cuda_graph_end(struct tare_queue *base, struct tare_graph **graph, struct ta
 		cuda_graph_free(&made->base);
 		return cuda_fail(device->driver, result, "cuStreamEndCapture", error, "cannot record a graph");
 	}
+	made->recorded = true;
 	if (device->trace)
 		cuda_trace_record_graph(made);
 	result = call->cuGraphInstantiateWithFlags(&made->exec, recorded, 0);

@@ -20,6 +20,9 @@ struct cuda_graph {
 	struct cuda_queue *origin;  // where it is recorded
 	struct cuda_queue *joined;  // other queues that it has come to by waits
 	bool timed;                 // nodes have events
+	bool recorded;              // nodes that are made from now on are copies of its own
+	bool chain;                 // recorded on one queue: its nodes follow one another
+	uint32_t idle;              // nodes that no engine works for
 	struct cuda_node *nodes;
 	uint32_t count, capacity;
 	struct cuda_node_id *ids;
@@ -32,6 +35,12 @@ struct cuda_graph {
 
 // Of the node with CUPTI's number; NULL: there is none.
 struct cuda_engine_times *cuda_graph_node_times(struct cuda_graph *graph, uint64_t id);
-// Keeps the number of the node that is being appended, or of the copy of another node.
+// Whether an engine works once for each node, in the order of appending.
+static inline bool cuda_graph_in_order(const struct cuda_graph *graph)
+{
+	return graph->chain && !graph->idle && graph->count;
+}
+// Keeps the number of the node that is being appended, or of the copy of another node. CUPTI tells
+// of a copy twice: as a new node, and then as a copy.
 void cuda_graph_keep_id(struct cuda_graph *graph, uint64_t id);
 void cuda_graph_keep_copy(struct cuda_graph *graph, uint64_t id, uint64_t original);

@@ -278,7 +278,8 @@ int cuda_graph_begin(struct tare_queue *queue, struct tare_error *error);
 // A queue that waits for an event of the graph that is being recorded is recorded with it.
 void cuda_graph_join(struct cuda_queue *queue, const struct cuda_event *event);
 // What surrounds each operation that a recording queue appends.
-int cuda_node_begin(struct cuda_queue *queue, struct tare_error *error);
+int cuda_node_begin(struct cuda_queue *queue, enum tare_operation_type type,
+                    struct tare_error *error);
 int cuda_node_end(struct cuda_queue *queue, struct tare_error *error);
 // The queue is about to be freed: what it records is given up.
 void cuda_graph_leave(struct cuda_queue *queue);

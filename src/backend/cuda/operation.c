@@ -373,7 +373,7 @@ int cuda_append(struct tare_queue *base, const struct tare_operation *operation,
 	if (status == 0 && event)
 		status = cuda_bracket_begin(queue, &made, error);
 	if (status == 0)
-		status = cuda_node_begin(queue, error);
+		status = cuda_node_begin(queue, operation->type, error);
 	if (status == 0)
 		status = perform(queue, operation, error);
 	if (status == 0)
