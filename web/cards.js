@@ -30,8 +30,10 @@ function rateCard(title, cell, notes) {
 
 const CEILINGS = [
 	['compute', 'type', 'fp32', 'FP32', 'peak_fp32_flops'], ['memory', 'op', 'read', 'Memory, read', 'peak_memory_rate'],
+	['tensor', 'type', 'bf16', 'Tensor, BF16', 'peak_bf16_tensor_flops'], ['tensor', 'type', 'fp16', 'Tensor, FP16', 'peak_fp16_tensor_flops'],
+	['tensor', 'type', 'tf32', 'Tensor, TF32', 'peak_tf32_tensor_flops'],
 	['compute', 'type', 'fp64', 'FP64', 'peak_fp64_flops'], ['memory', 'op', 'copy', 'Memory, copy', 'peak_memory_rate'],
-	['compute', 'type', 'fp16', 'FP16', null], ['local', null, null, 'Local memory', null],
+	['compute', 'type', 'fp16', 'FP16', null], ['local', null, null, 'Local memory', 'peak_local_memory_rate'],
 	['compute', 'type', 'int32', 'INT32', null], ['memory', 'op', 'write', 'Memory, write', 'peak_memory_rate'],
 	['memory', 'op', 'triad', 'Memory, triad', 'peak_memory_rate'],
 ];
@@ -44,17 +46,44 @@ function theoryNote(result, cell, key) {
 	return `${significant(100 * cell.rate.median * 1e9 / known.value)} % of ${formatValue(known.value, known.unit)} (${originText(known)})`;
 }
 
+function ceilingCell(result, name, quantity) {
+	return result.cells.find((cell) => cell.labels.group === 'ceiling' && cell.labels.what === name &&
+		cell.quantity === quantity && !cell.absent && isKnown(cell.median));
+}
+
+// What the ceiling is the median of: a faster one may be too unsure (src/measure/peaks.h).
+function ceilingOf(result, name, cells) {
+	const known = ceilingCell(result, name, 'attainable');
+	return (known && cells.find((cell) => isRated(cell) && Math.abs(cell.rate.median - known.median) <= 1e-9 * known.median)) ||
+		fastest(cells);
+}
+
+// The clock while it was sampled, and what the rate is by that clock.
+function clockNotes(result, name) {
+	const [clock, share, each, slowed] = ['clock', 'share at the clock', 'per clock and unit', 'slowed down']
+		.map((quantity) => ceilingCell(result, name, quantity));
+	if (!clock)
+		return [];
+	return [[`at ${formatValue(clock.median * 1e6, 'Hz')}`, share ? `${significant(share.median)} % of the paper's there` : null,
+		each ? `${significant(each.median)} ${each.unit} a clock and unit` : null].filter(Boolean).join(', '),
+	slowed && slowed.median > 0 ? `slowed down in ${significant(slowed.median)} % of the readings` : null];
+}
+
 function peakCards(result) {
-	return CEILINGS.map(([group, label, value, title, key]) => {
+	const cards = CEILINGS.map(([group, label, value, title, key]) => {
 		const cells = result.cells.filter((cell) => cell.labels.group === group && (!label || cell.labels[label] === value));
-		const best = fastest(cells);
+		const name = { compute: value, local: 'local memory' }[group] || `${group} ${value}`;
+		const best = ceilingOf(result, name, cells);
 		if (!best) {
 			const absent = cells.find((cell) => cell.absent);
 			return absent ? absentCard(title, absent.absent) : null;
 		}
-		const how = isKnown(best.labels.width) ? `width ${best.labels.width}` : null;
-		return rateCard(title, best, [theoryNote(result, best, key), how]);
+		const how = isKnown(best.labels.width) ? `width ${best.labels.width}` : isKnown(best.labels.n) ? `n = ${best.labels.n}` : null;
+		return rateCard(title, best, [theoryNote(result, best, key), how,
+			...clockNotes(result, name)]);
 	}).filter(Boolean);
+	const isAbsent = (each) => each.classList.contains('none');
+	return [...cards.filter((each) => !isAbsent(each)), ...cards.filter(isAbsent)];
 }
 
 // ---- matmul
@@ -78,7 +107,7 @@ function matmulCards(result) {
 	return kernels.filter((cell) => cell.labels.n === largest && cell.source === kernels.find((each) =>
 		each.labels.rung === cell.labels.rung && each.labels.n === largest).source)
 		.sort((a, b) => b.rate.median - a.rate.median).map((cell, i) =>
-			rateCard(`${cell.labels.rung}, n = ${largest}`, cell, i ? [] :
+			rateCard(`${cell.labels.rung}, n = ${largest}`, cell, i && !/^blas/.test(cell.labels.rung) ? [] :
 				computedNotes(result, cell, ['rung', 'n', 'part'], /share|speed-up/).slice(0, 3)));
 }
 

@@ -25,9 +25,11 @@ function deviceLine(result) {
 	const version = factText(device, 'api_version');
 	if (version)
 		parts[0] = version.startsWith(parts[0]) ? version : `${parts[0]} ${version}`;
-	for (const [key, before] of [['driver', 'driver '], ['link_now', '']])
-		if (factText(device, key))
-			parts.push(before + factText(device, key).replace(/^driver /i, ''));
+	if (factText(device, 'driver'))
+		parts.push(`driver ${factText(device, 'driver').replace(/^driver /i, '')}`);
+	const [link, most] = [factText(device, 'link_now'), factText(device, 'link_max')];
+	if (link)  // a GPU that idles lowers it
+		parts.push(most && most !== link ? `${link} (at most ${most})` : link);
 	const timed = [result, ...result.parts].find(({ clock }) => clock && clock.rate);
 	parts.push(clockLine((timed || result).clock), ...telemetryParts(result.telemetry));
 	return parts;

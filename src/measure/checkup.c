@@ -62,6 +62,7 @@ static int measure_matmul(struct checkup *checkup, struct tare_run *run, struct 
 {
 	struct tare_matmul_options options = { .n = { 64, 256, 1024, 2048 },
 		                               .n_count = checkup->run->simulated ? 2 : 4,
+		                               .untraced = true,
 		                               .peaks = *peaks_of(checkup) };
 
 	return tare_measure_matmul(run, &options, error);

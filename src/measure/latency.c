@@ -4,6 +4,7 @@
 #include "backend/call.h"
 #include "backend/kernels.h"
 #include "measure/latency_internal.h"
+#include "measure/traced.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,6 +26,8 @@ static const struct latency_row rows[] = {
 	{ "launch", "launch, gated", ROW(gated), .needs_kernel = true, .needs_stamps = true,
 	  .needs_gate = true },
 	{ "launch", "launch to start", ROW(to_start), .needs_kernel = true, .needs_stamps = true },
+	{ "launch", "empty kernel, traced", ROW(traced),
+	  .extra = true, .needs_kernel = true, .needs_stamps = true, .traced = true },
 	{ "queue", "launch over 1 queue", ROW(spread),
 	  .extra = true, .needs_kernel = true, .nodes = 1 },
 	{ "queue", "launch over 2 queues", ROW(spread),
@@ -41,7 +44,8 @@ static const struct latency_row rows[] = {
 	{ "graph", "graph of one", ROW(graph), .needs_kernel = true, .nodes = 1 },
 	{ "graph", "graph of many", ROW(graph), .needs_kernel = true },
 	{ "graph", "graph, by its nodes", ROW(nodes),
-	  .extra = true, .needs_kernel = true, .needs_stamps = true },
+	  .extra = true, .needs_kernel = true, .needs_stamps = true, .traced = true,
+	  .stamped_else = true },
 	{ "synchronise", "finish", ROW(finish) },
 	{ "synchronise", "wait for an event", ROW(wait) },
 	{ "copy", "1 byte, pinned to device", ROW(copy), .kind = TARE_MEMORY_PINNED,
@@ -144,14 +148,24 @@ static int end_row(struct tare_measurement *measurement, enum tare_verified *ver
 	return 0;
 }
 
-// *count: how many there are to measure.
-static int plan(struct latency *latency, struct latency_task *tasks,
+// A tracer that is there may cost what is timed after it: its rows are measured when all others are.
+static bool is_of_pass(const struct latency *latency, const struct latency_row *row, bool traced)
+{
+	if (latency->coarse && row->extra)
+		return false;
+	if (!row->traced || (row->stamped_else && !latency->traceable))
+		return !traced;
+	return traced && latency->traceable;
+}
+
+// *count: how many there are to measure, of all passes so far.
+static int plan(struct latency *latency, bool traced, struct latency_task *tasks,
                 struct tare_measurement *measurements, size_t *count)
 {
 	for (size_t i = 0; i < ROWS; i++) {
 		struct latency_task *task = &tasks[*count];
 		struct tare_measurement *measurement = &measurements[*count];
-		if (latency->coarse && rows[i].extra)
+		if (!is_of_pass(latency, &rows[i], traced))
 			continue;
 		++*count;
 		*task = (struct latency_task){ .latency = latency, .row = &rows[i], .batch = 1 };
@@ -200,19 +214,31 @@ static int measure(struct latency *latency, struct tare_error *error)
 {
 	struct tare_measurement *measurements = calloc(ROWS, sizeof *measurements);
 	struct latency_task *tasks = calloc(ROWS, sizeof *tasks);
-	size_t mapping = 0, count = 0;
+	struct tare_run *run = latency->run;
+	size_t mapping = 0, count = 0, first;
 	int status = -ENOMEM;
 
 	if (measurements && tasks)
 		status = latency_add_mapping(latency, &mapping);
 	if (status == 0)
-		status = plan(latency, tasks, measurements, &count);
-	if (status < 0)
+		status = plan(latency, false, tasks, measurements, &count);
+	first = count;
+	if (status == 0)
+		status = plan(latency, true, tasks, measurements, &count);
+	if (status < 0) {
 		tare_fail(error, -status, "out of memory");
-	else
-		status = tare_run_measure(latency->run, measurements, count, error);
+	} else {
+		run->cells_total = run->cells_done + count;
+		status = tare_run_measure(run, measurements, first, error);
+	}
+	if (count > first && (status == 0 || status == -EINTR)) {
+		int traced = tare_run_measure(run, measurements + first, count - first, error);
+		status = status < 0 ? status : traced;
+		if (latency_gather(run->result) < 0)
+			status = tare_fail(error, ENOMEM, "out of memory");
+	}
 	if (latency->floor_ps > 0)
-		latency->run->result->clock.floor_ns = (int64_t)(latency->floor_ps / 1000 + 0.999);
+		run->result->clock.floor_ns = (int64_t)(latency->floor_ps / 1000 + 0.999);
 	if (status != -ENOMEM)
 		latency_fill_mapping(latency, mapping);
 	for (size_t i = 0; measurements && i < ROWS; i++)
@@ -232,6 +258,7 @@ int tare_measure_latency(struct tare_run *run, const struct tare_latency_options
 		status = tare_bench_open(run, FIT_NS, &latency.bench, error);
 	if (status == 0)
 		status = open_kernel(&latency, error);
+	latency.traceable = status == 0 && tare_traced_possible(&latency.bench);
 	if (status == 0) {
 		latency.batch = choose_batch(&latency, options);
 		status = tare_labels_set_number(&run->result->parameters, "batch", latency.batch);

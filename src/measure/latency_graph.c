@@ -2,6 +2,7 @@
 // What launching a graph of empty kernels costs, by the host's clock and by its nodes' stamps.
 #include "backend/call.h"
 #include "measure/latency_internal.h"
+#include "measure/traced.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -91,7 +92,7 @@ static int say_how(struct tare_measurement *measurement, struct tare_error *erro
 	const struct latency_task *task = measurement->context;
 
 	for (size_t i = 0; task->traced && i < 2; i++)
-		if (tare_labels_set_text(&measurement->figures[i].labels, "by", "tracer") < 0)
+		if (tare_traced_name(&task->latency->bench, &measurement->figures[i]) < 0)
 			return tare_fail(error, ENOMEM, "out of memory");
 	return 0;
 }
@@ -125,7 +126,8 @@ int latency_begin_nodes(struct tare_measurement *measurement, struct tare_error 
 {
 	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
-	int status = tare_engine_stamps_begin(bench->device, NULL);
+	int status =
+		task->latency->traceable ? tare_engine_stamps_begin(bench->device, NULL) : -ENOSYS;
 
 	if (status == -ENODEV || status == -ETIMEDOUT)
 		return tare_fail(error, -status, "the device was lost");

@@ -15,6 +15,7 @@ struct latency {
 	char no_kernel[320];
 	uint32_t batch;  // launches in a row
 	bool coarse;
+	bool traceable;  // the vendor may have a tracer
 	double floor_ps; // smallest step between device stamps that was seen; 0: none yet
 };
 
@@ -45,6 +46,8 @@ struct latency_row {
 	              struct tare_error *error);
 	bool needs_kernel, needs_stamps, needs_gate, needs_second;
 	bool extra; // left out of a quick look
+	bool traced; // by the vendor's tracer where there may be one: measured last,
+	bool stamped_else; // and by the stamps of the driver where there is none
 	// Of a copy; of a graph its nodes; of launches their queues, or the order of their one.
 	enum tare_memory_kind kind;
 	bool to_device;
@@ -78,6 +81,7 @@ LATENCY_ROW_FUNCTIONS(call)
 LATENCY_ROW_FUNCTIONS(call_kernel)
 LATENCY_ROW_FUNCTIONS(graph)
 LATENCY_ROW_FUNCTIONS(nodes)
+LATENCY_ROW_FUNCTIONS(traced)
 LATENCY_ROW_FUNCTIONS(finish)
 LATENCY_ROW_FUNCTIONS(wait)
 LATENCY_ROW_FUNCTIONS(copy)
@@ -91,5 +95,7 @@ LATENCY_ROW_FUNCTIONS(callback)
 // (latency_clock.c).
 int latency_add_mapping(struct latency *latency, size_t *first_cell);
 int latency_fill_mapping(struct latency *latency, size_t first_cell);
+// Cells that were measured last go beside the others of their group (latency_traced.c).
+int latency_gather(struct tare_result *result);
 // Bars of the medians and one distribution chart a group (latency_plots.c).
 int latency_add_plots(struct tare_result *result);

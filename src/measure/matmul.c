@@ -102,7 +102,8 @@ static int sample(struct matmul *matmul, struct matmul_product *products, size_t
 	// Above 0 even when the budget is used up: it is divided by.
 	double share_ns = (double)(tare_run_remaining_ns(run) + 1) / ((double)count + 1);
 	double reserve = 0;
-	size_t quick = 0;
+	// A quarter each: nothing but kernels is in them.
+	size_t quick = 0, traced = (matmul_traceable(matmul, products, count) + 3) / 4;
 	int status;
 
 	qsort(products, count, sizeof *products, compare_products);
@@ -110,9 +111,9 @@ static int sample(struct matmul *matmul, struct matmul_product *products, size_t
 		quick++;
 	for (size_t i = quick; i < count; i++)
 		reserve += 1 + (double)products[i].once_ns / share_ns;
-	run->cells_total = quick + (size_t)reserve;
+	run->cells_total = quick + (size_t)reserve + traced;
 	status = sample_some(matmul, products, quick, share_ns, error);
-	run->cells_total = run->cells_done + count - quick;
+	run->cells_total = run->cells_done + count - quick + traced;
 	for (size_t i = quick; status < 0 && i < count; i++)
 		if (matmul_add_absent(matmul, products[i].rung, products[i].n,
 		                      "not measured: the run ended before its turn") < 0)
@@ -206,6 +207,8 @@ static int measure(struct matmul *matmul, struct tare_error *error)
 	                  : tare_fail(error, ENOMEM, "out of memory");
 	if (status == 0)
 		status = sample(matmul, products, count, error);
+	if (status == 0)
+		status = matmul_trace(matmul, products, count, error);
 	free(products);
 	if (status == -EINTR)
 		matmul->run->result->interrupted = true;
@@ -231,7 +234,8 @@ int tare_measure_matmul(struct tare_run *run, const struct tare_matmul_options *
                         struct tare_error *error)
 {
 	static const struct tare_peaks none;
-	struct matmul matmul = { .run = run, .peaks = options ? &options->peaks : &none };
+	struct matmul matmul = { .run = run, .peaks = options ? &options->peaks : &none,
+		                 .untraced = options && options->untraced };
 	int status = tare_run_begin(run, TARE_MATMUL_BUDGET_NS, error);
 
 	if (status < 0)

@@ -28,6 +28,7 @@ struct tare_matmul_options {
 	uint32_t n[TARE_MATMUL_SIZES];
 	size_t n_count;   // 0: 32 64 128 256 512 1024 2048
 	uint32_t rungs;   // bits; 0: all
+	bool untraced;    // other things are timed after this: the vendor's tracer is left alone
 	struct tare_peaks peaks; // for shares of attainable; present may be false
 };
 
@@ -40,7 +41,8 @@ int tare_parse_rungs(const char *text, uint32_t *rungs, struct tare_error *error
 // Fills run->result with cells labelled `rung`, `n` and `part`:
 //   "build", "allocate", "copy-in", "launch" (host time of appending), "submit-to-complete" (the
 //   seed's total: submit, execute, wait), "kernel" (device; rate GFLOP/s), "copy-out", "total";
-//   the host's rungs have "total" only.
+//   where the vendor's tracer tells engine times "kernel" is by it (label `by`: "tracer"), and
+//   "kernel-stamps" is by the driver's stamps; the host's rungs have "total" only.
 // then cells of source "model" (same labels; `what`): least time, required bytes and the rate they
 // imply, share of measured and theoretical peak, speed-ups over sequential by kernel and by total,
 // tightest ceiling and the distance to it; plots (the seed's figure 1, GFLOP/s by n, roofline);

@@ -196,6 +196,57 @@ static int conclude_transfers(struct matmul *matmul, const struct best *best)
 	                            tare_rung_name(rung), best->n, share);
 }
 
+// Whether a rung is at the measured ceiling of its arithmetic, or above it.
+static bool is_at_arithmetic(const struct matmul *matmul, enum tare_rung rung, uint32_t n)
+{
+	return matmul_model(matmul->run->result, rung, n, "share-of-measured") > 100 / MATMUL_BROKEN;
+}
+
+// "; it was measured at 1582 MHz, this at 1980 MHz: per clock 82 %"
+static void compare_clocks(const struct matmul *matmul, enum tare_rung rung, size_t size,
+                           double share, char *text, size_t room)
+{
+	double per_clock = matmul_share_per_clock(matmul, rung, size, share);
+	double ceiling = matmul->peaks->clock_hz[matmul_compute_ceiling(rung)];
+
+	text[0] = '\0';
+	if (isfinite(per_clock))
+		snprintf(text, room, " (measured at %.0f MHz, this at %.0f MHz: per clock %.0f %%)",
+		         ceiling / 1e6, matmul->clocks[rung][size].median_hz / 1e6, per_clock);
+	else if (share > 100)
+		snprintf(text, room, " (at which clocks is not known)");
+}
+
+// Rungs that are as fast as what was measured to be the most; above it the device was slower then.
+static int conclude_at_ceiling(struct matmul *matmul, const struct best *best)
+{
+	char text[768] = "", clocks[128];
+	size_t used = 0, size = 0;
+	bool above = false;
+
+	while (size + 1 < matmul->n_count && matmul->n[size] != best->n)
+		size++;
+	for (int i = 0; i < TARE_RUNG_COUNT && used < sizeof text; i++) {
+		enum tare_rung rung = (enum tare_rung)i;
+		double share = matmul_model(matmul->run->result, rung, best->n, "share-of-measured");
+		if (!is_at_arithmetic(matmul, rung, best->n))
+			continue;
+		compare_clocks(matmul, rung, size, share, clocks, sizeof clocks);
+		above |= share > 100;
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s%s is at %.0f %% of %s%s",
+		                         used ? ", " : "", tare_rung_name(rung), share,
+		                         tare_ceiling_name(matmul_compute_ceiling(rung)), clocks);
+	}
+	if (used == 0)
+		return 0;
+	return tare_result_conclude(
+	    matmul->run->result, "at-ceiling",
+	    "Measured ceilings that are reached at n = %u: %s.%s", best->n, text,
+	    above ? " What is above its ceiling tells that the device was slower when tare peak "
+	            "measured that: at a lower clock, or held back."
+	          : "");
+}
+
 // How far the best rung is from what limits it by the model.
 static int conclude_ceiling(struct matmul *matmul, const struct best *best)
 {
@@ -205,7 +256,7 @@ static int conclude_ceiling(struct matmul *matmul, const struct best *best)
 	double distance = roof.flops * best->s / matmul_flop(best->n);
 	char times[TARE_UNIT_TEXT];
 
-	if (!roof.name || !(distance > 0))
+	if (!roof.name || !(distance > 0) || is_at_arithmetic(matmul, rung, best->n))
 		return 0;
 	return tare_result_conclude(
 	    matmul->run->result, "ceiling",
@@ -335,6 +386,8 @@ int matmul_add_advice(struct matmul *matmul)
 			status = conclude_alike(matmul, &best);
 		if (status == 0)
 			status = conclude_ceiling(matmul, &best);
+		if (status == 0)
+			status = conclude_at_ceiling(matmul, &best);
 		if (status == 0)
 			status = conclude_tiling(matmul, &best);
 		if (status == 0)

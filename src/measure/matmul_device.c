@@ -36,7 +36,7 @@ struct tare_figure *matmul_figure(struct matmul_product *product,
 
 // ---- memory
 
-static void free_memory(struct matmul_product *product)
+void matmul_close_product(struct matmul_product *product)
 {
 	for (int i = 0; i < MATMUL_MATRICES; i++) {
 		tare_memory_free(product->device[i]);
@@ -94,6 +94,17 @@ static int copy_out(const struct matmul_product *product, int64_t limit_ns,
 
 	return status < 0 ? status
 	                  : tare_finish(product->matmul->bench.timed, limit_ns, error);
+}
+
+int matmul_open_product(struct matmul_product *product, struct tare_error *error)
+{
+	int64_t unused;
+	int status = matmul_round(product, error);
+
+	product->mark = tare_telemetry_mark(product->matmul->run);
+	if (status == 0)
+		status = make_memory(product, &unused, error);
+	return status < 0 ? status : copy_in(product, TARE_LIMIT_DEFAULT_NS, error);
 }
 
 // Makes both c hold no numbers, so that an element nobody wrote is found.
@@ -193,6 +204,21 @@ static int launch_elements(struct matmul_product *product, uint32_t count, struc
 	return status;
 }
 
+int matmul_launch_once(struct matmul_product *product, struct tare_event **event,
+                       struct tare_error *error)
+{
+	struct tare_queue *queue = product->matmul->bench.timed;
+	struct tare_argument arguments[6];
+	struct tare_operation operation;
+
+	if (matmul_by_library(product->rung)) {
+		struct tare_product call = matmul_library_product(product);
+		return tare_blas_gemm(queue, call.precision, call.n, call.c, call.a, call.b, event, error);
+	}
+	operation = launch_of(product, arguments, NULL);
+	return tare_append(queue, &operation, event, error);
+}
+
 static int launch_blas(struct matmul_product *product, struct tare_error *error)
 {
 	struct tare_product call = matmul_library_product(product);
@@ -205,8 +231,6 @@ static int launch_blas(struct matmul_product *product, struct tare_error *error)
 
 static int launch(struct matmul_product *product, struct tare_error *error)
 {
-	struct tare_argument arguments[6];
-	struct tare_operation operation;
 	struct tare_event **event;
 	int status;
 
@@ -215,8 +239,7 @@ static int launch(struct matmul_product *product, struct tare_error *error)
 	if (matmul_by_library(product->rung))
 		return launch_blas(product, error);
 	event = next_event(product);
-	operation = launch_of(product, arguments, NULL);
-	status = tare_append(product->matmul->bench.timed, &operation, event, error);
+	status = matmul_launch_once(product, event, error);
 	if (status == 0)
 		keep_event(product, event);
 	return status;
@@ -260,7 +283,7 @@ int matmul_try_device(struct matmul_product *product, bool add_cells, int64_t *n
 	if (status == -ENODEV || status == -ETIMEDOUT)
 		tare_device_abandon(device);
 	free_events(product);
-	free_memory(product);
+	matmul_close_product(product);
 	return status;
 }
 
@@ -287,7 +310,7 @@ int matmul_time_launches(struct matmul_product *product, uint32_t count, int64_t
 	if (status == -ENODEV || status == -ETIMEDOUT)
 		tare_device_abandon(device);
 	free_events(product);
-	free_memory(product);
+	matmul_close_product(product);
 	return status;
 }
 
@@ -350,17 +373,12 @@ static int begin_device(struct tare_measurement *measurement, struct tare_error 
 	struct matmul_product *product = measurement->context;
 	struct tare_bench *bench = &product->matmul->bench;
 	struct tare_figure *kernel = &measurement->figures[KERNEL];
-	int64_t unused;
-	int status = matmul_round(product, error);
+	int status = matmul_open_product(product, error);
 
-	if (status == 0)
-		status = make_memory(product, &unused, error);
 	for (size_t i = 0; !bench->stamped && i < measurement->figure_count; i++)
 		if (strcmp(measurement->figures[i].source, "device") == 0)
 			snprintf(measurement->figures[i].absent,
 			         sizeof measurement->figures[i].absent, "%s", bench->unstamped);
-	if (status == 0)
-		status = copy_in(product, TARE_LIMIT_DEFAULT_NS, error);
 	if (status == 0)
 		status = poison(product, error);
 	return status < 0 ? status : calibrate(product, kernel, error);
@@ -448,15 +466,18 @@ static int end_device(struct tare_measurement *measurement, enum tare_verified *
 {
 	struct matmul_product *product = measurement->context;
 	struct tare_device *device = product->matmul->run->device;
+	struct tare_clock_range *clock = &product->matmul->clocks[product->rung][product->size];
 	int status = 0;
 
+	if (tare_telemetry_clock_hz(product->matmul->run, product->mark, clock) < 0)
+		clock->readings = 0;
 	free_events(product);
 	// What a failure left in the queue must not outlive its memory.
 	if (!device->lost)
 		status = tare_finish(product->matmul->bench.timed, TARE_LIMIT_DEFAULT_NS, error);
 	if (status == 0 && !device->lost && product->device[MATMUL_C])
 		status = matmul_verify(product, verified, error);
-	free_memory(product);
+	matmul_close_product(product);
 	return status;
 }
 

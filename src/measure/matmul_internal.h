@@ -7,6 +7,7 @@
 #include "measure/matmul.h"
 #include "measure/matmul_check.h"
 #include "measure/precision.h"
+#include "measure/telemetry.h"
 
 // What the loops of a rung do, for launching and for the model.
 struct matmul_rung {
@@ -45,6 +46,7 @@ struct matmul {
 	uint32_t n[TARE_MATMUL_SIZES]; // ascending
 	size_t n_count;
 	uint32_t rungs;
+	bool untraced;                 // no kernels' times by the vendor's tracer
 	struct tare_memory *host[MATMUL_MATRICES]; // at the largest n
 	bool pinned;
 	// The factors as the last rung took them, where that is not single precision; made when first
@@ -58,6 +60,8 @@ struct matmul {
 	double tried_ns[TARE_RUNG_COUNT];         // one product of n = tried_n
 	uint32_t tried_n[TARE_RUNG_COUNT];
 	char wrong[256];                          // the first product that was, and where
+	// While each product was sampled; readings 0: not told.
+	struct tare_clock_range clocks[TARE_RUNG_COUNT][TARE_MATMUL_SIZES];
 };
 
 #define MATMUL_EVENTS 256
@@ -73,6 +77,7 @@ struct matmul_product {
 	uint32_t batch;     // kernels in a sample of the kernel's time
 	struct tare_event *events[MATMUL_EVENTS]; // of some launches, in order
 	uint32_t event_count;
+	size_t mark; // of the clock's readings, when the measurement began
 };
 
 static inline double matmul_flop(uint32_t n)
@@ -117,6 +122,12 @@ int matmul_try_all(struct matmul *matmul, struct matmul_product *products, size_
 // ---- matmul_device.c, matmul_host.c: each adds a measurement's figures and functions
 int matmul_plan_device(struct matmul_product *product, struct tare_measurement *measurement);
 int matmul_plan_host(struct matmul_product *product, struct tare_measurement *measurement);
+// The device's memory of a product, with its factors in it; close it also after a failure.
+int matmul_open_product(struct matmul_product *product, struct tare_error *error);
+void matmul_close_product(struct matmul_product *product);
+// One product on the timed queue, by one launch or by one call of the library.
+int matmul_launch_once(struct matmul_product *product, struct tare_event **event,
+                       struct tare_error *error);
 // A figure labelled with the product and `part`.
 struct tare_figure *matmul_figure(struct matmul_product *product,
                                   struct tare_measurement *measurement, const char *part,
@@ -129,6 +140,14 @@ int matmul_try_host(struct matmul_product *product, int64_t *ns, struct tare_err
 // Host time of a launch of the first rung, from `count` of them in a row.
 int matmul_time_launches(struct matmul_product *product, uint32_t count, int64_t *ns,
                          struct tare_error *error);
+// ---- matmul_traced.c
+// How many more measurements the kernels' own times may need, by the vendor's tracer.
+size_t matmul_traceable(const struct matmul *matmul, const struct matmul_product *products,
+                        size_t count);
+// After everything that is timed: each kernel by the tracer, where there is one. Its figure becomes
+// "kernel", and the one by the driver's stamps "kernel-stamps"; where it has none that one stays.
+int matmul_trace(struct matmul *matmul, struct matmul_product *products, size_t count,
+                 struct tare_error *error);
 // ---- matmul_blas.c: the rungs of the vendor's library
 // Makes sure that the host's factors are there in the product's precision: what copies in takes.
 int matmul_round(struct matmul_product *product, struct tare_error *error);
@@ -157,6 +176,10 @@ double matmul_cell_s(const struct tare_cell *cell);
 double matmul_model(const struct tare_result *result, enum tare_rung rung, uint32_t n,
                     const char *what);
 int matmul_add_models(struct matmul *matmul);
+// A rung's share of its measured ceiling of arithmetic, each over its clock; NaN where one of the
+// clocks is not known. size: the index of n.
+double matmul_share_per_clock(const struct matmul *matmul, enum tare_rung rung, size_t size,
+                              double share);
 int matmul_add_plots(struct matmul *matmul);
 int matmul_add_advice(struct matmul *matmul);
 
@@ -170,6 +193,10 @@ struct matmul_roof {
 	const char *name; // of the ceiling: "fp32"
 	double flops;
 };
+// A ceiling of memory that a rung passes by more than this is none for it: what it asks for comes
+// from nearer. Arithmetic comes from nowhere else: a rung that passes it is at it, and it was measured
+// when the device was slower.
+#define MATMUL_BROKEN 1.02
 // What a rung's factors are bound by.
 enum tare_ceiling matmul_compute_ceiling(enum tare_rung rung);
 // The tightest measured ceiling that the rung has not broken at `achieved` FLOP/s; name NULL: none.

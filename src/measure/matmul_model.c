@@ -8,9 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-// A ceiling that a rung passes by more than this is none for it: what it asks for comes from nearer.
-#define BROKEN 1.02
-
 static bool is_of(const struct tare_cell *cell, enum tare_rung rung, uint32_t n)
 {
 	const struct tare_label *size = tare_labels_find(&cell->labels, "n");
@@ -115,7 +112,7 @@ struct matmul_roof matmul_tightest(const struct tare_peaks *peaks, enum tare_run
 	if (!peaks->present || (matmul_is_rounded(rung) && !(roofs[0].flops > 0)))
 		return tightest;
 	for (size_t i = 0; i < sizeof roofs / sizeof *roofs; i++)
-		if (roofs[i].flops > 0 && achieved <= BROKEN * roofs[i].flops &&
+		if (roofs[i].flops > 0 && (i == 0 || achieved <= MATMUL_BROKEN * roofs[i].flops) &&
 		    !(roofs[i].flops >= tightest.flops))
 			tightest = roofs[i];
 	return tightest;
@@ -127,6 +124,7 @@ struct models {
 	struct matmul *matmul;
 	enum tare_rung rung;
 	uint32_t n;
+	size_t size; // index of n
 	// Of the kernel, because adding cells moves them.
 	double seconds, low_s, high_s;
 };
@@ -225,6 +223,42 @@ static int add_shares(const struct models *models)
 	return status;
 }
 
+double matmul_share_per_clock(const struct matmul *matmul, enum tare_rung rung, size_t size,
+                              double share)
+{
+	double ceiling = matmul->peaks->clock_hz[matmul_compute_ceiling(rung)];
+	const struct tare_clock_range *clock = &matmul->clocks[rung][size];
+
+	return matmul->peaks->present && ceiling > 0 && clock->readings
+	           ? share * ceiling / clock->median_hz
+	           : NAN;
+}
+
+// The clock under the product, and what its share is where the ceiling's clock was another.
+static int add_clock(const struct models *models)
+{
+	const struct matmul *matmul = models->matmul;
+	const struct tare_clock_range *clock = &matmul->clocks[models->rung][models->size];
+	double share = matmul_model(matmul->run->result, models->rung, models->n, "share-of-measured");
+	struct tare_cell *cell;
+	int status;
+
+	if (clock->readings == 0)
+		return 0;
+	cell = add(models, "kernel", "clock", "MHz",
+	           "the unit's clock as telemetry told it while the product was sampled, its copies "
+	           "included: median, lowest, highest");
+	if (!cell)
+		return -ENOMEM;
+	status = tare_cell_set_model(cell, clock->median_hz / 1e6, clock->low_hz / 1e6,
+	                             clock->high_hz / 1e6);
+	share = matmul_share_per_clock(matmul, models->rung, models->size, share);
+	if (status < 0 || !isfinite(share))
+		return status;
+	return add_value(models, "share-per-clock", "%", share, "",
+	                 "share of the measured ceiling, each over the clock that it was measured at");
+}
+
 static int add_bytes(const struct models *models)
 {
 	int status = 0;
@@ -268,13 +302,12 @@ static int add_ceiling(const struct models *models)
 	struct matmul_roof roof = matmul_tightest(peaks, models->rung, models->n, achieved);
 	enum tare_ceiling compute = matmul_compute_ceiling(models->rung);
 	char text[128];
-	const char *reason = peaks->present && peaks->per_second[compute] > 0
-	                         ? "faster than every measured ceiling"
-	                         : no_ceiling(peaks, compute, text);
+	const char *reason = no_ceiling(peaks, compute, text);
 	struct tare_cell *cell =
 	    add(models, "kernel", "tightest-ceiling", "GFLOP/s",
 	        "a model, no counter was read: the lowest of the measured ceilings (compute; memory, "
-	        "cache and local memory at this rung's bytes) that the rung does not pass");
+	        "cache and local memory at this rung's bytes) that the rung does not pass; its "
+	        "arithmetic's where it is at or above that");
 
 	if (!cell ||
 	    (roof.name && tare_labels_set_text(&cell->labels, "ceiling", roof.name) < 0))
@@ -320,6 +353,8 @@ static int add_of(struct models *models)
 		           : 0;
 	status = add_shares(models);
 	if (status == 0)
+		status = add_clock(models);
+	if (status == 0)
 		status = add_bytes(models);
 	if (status == 0)
 		status = add_ceiling(models);
@@ -338,6 +373,7 @@ int matmul_add_models(struct matmul *matmul)
 			    matmul->run->result, (enum tare_rung)rung, matmul->n[i]);
 			struct models models = { .matmul = matmul, .rung = (enum tare_rung)rung,
 				                 .n = matmul->n[i],
+				                 .size = i,
 				                 .seconds = matmul_cell_s(cell) };
 			if (!(models.seconds > 0))
 				continue;

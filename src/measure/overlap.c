@@ -171,8 +171,7 @@ static int fill_space(struct overlap *overlap, struct tare_error *error)
 	if (!space->mechanisms)
 		space->mechanisms = (1u << TARE_MECHANISM_COUNT) - 1;
 	if (space->mechanisms & ~can &&
-	    tare_result_warn(overlap->run->result, "mechanisms",
-	                     "nothing to do; the others were searched", "left out: %s",
+	    tare_result_warn(overlap->run->result, "mechanisms", NULL, "not searched: %s",
 	                     why[0] ? why : "a mechanism that this device cannot do") < 0)
 		return tare_fail(error, ENOMEM, "out of memory");
 	space->mechanisms &= can;

@@ -63,9 +63,10 @@ int tare_parse_breaks(const char *text, struct tare_overlap_options *options,
 //                 that the verdict names), `control` (1: drawn at random), `handbook` (1: the CUDA
 //                 Handbook's); then of source "model", same labels, `what`: "predicted", "error"
 //   "bound":      `cycles`, `what`: "bound", "serial", "attainable", "speed-up", "share", "amdahl",
-//                 "kernel-to-copy"; "kernel-memory-share" where options->peaks tells
-//   "prediction": `what`: "mean-error", "worst-error" of those above that were measured, of all and
-//      with `cycles`; "chosen" with `cycles` and a schedule: how much longer the one takes that is
+//                 "kernel-to-copy"; "kernel-side-by-side" where one launch leaves room;
+//                 "kernel-memory-share" where options->peaks tells
+//   "prediction": `what`: "mean-error", "worst-error" of those above that were measured, and "noise"
+//      (how much runs of one of them differ), of all and with `cycles`; "chosen" with `cycles` and a schedule: how much longer the one takes that is
 //      predicted to be the best than the one that is;
 //      "correction" with `cycles`, `mechanism`, `order`, `chunks`, `in-sequence` (1: overlaps nothing)
 //   "break":      `break`, `cycles`: the best schedule broken so; `what` "factor" (model)

@@ -33,6 +33,17 @@ static double median(double *values, uint32_t count)
 	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
+// The most queues that are searched.
+static uint32_t most_queues(const struct overlap *overlap)
+{
+	const struct tare_search_space *space = &overlap->options.space;
+	uint32_t most = 1;
+
+	for (size_t i = 0; i < space->queue_count; i++)
+		most = space->queues[i] > most ? space->queues[i] : most;
+	return most;
+}
+
 static int measure_point(struct overlap *overlap, enum tare_stage stage, uint64_t items,
                          struct tare_stage_point *point, struct tare_error *error)
 {
@@ -45,8 +56,8 @@ static int measure_point(struct overlap *overlap, enum tare_stage stage, uint64_
 		status = tare_pipeline_stage_point(overlap->pipeline, stage, items,
 		                                   overlap->in_a_row, &once, error);
 		if (status == 0 && kernels)
-			status = tare_pipeline_kernels_across(overlap->pipeline, items,
-			                                      overlap->in_a_row, &once, error);
+			status = tare_pipeline_kernels_across(
+			    overlap->pipeline, items, most_queues(overlap), &once, error);
 		isolated[i] = once.isolated_ns;
 		row[i] = once.back_to_back_ns;
 		across[i] = once.across_ns;
@@ -291,6 +302,22 @@ static void scale_points(struct overlap *overlap, struct overlap_point *point)
 	                          point->stage[TARE_STAGE_KERNEL].ns);
 }
 
+// How much more of the kernel gets done with launches side by side, by the size of chunk at which
+// that is most.
+static void find_side_by_side(const struct overlap *overlap, struct overlap_point *point)
+{
+	const struct tare_calibration *calibration = &point->calibration;
+	double least_ns = INFINITY;
+
+	for (size_t i = 0; i < calibration->point_count[TARE_STAGE_KERNEL]; i++) {
+		const struct tare_stage_point *at = &calibration->points[TARE_STAGE_KERNEL][i];
+		if (tare_stage_leaves_room(at))
+			least_ns = fmin(least_ns, at->across_ns * (double)overlap->items /
+			                              (double)at->amount);
+	}
+	point->modes.side_by_side = point->modes.alone_ns[TARE_STAGE_KERNEL] / least_ns;
+}
+
 static void choose_repeats(struct overlap *overlap)
 {
 	const struct overlap_time *stage = overlap->points[overlap->balanced].stage;
@@ -328,5 +355,7 @@ int overlap_calibrate(struct overlap *overlap, struct tare_error *error)
 		else
 			scale_points(overlap, point);
 	}
+	for (size_t i = 0; status == 0 && i < overlap->point_count; i++)
+		find_side_by_side(overlap, &overlap->points[i]);
 	return status < 0 ? status : overlap_probe_kinds(overlap, error);
 }

@@ -19,7 +19,7 @@
 // for.
 #define OVERLAP_SAMPLES 36
 // Runs at a point that show how the kinds of schedules (mechanism and order) behave there.
-#define OVERLAP_PROBES_MAX (2 * TARE_MECHANISM_COUNT * TARE_ORDER_COUNT)
+#define OVERLAP_PROBES_MAX (TARE_KIND_POINTS * TARE_MECHANISM_COUNT * TARE_ORDER_COUNT)
 
 // A measured time with its interval.
 struct overlap_time {

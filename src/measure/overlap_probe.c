@@ -11,6 +11,7 @@
 // Few and many chunks; numbers that the search does not have by default, so that what it finds is
 // still a test of the prediction.
 #define FEW 20
+#define SOME 52 // only where engines may stay with a queue for a while
 #define MANY 120
 #define QUEUES 4
 // The prediction is corrected if it is off by more than this.
@@ -74,7 +75,7 @@ static double serial_ns(const struct overlap_point *point)
 static int probe_kind(struct overlap *overlap, struct overlap_point *point, struct kind kind,
                       struct tare_error *error)
 {
-	static const uint32_t numbers[] = { FEW, MANY };
+	static const uint32_t numbers[TARE_KIND_POINTS] = { FEW, SOME, MANY };
 	struct tare_kind_correction found = { 0 };
 	struct tare_schedule schedule = { .queues = most_queues(overlap),
 		                          .order = kind.order,
@@ -89,10 +90,14 @@ static int probe_kind(struct overlap *overlap, struct overlap_point *point, stru
 		return 0;
 	if (kind.mechanism == TARE_MECHANISM_GRAPH && kind.order != TARE_ORDER_DEPTH_FIRST)
 		return 0;
-	for (size_t i = 0; status == 0 && i < 2; i++) {
+	for (size_t i = 0; status == 0 && i < TARE_KIND_POINTS; i++) {
 		double factor = 1, predicted = 0;
+		if (numbers[i] == SOME && !(point->calibration.stays && in_chunk_queues &&
+		                            kind.order == TARE_ORDER_BREADTH_FIRST))
+			continue;
 		schedule.chunks = numbers[i] < most ? numbers[i] : most;
-		if (schedule.chunks < 2 || (i > 0 && schedule.chunks == found.chunks[0]) ||
+		if (schedule.chunks < 2 ||
+		    (found.count && schedule.chunks == found.chunks[found.count - 1]) ||
 		    overlap_phase_left_ns(overlap) == 0)
 			break;
 		status = probe(overlap, point, &schedule, &factor, error);
@@ -102,8 +107,8 @@ static int probe_kind(struct overlap *overlap, struct overlap_point *point, stru
 		if (status < 0)
 			return status;
 		found.chunks[found.count] = schedule.chunks;
-		// Never to the better: on an H200 breadth-first queues took 0.6 of the prediction with
-		// 120 chunks and all of it with 8, and the search went after what was not there.
+		// Never to the better: where the prediction was too long with many chunks and met with
+		// few, the search went after what was not there.
 		found.factor[found.count++] = factor > 1 ? factor : 1;
 		point->probes[point->probe_count++] = schedule;
 		off |= factor > 1 + OFF;
@@ -118,33 +123,52 @@ static int probe_kind(struct overlap *overlap, struct overlap_point *point, stru
 	return status;
 }
 
-// Whether engines stay with a queue or serve each in turn: what all copies first over a few queues
-// take tells, if it differs.
-static int find_stays(struct overlap *overlap, struct overlap_point *point,
-                      struct tare_error *error)
+// Whether a run of all copies first over a few queues is nearer to engines that stay with a queue
+// than to engines that serve each in turn; false where the two do not differ.
+static int seems_to_stay(struct overlap *overlap, struct overlap_point *point,
+                         const struct tare_schedule *schedule, bool *stays,
+                         struct tare_error *error)
 {
 	struct tare_calibration *calibration = &point->calibration;
-	uint32_t most = most_chunks(overlap);
-	struct tare_schedule schedule = { .chunks = FEW < most ? FEW : most,
-		                          .queues = most_queues(overlap),
-		                          .order = TARE_ORDER_BREADTH_FIRST };
 	double ns = 0, in_turn = 0, staying = 0;
-	int status;
+	int status = tare_predict(calibration, &overlap->work, schedule, &in_turn, error);
 
-	if (!(overlap->options.space.mechanisms >> TARE_MECHANISM_CHUNK_QUEUES & 1) ||
-	    !(overlap->options.space.orders >> TARE_ORDER_BREADTH_FIRST & 1) ||
-	    schedule.queues == 1 || schedule.chunks <= schedule.queues)
-		return 0;
-	status = tare_predict(calibration, &overlap->work, &schedule, &in_turn, error);
+	*stays = false;
 	calibration->stays = true;
 	if (status == 0)
-		status = tare_predict(calibration, &overlap->work, &schedule, &staying, error);
+		status = tare_predict(calibration, &overlap->work, schedule, &staying, error);
 	calibration->stays = false;
 	if (status < 0 || fabs(staying / in_turn - 1) < OFF)
 		return status;
-	status = overlap_median_run(overlap, &schedule, overlap->repeats, &ns, NULL, error);
+	status = overlap_median_run(overlap, schedule, overlap->repeats, &ns, NULL, error);
 	if (status == 0)
-		calibration->stays = fabs(log(ns / staying)) < fabs(log(ns / in_turn));
+		*stays = fabs(log(ns / staying)) < fabs(log(ns / in_turn));
+	return status;
+}
+
+// On an H200 many short chunks went nearly as if engines stayed, twenty of half a millisecond once in
+// turn. So engines stay if they do with many, and with few the correction of the kind, which only
+// makes it longer, says the rest.
+static int find_stays(struct overlap *overlap, struct overlap_point *point,
+                      struct tare_error *error)
+{
+	static const uint32_t numbers[] = { MANY, FEW };
+	uint32_t most = most_chunks(overlap);
+	struct tare_schedule schedule = { .queues = most_queues(overlap),
+		                          .order = TARE_ORDER_BREADTH_FIRST };
+	bool stays = false;
+	int status = 0;
+
+	if (!(overlap->options.space.mechanisms >> TARE_MECHANISM_CHUNK_QUEUES & 1) ||
+	    !(overlap->options.space.orders >> TARE_ORDER_BREADTH_FIRST & 1) ||
+	    schedule.queues == 1)
+		return 0;
+	for (int i = 0; status == 0 && !stays && i < 2; i++) {
+		schedule.chunks = numbers[i] < most ? numbers[i] : most;
+		if (schedule.chunks > schedule.queues)
+			status = seems_to_stay(overlap, point, &schedule, &stays, error);
+	}
+	point->calibration.stays = stays;
 	return status;
 }
 

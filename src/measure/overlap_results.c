@@ -106,14 +106,23 @@ static int conclude_bound(struct overlap *overlap, struct overlap_point *point)
 	if (status == 0)
 		status = set(overlap, point, "bound", "time", "ns", bound, bound * point->bound_low,
 		             bound * point->bound_high,
-		             "least time over all sets of stages at once such that all work gets "
-		             "done, at the speeds measured for each set");
+		             point->modes.side_by_side > 1
+		                 ? "least time over all sets of stages at once such that all work "
+		                   "gets done, at the speeds measured for each set; the kernel at "
+		                   "its rate with launches side by side, slowed by copies as one is"
+		                 : "least time over all sets of stages at once such that all work "
+		                   "gets done, at the speeds measured for each set");
 	if (status == 0)
 		status = set(overlap, point, "serial", "time", "ns", sum, NAN, NAN,
 		             "sum of the stages alone, as the bound sees them");
 	if (status == 0)
 		status = set(overlap, point, "attainable", "time", "ns", attainable, NAN, NAN,
 		             "the bound, and filling and draining with the best schedule's chunks");
+	if (status == 0 && point->bounded && point->modes.side_by_side > 1)
+		status = set(overlap, point, "kernel-side-by-side", "time", "ns",
+		             tare_overlap_stage_ns(&point->modes, TARE_STAGE_KERNEL), NAN, NAN,
+		             "the kernel of the whole work where launches of chunks run side by "
+		             "side, one in each queue: the least over the sizes of chunks");
 	if (status == 0)
 		status = set(overlap, point, "speed-up", "ratio", "1", gain,
 		             serial->low / best->high, serial->high / best->low,
@@ -236,9 +245,25 @@ static int add_summary(struct overlap *overlap, const struct overlap_point *poin
 }
 
 struct errors {
-	double sum, worst;
-	size_t count;
+	double sum, worst, noise;
+	size_t count, noise_count;
 };
+
+// Mean difference of two of a schedule's runs, in rounds over all schedules, in % of their median;
+// NAN: there were no two.
+static double noise_of(const struct overlap *overlap, const struct overlap_timed *timed)
+{
+	const struct tare_cell *cell = &overlap->run->result->cells[timed->cell];
+	size_t pairs = cell->summary.n * (cell->summary.n - 1) / 2;
+	double sum = 0;
+
+	if (cell->summary.n < 2 || !cell->samples)
+		return NAN;
+	for (size_t i = 0; i < cell->summary.n; i++)
+		for (size_t k = 0; k < i; k++)
+			sum += fabs((double)cell->samples[i] - (double)cell->samples[k]);
+	return 100 * sum / (double)pairs / cell->summary.median;
+}
 
 static int add_errors(struct overlap *overlap, const struct overlap_point *point,
                       const struct errors *errors)
@@ -251,10 +276,15 @@ static int add_errors(struct overlap *overlap, const struct overlap_point *point
 	                               "measured, without those that the prediction was fitted to "
 	                               "or corrected by");
 
-	return status < 0 || errors->count == 0
+	if (status == 0 && errors->count)
+		status = add_summary(overlap, point, "worst-error", errors->worst,
+		                     "the largest of these errors");
+	return status < 0 || errors->noise_count == 0
 	           ? status
-	           : add_summary(overlap, point, "worst-error", errors->worst,
-	                         "the largest of these errors");
+	           : add_summary(overlap, point, "noise",
+	                         errors->noise / (double)errors->noise_count,
+	                         "by how much two runs of the same schedule differ, mean over all "
+	                         "pairs of each and over the schedules: a part of the errors");
 }
 
 // How much longer the schedule takes that the prediction likes best than the best one measured.
@@ -279,7 +309,9 @@ static int add_regret(struct overlap *overlap, size_t at)
 	                    "of the best one measured, less 1") < 0)
 		return -ENOMEM;
 	return chosen->time.present && !chosen->wrong
-	           ? tare_cell_set_model(cell, 100 * (chosen->time.ns / point->best.ns - 1), NAN, NAN)
+	           ? tare_cell_set_model(cell, 100 * (chosen->time.ns / point->best.ns - 1),
+	                                 100 * (chosen->time.low / point->best.high - 1),
+	                                 100 * (chosen->time.high / point->best.low - 1))
 	           : tare_cell_set_absent(cell, "the budget did not hold a run of it");
 }
 
@@ -300,11 +332,16 @@ static int conclude_predictions(struct overlap *overlap, size_t at, struct error
 			status = add_prediction(overlap, timed, "error", "error", "%", error);
 		if (was_fitted(overlap, timed))
 			continue;
+		double noise = noise_of(overlap, timed);
+		here.noise += isfinite(noise) ? noise : 0;
+		here.noise_count += isfinite(noise) ? 1 : 0;
 		here.sum += fabs(error);
 		here.worst = fmax(here.worst, fabs(error));
 		here.count++;
 	}
 	all->sum += here.sum;
+	all->noise += here.noise;
+	all->noise_count += here.noise_count;
 	all->worst = fmax(all->worst, here.worst);
 	all->count += here.count;
 	if (status == 0 && overlap->point_count > 1)

@@ -150,7 +150,7 @@ static double quick_ns(const struct overlap_timed *timed)
 struct finals {
 	struct overlap *overlap;
 	size_t point;
-	size_t timed[OVERLAP_FINALISTS + 1];
+	size_t timed[OVERLAP_FINALISTS + 2]; // and the Handbook's, and what the prediction likes best
 	size_t count;
 	uint32_t turn;
 	double round_ns; // what a sample takes
@@ -161,6 +161,19 @@ static void add_finalist(struct finals *finals, size_t timed)
 	finals->overlap->timed[timed].in_final = true;
 	finals->round_ns += quick_ns(&finals->overlap->timed[timed]);
 	finals->timed[finals->count++] = timed;
+}
+
+static void add_liked(struct finals *finals, size_t from, size_t to)
+{
+	const struct overlap_timed *timed = finals->overlap->timed;
+	size_t liked = to;
+
+	for (size_t i = from; i < to; i++)
+		if (!timed[i].handbook && timed[i].predicted_ns > 0 &&
+		    (liked == to || timed[i].predicted_ns < timed[liked].predicted_ns))
+			liked = i;
+	if (liked < to && !timed[liked].in_final && isfinite(quick_ns(&timed[liked])))
+		add_finalist(finals, liked);
 }
 
 static void choose_finalists(struct finals *finals)
@@ -187,6 +200,9 @@ static void choose_finalists(struct finals *finals)
 		add_finalist(finals, best);
 		chosen++;
 	}
+	// How good the choice was is known only in turn with the best.
+	if (!overlap->run->simulated)
+		add_liked(finals, from, to);
 }
 
 static int begin_finals(struct tare_measurement *measurement, struct tare_error *error)

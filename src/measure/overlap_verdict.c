@@ -363,7 +363,8 @@ static bool say_apart(const struct overlap_point *point,
 static void say_limit(const struct overlap_point *point, char *sentence)
 {
 	struct tare_engines_revealed revealed;
-	double longest = point->modes.alone_ns[point->bound.longest];
+	double longest = tare_overlap_stage_ns(&point->modes, point->bound.longest);
+	bool beside = longest < point->modes.alone_ns[point->bound.longest];
 	uint32_t slowing = slowing_mode(point);
 	char stage[TARE_UNIT_TEXT], bound[TARE_UNIT_TEXT];
 	bool said;
@@ -378,16 +379,18 @@ static void say_limit(const struct overlap_point *point, char *sentence)
 	}
 	if (longest > FASTER * point->bound.ns) {
 		say(sentence,
-		    "the longest stage, %s, which alone takes %s; it ran faster beside others, so "
-		    "that the bound is %s",
+		    "the longest stage, %s, which alone takes %s%s; it ran faster beside others, "
+		    "so that the bound is %s",
 		    stage_titles[point->bound.longest], tare_format_ns(longest, stage),
+		    beside ? " with launches side by side" : "",
 		    tare_format_ns(point->bound.ns, bound));
 		return;
 	}
 	if (longest > 0.97 * point->bound.ns) {
-		say(sentence, "the longest stage, %s, which takes %s of the bound's %s",
+		say(sentence, "the longest stage, %s, which takes %s of the bound's %s%s",
 		    stage_titles[point->bound.longest], tare_format_ns(longest, stage),
-		    tare_format_ns(point->bound.ns, bound));
+		    tare_format_ns(point->bound.ns, bound),
+		    beside ? " with launches side by side" : "");
 		return;
 	}
 	said = say_apart(point, &revealed, sentence);
@@ -400,6 +403,20 @@ static void say_limit(const struct overlap_point *point, char *sentence)
 		    "serial time",
 		    100 * point->bound.ns / point->bound.serial_ns);
 	}
+}
+
+// The stage's time alone says nothing of schedules in which launches of it run at once.
+static void say_side_by_side(const struct overlap_point *point, char *sentence)
+{
+	double alone = point->modes.alone_ns[TARE_STAGE_KERNEL];
+	double least = tare_overlap_stage_ns(&point->modes, TARE_STAGE_KERNEL);
+	char one[TARE_UNIT_TEXT], many[TARE_UNIT_TEXT];
+
+	if (least < alone)
+		say(sentence,
+		    " One launch does not fill the device: the kernel takes %s alone, and %s in "
+		    "chunks that run side by side.",
+		    tare_format_ns(alone, one), tare_format_ns(least, many));
 }
 
 static int conclude_limit(struct overlap *overlap)
@@ -418,6 +435,7 @@ static int conclude_limit(struct overlap *overlap)
 		           : 0;
 	say_limit(point, sentence);
 	say(sentence, ".");
+	say_side_by_side(point, sentence);
 	if (point->best.present && point->best_schedule.chunks > 1) {
 		double attainable = overlap_attainable_ns(point);
 		say(sentence, " The best schedule reaches %.0f %% of the bound",

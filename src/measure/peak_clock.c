@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 void peak_keep_clock(const struct peak_task *task)
@@ -51,6 +52,21 @@ static int add(struct tare_result *result, enum tare_ceiling ceiling, const char
 	return tare_cell_set_model(cell, value, low, high);
 }
 
+// Whether it was held back while just this was sampled.
+static int add_slowing(struct tare_result *result, enum tare_ceiling ceiling,
+                       const struct tare_clock_range *range)
+{
+	char reasons[128], method[256];
+
+	if (!isfinite(range->slowed_share))
+		return 0;
+	snprintf(method, sizeof method,
+	         "share of the %zu readings in that time in which the device slowed itself down%s%s",
+	         range->readings, range->slowed_by ? ": " : "",
+	         range->slowed_by ? tare_throttle_list(range->slowed_by, reasons, sizeof reasons) : "");
+	return add(result, ceiling, "slowed down", "%", 100 * range->slowed_share, NAN, NAN, method);
+}
+
 int peak_add_clock(const struct peak *peak, enum tare_ceiling ceiling,
                    const struct peak_clock *clock, double best, double theory)
 {
@@ -70,6 +86,8 @@ int peak_add_clock(const struct peak *peak, enum tare_ceiling ceiling,
 		             best / (hz * (double)peak->units), best / (clock->range.high_hz * peak->units),
 		             best / (clock->range.low_hz * peak->units),
 		             "attainable over that clock and the compute units");
+	if (status == 0)
+		status = add_slowing(result, ceiling, &clock->range);
 	if (status < 0 || !isfinite(theory) || !most->present || most->count == 0)
 		return status;
 	theory *= hz / (double)most->count;

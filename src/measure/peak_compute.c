@@ -177,7 +177,6 @@ int peak_end_compute(struct tare_measurement *measurement, enum tare_verified *v
 
 	if (!task->kernel || task->turns == 0)
 		return 0;
-	peak_note_clock(task->peak);
 	if (!task->peak->run->simulated)
 		status = check(task, &right, &fused, error);
 	if (status == 0) {

@@ -2,12 +2,29 @@
 // Where the sweep of working sets falls, and which cache ends there.
 #include "measure/peaks.h"
 
+#include <math.h>
 #include <string.h>
 
 // A fall of the sweep below this share of what was before is one that no noise explains.
 #define FALL 0.75
 // A fall over more than this factor of sizes does not say where.
 #define FALL_RANGE 8
+
+// Samples that follow each other give no interval, however many they are; then all but the slowest
+// twentieth stands in for it: stragglers must not hide a fall.
+static double least(const struct tare_cell *cell)
+{
+	return isfinite(cell->rate.ci_low) ? cell->rate.ci_low : cell->rate.p95;
+}
+
+static double most(const struct tare_cell *cell)
+{
+	double fastest = cell->summary.min > 0
+	                     ? cell->rate.median * cell->summary.median / (double)cell->summary.min
+	                     : cell->rate.median;
+
+	return isfinite(cell->rate.ci_high) ? cell->rate.ci_high : fastest;
+}
 
 static bool is_clear(const struct tare_cell *top, const struct tare_cell *bottom)
 {
@@ -48,7 +65,7 @@ size_t tare_sweep_falls(const struct tare_result *result, uint64_t cache_bytes,
 		const struct tare_cell *cell = &result->cells[i];
 		if (!tare_cell_has_text(cell, "group", "sweep") || cell->absent || !cell->rate.present)
 			continue;
-		bool lower = last && cell->rate.ci_high < last->rate.ci_low &&
+		bool lower = last && most(cell) < least(last) &&
 		             cell->rate.median < 0.9 * last->rate.median;
 		if (lower && !falling)
 			top = last;

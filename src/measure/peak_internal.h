@@ -70,7 +70,6 @@ struct peak {
 	int64_t trial_ns;           // for choosing the shape of one measurement
 	uint32_t sweep_width, sweep_group;    // the launch that reads a small working set fastest
 	uint32_t factors;                     // counter: every pattern in memory is another
-	uint64_t clock_low_hz, clock_high_hz; // as telemetry told under load; 0: it did not
 	bool has_library;                     // the API has a matrix library at all
 	struct peak_tensor tensors[TARE_BLAS_PRECISION_COUNT];
 	struct peak_clock clocks[PEAK_CLOCKS];
@@ -127,8 +126,6 @@ int peak_fill(struct peak *peak, struct tare_memory *memory, uint64_t bytes, uin
 // Copies the beginning of a device memory into peak->host.
 int peak_fetch(struct peak *peak, struct tare_memory *memory, uint64_t bytes,
                struct tare_error *error);
-// Notes the clock that telemetry tells, while the device is still warm from the last launch.
-void peak_note_clock(struct peak *peak);
 // Which judgement a check comes to. On the simulated device, whose kernels compute nothing, there
 // is nothing to judge.
 enum tare_verified peak_judge(const struct peak *peak, bool right);

@@ -203,19 +203,6 @@ int peak_fetch(struct peak *peak, struct tare_memory *memory, uint64_t bytes,
 	return tare_bench_run(peak->bench.timed, &copy, error);
 }
 
-void peak_note_clock(struct peak *peak)
-{
-	struct tare_telemetry telemetry;
-
-	if (tare_telemetry(peak->bench.device, &telemetry, NULL) < 0 ||
-	    !(telemetry.present >> TARE_TELEMETRY_CLOCK & 1) || telemetry.clock_hz == 0)
-		return;
-	if (telemetry.clock_hz > peak->clock_high_hz)
-		peak->clock_high_hz = telemetry.clock_hz;
-	if (peak->clock_low_hz == 0 || telemetry.clock_hz < peak->clock_low_hz)
-		peak->clock_low_hz = telemetry.clock_hz;
-}
-
 enum tare_verified peak_judge(const struct peak *peak, bool right)
 {
 	if (peak->run->simulated)

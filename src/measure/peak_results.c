@@ -3,14 +3,12 @@
 #include "measure/peak_internal.h"
 
 #include "base/units.h"
+#include "measure/precision.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-// A clock that falls below this share under load is worth a word.
-#define CLOCK_FALL 0.95
 
 static bool is_compute(int ceiling)
 {
@@ -237,11 +235,79 @@ static int add_charts(struct tare_result *result)
 	return status;
 }
 
+static bool is_tensor(const struct tare_cell *cell)
+{
+	return tare_cell_has_text(cell, "group", "tensor") && !cell->absent && cell->rate.present;
+}
+
+// What each precision is for a tick of the clock that it was measured at: what a power cap leaves
+// alone.
+static int add_per_clock(const struct peak *peak, struct tare_plot *plot, const char *precision)
+{
+	const struct tare_result *result = peak->run->result;
+	struct tare_plot_series *series = NULL;
+
+	for (size_t i = 0; i < result->cell_count; i++) {
+		const struct tare_cell *cell = &result->cells[i];
+		const struct peak_clock *clock =
+		    is_tensor(cell) && tare_cell_has_text(cell, "type", precision)
+		        ? peak_find_clock(peak, cell)
+		        : NULL;
+		if (!clock)
+			continue;
+		if (!series)
+			series = tare_plot_add_series(plot, precision);
+		if (!series ||
+		    tare_plot_series_add(
+		        series,
+		        (struct tare_point){ (double)tare_cell_number(cell, "n"),
+		                             1e9 * cell->rate.median /
+		                                 (clock->range.median_hz * peak->units),
+		                             NAN, NAN }) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_tensor_charts(const struct peak *peak)
+{
+	struct tare_result *result = peak->run->result;
+	bool any = false, clocks = false;
+	struct tare_plot *plot;
+	int status = 0;
+
+	for (size_t i = 0; i < result->cell_count; i++)
+		if (is_tensor(&result->cells[i])) {
+			any = true;
+			clocks |= peak_find_clock(peak, &result->cells[i]) != NULL;
+		}
+	for (int per_clock = 0; status == 0 && any && per_clock <= clocks; per_clock++) {
+		plot = tare_result_add_plot(result, per_clock ? "tensor-per-clock" : "tensor",
+		                            per_clock ? "Matrix library, for each clock and unit"
+		                                      : "Matrix library by size",
+		                            TARE_PLOT_LINE);
+		if (!plot || (per_clock &&
+		              tare_set_string(&plot->note, "Over the median clock while each was "
+		                                           "sampled: a power cap lowers the clock, "
+		                                           "hardly this.") < 0))
+			return -ENOMEM;
+		status = tare_plot_axes(plot, "rows and columns", "", true, "rate",
+		                        per_clock ? "FLOP" : "GFLOP/s", false);
+		for (int p = TARE_BLAS_TF32; p < TARE_BLAS_PRECISION_COUNT && status == 0; p++) {
+			const char *name = tare_precision_name((enum tare_blas_precision)p);
+			status = per_clock ? add_per_clock(peak, plot, name)
+			                   : add_rates(plot, result, name, "tensor", "type", name, "n");
+		}
+	}
+	return status;
+}
+
 // ---- conclusions
 
 static void add_share(char *text, size_t size, const struct tare_peaks *peaks, int c)
 {
 	char best[2 * TARE_UNIT_TEXT], theory[2 * TARE_UNIT_TEXT];
+	double share = 100 * peaks->per_second[c] / peaks->theoretical[c];
 	size_t used = strlen(text);
 
 	if (!isfinite(peaks->per_second[c]))
@@ -250,8 +316,8 @@ static void add_share(char *text, size_t size, const struct tare_peaks *peaks, i
 	                         tare_ceiling_name((enum tare_ceiling)c),
 	                         format_rate(peaks->per_second[c], c, best));
 	if (isfinite(peaks->theoretical[c]) && used < size)
-		snprintf(text + used, size - used, " (%.0f %% of the %s on paper)",
-		         100 * peaks->per_second[c] / peaks->theoretical[c],
+		snprintf(text + used, size - used, " (%.*f %% of the %s on paper)",
+		         share < 1 ? 2 : 0, share,
 		         format_rate(peaks->theoretical[c], c, theory));
 }
 
@@ -352,14 +418,6 @@ static int warn(struct peak *peak, const char *left_out)
 		                     "%s",
 		                     tare_format_bytes(peak->buffer_bytes, buffer),
 		                     tare_format_bytes(peak->cache_bytes, cache));
-	if (status == 0 && peak->clock_high_hz &&
-	    (double)peak->clock_low_hz < CLOCK_FALL * (double)peak->clock_high_hz)
-		status = tare_result_warn(result, "clock-fell",
-		                          "look at power limit and cooling; peaks are what the "
-		                          "device keeps up under them",
-		                          "the device's clock was between %s and %s under load",
-		                          tare_format_hz((double)peak->clock_low_hz, buffer),
-		                          tare_format_hz((double)peak->clock_high_hz, cache));
 	if (status == 0 && left_out)
 		status = tare_result_warn(result, "left-out", "--budget 30 has room for all",
 		                          "the budget had no room for all; left out: %s", left_out);
@@ -379,6 +437,8 @@ int peak_conclude(struct peak *peak, const char *left_out)
 		status = add_roofline(result, &peaks);
 	if (status == 0)
 		status = add_charts(result);
+	if (status == 0)
+		status = add_tensor_charts(peak);
 	if (status == 0)
 		status = conclude_reached(result, &peaks);
 	if (status == 0)

@@ -207,7 +207,6 @@ int peak_end_local(struct tare_measurement *measurement, enum tare_verified *ver
 
 	if (!task->kernel)
 		return 0;
-	peak_note_clock(peak);
 	if (!peak->run->simulated)
 		status =
 		    peak_fetch(peak, peak->output,

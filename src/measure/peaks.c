@@ -159,7 +159,7 @@ static void set_none(struct tare_peaks *peaks, const char *origin)
 {
 	*peaks = (struct tare_peaks){ .age_s = -1 };
 	for (int i = 0; i < TARE_CEILING_COUNT; i++)
-		peaks->per_second[i] = peaks->theoretical[i] = NAN;
+		peaks->per_second[i] = peaks->theoretical[i] = peaks->clock_hz[i] = NAN;
 	snprintf(peaks->origin, sizeof peaks->origin, "%s", origin);
 }
 
@@ -202,6 +202,19 @@ static void set_origin(struct tare_peaks *peaks, const char *from)
 	snprintf(peaks->origin, sizeof peaks->origin, "measured %s (%.160s)", age, from);
 }
 
+// The clock under which a ceiling was measured, where telemetry told it.
+static double clock_of(const struct tare_result *result, enum tare_ceiling ceiling)
+{
+	for (size_t i = 0; i < result->cell_count; i++) {
+		const struct tare_cell *cell = &result->cells[i];
+		if (!cell->absent && strcmp(cell->quantity, "clock") == 0 &&
+		    strcmp(cell->unit, "MHz") == 0 && tare_cell_has_text(cell, "group", "ceiling") &&
+		    tare_cell_has_text(cell, "what", ceilings[ceiling].name))
+			return 1e6 * cell->summary.median;
+	}
+	return NAN;
+}
+
 void tare_peaks_of(const struct tare_result *result, struct tare_peaks *peaks)
 {
 	const struct tare_result *part = peak_part(result);
@@ -218,6 +231,7 @@ void tare_peaks_of(const struct tare_result *result, struct tare_peaks *peaks)
 		const struct tare_cell *cell = tare_peaks_cell(part, (enum tare_ceiling)c);
 		if (cell)
 			peaks->per_second[c] = rate_of(cell, (enum tare_ceiling)c);
+		peaks->clock_hz[c] = clock_of(part, (enum tare_ceiling)c);
 	}
 	// A sweep that is nowhere faster than memory has shown no cache.
 	if (best[TARE_CEILING_CACHE] <= best[TARE_CEILING_MEMORY_READ])

@@ -347,7 +347,7 @@ uint32_t tare_pipeline_mechanisms(struct tare_pipeline *pipeline, char *why, siz
 			mechanisms |= 1u << i;
 		else if (why && used < size)
 			used += (size_t)snprintf(
-			    why + used, size - used, "%s%s: %s", used ? "; " : "",
+			    why + used, size - used, "%s%s (%s)", used ? ", " : "",
 			    tare_mechanism_name((enum tare_mechanism)i), error.message);
 	}
 	return mechanisms;

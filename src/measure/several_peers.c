@@ -124,7 +124,7 @@ static int add_latency(struct several *several, uint32_t from, uint32_t to, cons
 	struct tare_cell *cell =
 	    tare_result_add_cell(several->run->result, "latency", "ns", "host");
 	struct tare_error why = { 0 };
-	int status;
+	int status, dropped = 0;
 
 	if (!cell || tare_labels_set_text(&cell->labels, "group", "peers") < 0 ||
 	    tare_labels_set_text(&cell->labels, "line", "device-to-peer") < 0 ||
@@ -133,6 +133,9 @@ static int add_latency(struct several *several, uint32_t from, uint32_t to, cons
 	    tare_labels_set_number(&cell->labels, "bytes", LATENCY_BYTES) < 0 ||
 	    tare_set_string(&cell->method, latency_method) < 0)
 		return -ENOMEM;
+	for (int end = 0; !absent && end < 2; end++)
+		if (several->devices[end ? to : from].gone)
+			absent = several->devices[end ? to : from].why;
 	if (absent)
 		return tare_cell_set_absent(cell, "%s", absent);
 	status = sample_latency(several, &course, &series, &why);
@@ -140,10 +143,13 @@ static int add_latency(struct several *several, uint32_t from, uint32_t to, cons
 		enum tare_verdict verdict = tare_series_decide(&series, INT64_MAX);
 		status = tare_cell_take_series(cell, &series, verdict);
 	} else {
+		// Whoever uses a lost device again waits for it, and for ever when it is closed.
+		if (status == -ENODEV || status == -ETIMEDOUT)
+			dropped = several_drop(several, from, status, &why);
 		status = tare_cell_set_absent(cell, "%s", why.message);
 	}
 	tare_series_clear(&series);
-	return status;
+	return status < 0 ? status : dropped;
 }
 
 // ---- both paths

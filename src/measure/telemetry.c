@@ -231,25 +231,44 @@ static const char *advice_for(const struct tare_telemetry_summary *summary)
 	return "see nvidia-smi -q -d PERFORMANCE";
 }
 
+// A clock that moved because the device slowed itself down is one matter, so one warning.
+static int warn_of_slowing(struct tare_result *result, const char *reasons)
+{
+	const struct tare_telemetry_summary *summary = &result->telemetry.summary;
+	const struct tare_telemetry_range *clock = &summary->of[TARE_TELEMETRY_OF_CLOCK];
+	bool moved = summary->moved_share > MOVED_SHARE;
+	char low[TARE_UNIT_TEXT], high[TARE_UNIT_TEXT], range[128] = "", action[320];
+
+	if (moved)
+		snprintf(range, sizeof range, "; its clock moved between %s and %s",
+		         tare_format_hz(clock->low, low), tare_format_hz(clock->high, high));
+	snprintf(action, sizeof action, "%s%s", advice_for(summary),
+	         moved ? "; to compare figures take those given per clock" : "");
+	tare_result_unwarn(result, "clock-moved");
+	return tare_result_warn_anew(result, "throttled", action,
+	                             "the device slowed itself down while it was measured: %s%s",
+	                             reasons, range);
+}
+
 static int warn_of(struct tare_result *result)
 {
 	const struct tare_telemetry_summary *summary = &result->telemetry.summary;
 	const struct tare_telemetry_range *clock = &summary->of[TARE_TELEMETRY_OF_CLOCK];
 	char reasons[256], low[TARE_UNIT_TEXT], high[TARE_UNIT_TEXT];
+	bool slowed;
 	int status = 0;
 
 	list_slowing(summary, TARE_THROTTLE_CLASS_SLOWS, reasons, sizeof reasons);
-	if (reasons[0])
-		status = tare_result_warn_anew(result, "throttled", advice_for(summary),
-		                               "the device slowed itself down while it was measured: %s",
-		                               reasons);
+	slowed = reasons[0];
+	if (slowed)
+		status = warn_of_slowing(result, reasons);
 	list_slowing(summary, TARE_THROTTLE_CLASS_LIMIT, reasons, sizeof reasons);
 	if (status == 0 && reasons[0])
 		status = tare_result_warn_anew(
 		    result, "clock-limited",
 		    "set it back (nvidia-smi -rac and -rgc, as root) unless it is meant",
 		    "a setting keeps the clock below what the device could do: %s", reasons);
-	if (status == 0 && summary->moved_share > MOVED_SHARE)
+	if (status == 0 && !slowed && summary->moved_share > MOVED_SHARE)
 		status = tare_result_warn_anew(
 		    result, "clock-moved",
 		    "fix the clock (nvidia-smi -lgc, as root) to compare figures; else take those "
@@ -343,7 +362,7 @@ int tare_telemetry_clock_hz(const struct tare_run *run, size_t since,
 	const struct tare_telemetry_range *clock = &summary.of[TARE_TELEMETRY_OF_CLOCK];
 	int status = 0;
 
-	*range = (struct tare_clock_range){ NAN, NAN, NAN, 0 };
+	*range = (struct tare_clock_range){ NAN, NAN, NAN, 0, NAN, 0 };
 	lock(run);
 	if (section->count > since)
 		status = tare_telemetry_summarise(section->readings + since, section->count - since,
@@ -351,9 +370,14 @@ int tare_telemetry_clock_hz(const struct tare_run *run, size_t since,
 	unlock(run);
 	if (status < 0)
 		return status;
-	if (clock->n == 0 || !(clock->median > 0))
+	if (clock->n == 0 || summary.loaded == 0 || !(clock->median > 0))
 		return -ENODATA;
-	*range = (struct tare_clock_range){ clock->low, clock->median, clock->high, clock->n };
+	*range = (struct tare_clock_range){ clock->low, clock->median, clock->high, clock->n,
+		                            summary.slowed_share, 0 };
+	for (int r = 0; r < TARE_THROTTLE_COUNT; r++)
+		if (tare_throttle_class_of((enum tare_throttle)r) == TARE_THROTTLE_CLASS_SLOWS &&
+		    summary.throttle_share[r] > 0)
+			range->slowed_by |= UINT64_C(1) << r;
 	return 0;
 }
 

@@ -10,6 +10,8 @@ struct tare_watch;
 struct tare_clock_range {
 	double low_hz, median_hz, high_hz;
 	size_t readings;  // that the figures are of; at least 1
+	double slowed_share; // of the readings: the device slowed itself down; NaN: not told
+	uint64_t slowed_by;  // the reasons that were seen: bits (1 << enum tare_throttle)
 };
 
 // How many readings there are so far. Taken at the start of a measurement (its begin function), it
@@ -18,7 +20,7 @@ size_t tare_telemetry_mark(const struct tare_run *run);
 
 // The clock to divide a rate by: that of the readings after `since` (a mark; 0: the whole run) in
 // which the device was not idle. A measurement has at least one by the time its end function is
-// called. Returns 0; -ENODATA when the device tells no clock; -ENOMEM.
+// called. Returns 0; -ENODATA when the device tells no clock or was idle in all; -ENOMEM.
 int tare_telemetry_clock_hz(const struct tare_run *run, size_t since,
                             struct tare_clock_range *range);
 

@@ -23,6 +23,12 @@ const char *tare_mode_name(uint32_t mode)
 	return mode < TARE_MODE_COUNT ? names[mode] : "";
 }
 
+double tare_overlap_stage_ns(const struct tare_overlap_modes *modes, enum tare_stage stage)
+{
+	bool beside = stage == TARE_STAGE_KERNEL && modes->side_by_side > 1;
+	return modes->alone_ns[stage] / (beside ? modes->side_by_side : 1);
+}
+
 // ---- the bound
 
 // Columns of the programme: the modes that are known, then one of over-fulfilment a row. Rows: the
@@ -79,7 +85,8 @@ static struct programme build(const struct tare_overlap_modes *modes, double sca
 	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
 		if (modes->alone_ns[stage] > 0) {
 			stages[p.rows] = stage;
-			p.need[p.rows++] = modes->alone_ns[stage] / scale;
+			p.need[p.rows++] =
+			    tare_overlap_stage_ns(modes, (enum tare_stage)stage) / scale;
 		}
 	for (uint32_t mode = 1; mode < TARE_MODE_COUNT; mode++) {
 		if (!is_used(modes, mode))
@@ -164,10 +171,11 @@ int tare_overlap_bound(const struct tare_overlap_modes *modes, struct tare_overl
 		if (status < 0)
 			return status;
 		bound->serial_ns += modes->alone_ns[stage];
-		if (modes->alone_ns[stage] > modes->alone_ns[bound->longest])
+		if (tare_overlap_stage_ns(modes, (enum tare_stage)stage) >
+		    tare_overlap_stage_ns(modes, bound->longest))
 			bound->longest = (enum tare_stage)stage;
 	}
-	longest = modes->alone_ns[bound->longest];
+	longest = tare_overlap_stage_ns(modes, bound->longest);
 	if (!(longest > 0))
 		return 0;
 	struct programme p = build(modes, longest);
@@ -210,7 +218,8 @@ double tare_overlap_attainable_ns(const struct tare_overlap_modes *modes, uint32
 	double h = modes->alone_ns[TARE_STAGE_TO_DEVICE], k = modes->alone_ns[TARE_STAGE_KERNEL];
 	double d = modes->alone_ns[TARE_STAGE_TO_HOST], n = chunks ? (double)chunks : 1;
 	double all = (h + k + d) / n, rest = (n - 1) / n;
-	double time = all + rest * fmax(h, fmax(k, d));
+	double beside = fmax(tare_overlap_stage_ns(modes, TARE_STAGE_KERNEL), k / n);
+	double time = fmax(all + rest * fmax(h, d), (h + d) / n + beside);
 
 	return copies_share ? fmax(time, h + d) : time;
 }

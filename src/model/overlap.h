@@ -32,17 +32,23 @@ struct tare_overlap_modes {
 	// stamps or by a probe (docs/method.md). Speeds alone cannot tell two engines that halve each
 	// other from one that takes turns.
 	bool together[TARE_MODE_COUNT];
+	// How many times the kernel's work of one launch alone gets done while launches of chunks run
+	// beside each other; below 1 (or not set): one launch fills the device.
+	double side_by_side;
 };
+
+// The least time of a stage's whole work: alone, or the kernel's with launches side by side.
+double tare_overlap_stage_ns(const struct tare_overlap_modes *modes, enum tare_stage stage);
 
 struct tare_overlap_bound {
 	double ns;                            // no schedule is faster
 	double serial_ns;                     // one stage after the other
 	double in_mode_ns[TARE_MODE_COUNT];   // how long the optimum stays in each mode
-	enum tare_stage longest;              // the stage that takes longest alone
+	enum tare_stage longest;              // by tare_overlap_stage_ns
 };
 
 // The smallest total time over the modes such that every stage gets its work done:
-//   minimise sum_m t_m   subject to   sum_m t_m * speed[m][i] >= alone_ns[i] for each i,  t_m >= 0
+//   minimise sum_m t_m   subject to   sum_m t_m * speed[m][i] >= stage_ns(i) for each i,  t_m >= 0
 // (design: three works, seven modes; solved exactly over the basic solutions). Modes that are not
 // known are not used. Returns 0, or -EDOM when it has no solution (a stage with work and no speed
 // in any mode) or an input is no number, with a sentence that names the stage.
@@ -57,7 +63,9 @@ double tare_overlap_amdahl(const struct tare_overlap_modes *modes);
 // Time of a pipeline of n equal chunks that cost nothing each, at the stages' speeds alone: what n
 // chunks leave attainable of the bound. With an engine for each stage
 //   T = (H + K + D) / n + (n - 1) / n * max(H, K, D)
-// and, with `copies_share` (both copies on one engine; breadth-first reaches it), at least H + D.
+// With kernels side by side, which take S for all and K / n for each, max(H, D) in place of
+// max(H, K, D), and at least (H + D) / n + max(S, K / n). With `copies_share` (both copies on one
+// engine; breadth-first reaches it), at least H + D.
 double tare_overlap_attainable_ns(const struct tare_overlap_modes *modes, uint32_t chunks,
                                   bool copies_share);
 

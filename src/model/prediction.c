@@ -147,6 +147,12 @@ static double intercept(const struct tare_stage_cost *cost)
 // beside it.
 #define FILLED 0.9
 
+bool tare_stage_leaves_room(const struct tare_stage_point *point)
+{
+	double row = point->back_to_back_ns > 0 ? point->back_to_back_ns : point->isolated_ns;
+	return point->across_ns > 0 && point->across_ns <= FILLED * row;
+}
+
 static void build_cost(const struct tare_calibration *calibration, int stage, double gap_ns,
                        struct tare_stage_cost *cost)
 {
@@ -494,15 +500,16 @@ static double floor_ns(const struct tare_predictor *predictor, enum tare_mechani
 
 static double factor_at(const struct tare_kind_correction *kind, uint32_t chunks)
 {
+	size_t i = 0;
 	double along;
 
-	if (kind->count == 1 || chunks <= kind->chunks[0])
-		return kind->factor[0];
-	if (chunks >= kind->chunks[1])
-		return kind->factor[1];
-	along =
-	    log((double)chunks / kind->chunks[0]) / log((double)kind->chunks[1] / kind->chunks[0]);
-	return kind->factor[0] + along * (kind->factor[1] - kind->factor[0]);
+	while (i < kind->count && kind->chunks[i] <= chunks)
+		i++;
+	if (i == 0 || i == kind->count)
+		return kind->factor[i ? i - 1 : 0];
+	along = log((double)chunks / kind->chunks[i - 1]) /
+	        log((double)kind->chunks[i] / kind->chunks[i - 1]);
+	return kind->factor[i - 1] + along * (kind->factor[i] - kind->factor[i - 1]);
 }
 
 static double correction_of(const struct tare_calibration *calibration,
@@ -520,7 +527,10 @@ static double correction_of(const struct tare_calibration *calibration,
 	if (in_chunk_queues && schedule->chunks <= schedule->queues)
 		return 1;
 	factor = factor_at(kind, schedule->chunks);
-	if (in_chunk_queues && schedule->queues < kind->queues)
+	// Engines that stay with a queue for a while leave it the sooner the more there are.
+	if (in_chunk_queues && kind->queues &&
+	    (schedule->queues < kind->queues ||
+	     (calibration->stays && schedule->order == TARE_ORDER_BREADTH_FIRST)))
 		factor =
 		    1 + (factor - 1) * log((double)schedule->queues) / log((double)kind->queues);
 	return factor;

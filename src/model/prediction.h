@@ -17,13 +17,18 @@ struct tare_stage_point {
 
 #define TARE_STAGE_POINTS 16
 
+// Whether a kernel leaves room for others beside it: over many queues it takes well less than in a
+// row. A little less is noise.
+bool tare_stage_leaves_room(const struct tare_stage_point *point);
+
 // Schedules of one mechanism and order can behave as the model does not know (a queue that is called
-// out-of-order and runs in order): measured over predicted time at one or two numbers of chunks, in
+// out-of-order and runs in order): measured over predicted time at one to three numbers of chunks, in
 // ascending order. In between on a line over the logarithm, beyond as at the nearest.
+#define TARE_KIND_POINTS 3
 struct tare_kind_correction {
 	size_t count; // 0: nothing to correct
-	uint32_t chunks[2];
-	double factor[2];
+	uint32_t chunks[TARE_KIND_POINTS];
+	double factor[TARE_KIND_POINTS];
 	uint32_t queues; // of those runs, of CHUNK_QUEUES; with fewer the factor nears 1, by the
 	                 // logarithm; 0: it is the same for all
 };

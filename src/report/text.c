@@ -176,6 +176,18 @@ static const char *fact_text(const struct tare_device_entry *entry, enum tare_fa
 	return entry->facts.fact[id].present ? entry->facts.fact[id].text : "";
 }
 
+// "PCIe 1.0 x16 (at most PCIe 5.0 x16)": a GPU that idles lowers its link. "" if not known.
+const char *tare_text_link(const struct tare_device_entry *entry, char text[TARE_TEXT_LINK])
+{
+	const char *now = fact_text(entry, TARE_FACT_LINK_NOW);
+	const char *most = fact_text(entry, TARE_FACT_LINK_MAX);
+
+	if (!now[0] || !most[0] || strcmp(now, most) == 0)
+		return now;
+	snprintf(text, TARE_TEXT_LINK, "%.40s (at most %.40s)", now, most);
+	return text;
+}
+
 // "OpenCL 3.0" of "OpenCL 3.0 PoCL HSTR: ...": what follows is the vendor's own.
 static void short_version(const char *version, char *text, size_t size)
 {
@@ -188,7 +200,7 @@ static void short_version(const char *version, char *text, size_t size)
 int tare_text_head(const struct tare_text *text, const struct tare_result *result)
 {
 	const struct tare_device_entry *entry = result->devices;
-	char line[1024] = "", api[64], clock[128];
+	char line[1024] = "", api[64], clock[128], link[TARE_TEXT_LINK];
 
 	if (result->device_count == 0)
 		return 0;
@@ -202,7 +214,7 @@ int tare_text_head(const struct tare_text *text, const struct tare_result *resul
 		add_part(line, sizeof line, "%s", " ");
 	add_part(line, sizeof line, " %s", api);
 	add_part(line, sizeof line, ", driver %s", fact_text(entry, TARE_FACT_DRIVER));
-	add_part(line, sizeof line, "  %s", fact_text(entry, TARE_FACT_LINK_NOW));
+	add_part(line, sizeof line, "  %s", tare_text_link(entry, link));
 	describe_clock(&result->clock, clock, sizeof clock);
 	add_part(line, sizeof line, "  %s", clock);
 	return tare_text_paragraph(text, TARE_STYLE_BOLD, "", 1, "%s", line);

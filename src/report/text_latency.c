@@ -18,8 +18,16 @@ static double in_us(const struct tare_cell *cell)
 	return strcmp(cell->unit, "ps") == 0 ? 1e-6 : 0;
 }
 
-// "launch, issue only ×256": the labels but for the group, and the quantity where no label says
-// what it is. Returns a string to free(), or NULL.
+// Whose clock: the host's, the device's, or that of the vendor's tracer.
+static const char *clock_of(const struct tare_cell *cell)
+{
+	const char *by = tare_text_label_of(cell, "by");
+
+	return by[0] ? by : cell->source;
+}
+
+// "launch, issue only ×256": the labels but for the group and the clock, and the quantity where no
+// label says what it is. Returns a string to free(), or NULL.
 static char *title_of(const struct tare_cell *cell)
 {
 	char *title = NULL, value[256];
@@ -31,7 +39,8 @@ static char *title_of(const struct tare_cell *cell)
 		return NULL;
 	for (size_t i = 0; i < cell->labels.count; i++) {
 		const struct tare_label *label = &cell->labels.at[i];
-		if (strcmp(label->name, "group") == 0)
+		if (strcmp(label->name, "group") == 0 ||
+		    (strcmp(label->name, "by") == 0 && !cell->absent))
 			continue;
 		tare_text_label(label, value, sizeof value);
 		if (strcmp(label->name, "batch") == 0)
@@ -87,7 +96,7 @@ static int add_row(struct tare_text_table *table, const struct tare_cell *cell)
 		for (int i = 0; i < 3; i++)
 			tare_text_cell(table, "%s", "");
 	}
-	tare_text_cell(table, "%s", cell->source);
+	tare_text_cell(table, "%s", clock_of(cell));
 	return 0;
 }
 
@@ -102,7 +111,7 @@ static int write_methods(const struct tare_text *text, const struct tare_result 
 		char *title = cell->method ? title_of(cell) : NULL;
 		if (title)
 			status = tare_text_paragraph(text, TARE_STYLE_FAINT, "", 2, "%s (%s): %s",
-			                             title, cell->source, cell->method);
+			                             title, clock_of(cell), cell->method);
 		free(title);
 	}
 	return status;

@@ -194,6 +194,16 @@ static int write_library(const struct view *view)
 	return tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 0, "blas: %s", library->text);
 }
 
+// Where the device's stamps are positions in the stream: what "kernel" is by instead.
+static int write_kernel_clock(const struct view *view)
+{
+	const struct tare_label *clock = tare_labels_find(&view->result->parameters, "kernel-clock");
+
+	if (!clock || !clock->text)
+		return 0;
+	return tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 0, "kernel: %s", clock->text);
+}
+
 // Where the terminal is too narrow for every size.
 static int write_hidden(const struct view *view)
 {
@@ -400,7 +410,7 @@ static int write_ceilings(const struct view *view)
 	fputc('\n', view->text->file);
 	status = tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 0,
 	                             "Shares of the FP32 peak%s, and the bytes that the loops ask "
-	                             "for; models, no counter was read",
+	                             "for; models, no counter was read; times: ceiling over rate",
 	                             rounded ? " (blas-tf32, -fp16, -bf16: of the matrix units' for "
 	                                       "these factors)" : "");
 	for (size_t from = 0, to; status == 0 && from < CEILINGS; from = to) {
@@ -533,6 +543,8 @@ int tare_text_matmul(const struct tare_text *text, const struct tare_result *res
 		status = write_hidden(&view);
 	if (status == 0 && view.largest)
 		status = write_library(&view);
+	if (status == 0 && view.largest)
+		status = write_kernel_clock(&view);
 	if (status == 0 && view.largest)
 		status = write_parts(&view);
 	if (status == 0 && view.largest)

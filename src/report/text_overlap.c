@@ -104,31 +104,6 @@ static const char *percent_text(const struct tare_cell *cell, char text[CELL_TEX
 	return plain_text(cell, "%.0f %%", text);
 }
 
-// "32 chunks, 3 queues, interleaved": what is usual is left out; if short, also the order where
-// events decide.
-static const char *schedule_text(const struct tare_cell *cell, bool brief, char *text, size_t size)
-{
-	const char *mechanism = tare_text_label_of(cell, "mechanism");
-	const char *order = tare_text_label_of(cell, "order");
-	bool tapered = strcmp(tare_text_label_of(cell, "sizes"), "tapered") == 0;
-	bool graph = strcmp(mechanism, "graph") == 0;
-	bool in_chunk_queues = graph || strcmp(mechanism, "chunk-queues") == 0;
-	bool usual = strcmp(order, "depth-first") == 0 || (brief && !in_chunk_queues);
-	long long chunks = number_of(cell, "chunks"), queues = number_of(cell, "queues");
-	char kind[CELL_TEXT];
-
-	if (in_chunk_queues)
-		snprintf(kind, sizeof kind, "%s%lld queue%s", graph ? "a graph of " : "", queues,
-		         queues == 1 ? "" : "s");
-	else
-		snprintf(kind, sizeof kind, "%s",
-		         strcmp(mechanism, "stage-queues") == 0 ? "a queue a stage"
-		                                                : "out of order");
-	snprintf(text, size, "%lld %schunk%s, %s%s%s", chunks, tapered ? "tapered " : "",
-	         chunks == 1 ? "" : "s", kind, usual ? "" : ", ", usual ? "" : order);
-	return text;
-}
-
 // ---- points and units
 
 static int compare_cycles(const void *a, const void *b)
@@ -258,7 +233,7 @@ static int write_concurrent(const struct overlap_text *overlap)
 		tare_text_cell(table, "%s",
 		               percent_text(find(overlap, "bound", cycles, "what", "share"), text));
 		tare_text_cell(table, "%s",
-		               best ? schedule_text(best, true, schedule, sizeof schedule) : "");
+		               best ? tare_text_schedule(best, true, schedule, sizeof schedule) : "");
 	}
 	return tare_text_table_print(table);
 }
@@ -360,13 +335,18 @@ static double worst_choice(const struct overlap_text *overlap)
 	return worst;
 }
 
+// Runs of one schedule that differ by more (%) say little about a prediction.
+#define NOISY 5
+
 static int write_prediction(const struct overlap_text *overlap)
 {
 	const struct tare_cell *mean = find(overlap, "prediction", NO_CYCLES, "what", "mean-error");
 	const struct tare_cell *worst =
 	    find(overlap, "prediction", NO_CYCLES, "what", "worst-error");
+	const struct tare_cell *noise = find(overlap, "prediction", NO_CYCLES, "what", "noise");
 	double choice = worst_choice(overlap);
-	char chosen[96] = "";
+	double noise_percent = has_figure(noise) ? noise->summary.median : 0;
+	char chosen[96] = "", noisy[96] = "";
 
 	if (!has_figure(mean) || !has_figure(worst))
 		return tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1, "times in %s",
@@ -375,10 +355,14 @@ static int write_prediction(const struct overlap_text *overlap)
 		snprintf(chosen, sizeof chosen,
 		         "; what it liked best took at most %.1f %% longer than the best measured",
 		         fmax(0, choice));
+	if (noise_percent > NOISY)
+		snprintf(noisy, sizeof noisy,
+		         ", of which noise is a part: two runs of one schedule differ by %.0f %%",
+		         noise_percent);
 	return tare_text_paragraph(
 	    overlap->text, TARE_STYLE_PLAIN, "", 1,
-	    "times in %s; prediction was within %.1f %% on average, %.0f %% at worst%s",
-	    overlap->unit, mean->summary.median, ceil(worst->summary.median), chosen);
+	    "times in %s; prediction was within %.1f %% on average, %.0f %% at worst%s%s",
+	    overlap->unit, mean->summary.median, ceil(worst->summary.median), noisy, chosen);
 }
 
 static unsigned order_bit(const char *order)
@@ -422,8 +406,12 @@ static int write_in_sequence(const struct overlap_text *overlap)
 	return status;
 }
 
+// Below this a launch does not fill the device (model/prediction.c).
+#define LEAVES_ROOM 0.9
+
 static int write_beside(const struct overlap_text *overlap)
 {
+	char room[64] = "";
 	const struct tare_cell *two = NULL, *one = NULL;
 
 	for (size_t i = 0; i < overlap->points; i++) {
@@ -437,10 +425,12 @@ static int write_beside(const struct overlap_text *overlap)
 	}
 	if (!has_figure(two) || !has_figure(one) || !(one->summary.median > 0))
 		return 0;
+	if (two->summary.median < LEAVES_ROOM * one->summary.median)
+		snprintf(room, sizeof room, "; the bound has kernels side by side in it");
 	return tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1,
 	                           "kernel beside kernel: two halves in two queues take %.2f times "
-	                           "as long as one launch",
-	                           two->summary.median / one->summary.median);
+	                           "as long as one launch%s",
+	                           two->summary.median / one->summary.median, room);
 }
 
 // ---- with -v
@@ -498,7 +488,7 @@ static int write_schedules(const struct overlap_text *overlap)
 			    plain_text(prediction_of(overlap, cell, "error"), "%+.1f %%", text));
 			tare_text_cell(table, "%zu", cell->summary.n);
 			tare_text_cell(table, "%s%s",
-			               schedule_text(cell, false, schedule, sizeof schedule),
+			               tare_text_schedule(cell, false, schedule, sizeof schedule),
 			               number_of(cell, "best") == 1       ? " (best)"
 			               : number_of(cell, "handbook") == 1 ? " (Handbook)"
 			               : number_of(cell, "control") == 1 ? " (at random)"

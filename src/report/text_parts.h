@@ -17,6 +17,9 @@ int tare_text_several(const struct tare_text *text, const struct tare_result *re
 
 // A rule with a name in it, between the parts of a document.
 int tare_text_heading(const struct tare_text *text, const char *name);
+#define TARE_TEXT_LINK 96
+// The link as it was found, and at most; "" where it is not known.
+const char *tare_text_link(const struct tare_device_entry *entry, char text[TARE_TEXT_LINK]);
 // The line of device and clock.
 int tare_text_head(const struct tare_text *text, const struct tare_result *result);
 
@@ -32,6 +35,8 @@ int tare_text_end(const struct tare_text *text, const struct tare_result *result
 const char *tare_text_label(const struct tare_label *label, char *buffer, size_t size);
 // The label `name` of a cell as text; "" when it has none.
 const char *tare_text_label_of(const struct tare_cell *cell, const char *name);
+// A schedule of `overlap` in words: "32 chunks, 3 queues, interleaved"; brief: in 30 columns.
+const char *tare_text_schedule(const struct tare_cell *cell, bool brief, char *text, size_t size);
 // Half the interval of a cell's median: "1.2 %", or where a part of the median means nothing (a
 // figure around zero, a model's) the half-width itself times `scale`. "?" when it is not known,
 // nothing for a model without one; with a "*" when the cell did not converge. Returns buffer.

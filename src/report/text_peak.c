@@ -251,6 +251,29 @@ static int write_ceilings(const struct tare_text *text, const struct tare_result
 	return table ? tare_text_table_print(table) : 0;
 }
 
+// Which ceilings are those of a device that held itself back while they were sampled.
+static int write_slowing(const struct tare_text *text, const struct tare_result *result)
+{
+	char list[512] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < result->cell_count && used < sizeof list; i++) {
+		const struct tare_cell *cell = &result->cells[i];
+		if (cell->absent || strcmp(tare_text_label_of(cell, "group"), "ceiling") != 0 ||
+		    strcmp(cell->quantity, "slowed down") != 0 || !(cell->summary.median > 0))
+			continue;
+		used += (size_t)snprintf(list + used, sizeof list - used, "%s%s in %.0f %%",
+		                         used ? ", " : "", tare_text_label_of(cell, "what"),
+		                         fmax(1, cell->summary.median));
+	}
+	if (used == 0)
+		return 0;
+	return tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 0,
+	                           "Slowed down by the device itself while sampled (share of the "
+	                           "readings): %s",
+	                           list);
+}
+
 // ---- what is missing, and how it was measured
 
 // "fp16 ×8", "write ×4", "strided /8", "working set 64 KB", "local ×4", "tensor fp16 n = 8192".
@@ -329,6 +352,8 @@ int tare_text_peak(const struct tare_text *text, const struct tare_result *resul
 		status = write_sweep(text, result);
 	if (status == 0)
 		status = write_ceilings(text, result);
+	if (status == 0)
+		status = write_slowing(text, result);
 	if (status == 0)
 		status = write_reasons(text, result, false);
 	if (status == 0 && text->options->verbosity > 0)

@@ -24,7 +24,8 @@ static void name_of(const struct tare_device_entry *entry, char text[64])
 static int write_devices(const struct tare_text *text, const struct tare_result *result)
 {
 	struct tare_text_table *table = tare_text_table_new(text, 0);
-	char name[64];
+	char name[64], room[TARE_TEXT_LINK];
+	const char *link;
 
 	tare_text_column(table, "Devices", 0);
 	tare_text_column(table, "", TARE_COLUMN_CUT);
@@ -39,7 +40,8 @@ static int write_devices(const struct tare_text *text, const struct tare_result 
 		tare_text_cell(table, "%s", fact_text(entry, TARE_FACT_NAME));
 		tare_text_cell(table, "%s", fact_text(entry, TARE_FACT_PCI));
 		tare_text_cell(table, "%s", fact_text(entry, TARE_FACT_NUMA));
-		tare_text_cell(table, "%s", fact_text(entry, TARE_FACT_LINK_NOW));
+		link = tare_text_link(entry, room);
+		tare_text_cell(table, "%s", link[0] ? link : "n/a");
 	}
 	return tare_text_table_print(table);
 }

@@ -150,6 +150,19 @@ int tare_result_warn_anew(struct tare_result *result, const char *id, const char
 	return status;
 }
 
+void tare_result_unwarn(struct tare_result *result, const char *id)
+{
+	struct tare_warning *place = find_warning(result, id);
+	size_t after;
+
+	if (!place)
+		return;
+	after = (size_t)(result->warnings + result->warning_count - place) - 1;
+	clear_warning(place);
+	memmove(place, place + 1, after * sizeof *place);
+	result->warning_count--;
+}
+
 int tare_result_add_reading(struct tare_result *result, const struct tare_telemetry *reading)
 {
 	struct tare_telemetry *grown = tare_grow(result->telemetry.readings,

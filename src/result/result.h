@@ -224,6 +224,9 @@ int tare_result_warn(struct tare_result *result, const char *id, const char *act
 int tare_result_warn_anew(struct tare_result *result, const char *id, const char *action,
                           const char *message_format, ...) __attribute__((format(printf, 4, 5)));
 
+// Takes a warning back; none of that id is fine.
+void tare_result_unwarn(struct tare_result *result, const char *id);
+
 // Appends one reading of the device's telemetry. Returns 0 or -ENOMEM.
 int tare_result_add_reading(struct tare_result *result, const struct tare_telemetry *reading);
 

@@ -86,12 +86,14 @@ def test_latency_tells_launches_apart(cuda):
     done, document = cuda("latency", "--budget", "0.4")
     assert done.returncode == 0, done.stderr
     # A kernel of 3 us; its stamps are positions in the stream. One after another: 0.1 us between.
-    alone = only(document, what="empty kernel, alone")["median"] / 1e6
+    alone = only(document, what="empty kernel, alone", by=None)["median"] / 1e6
     gated = [cell for cell in cells(document, what="launch, gated") if cell["source"] == "device"][0]
     assert 3 < alone < 6
     assert gated["median"] / 1e6 == pytest.approx(3.1, rel=0.02)
     step = only(document, what="step between device stamps")["median"] / 1e3
     assert step == pytest.approx(64, abs=33)
+    # The link of a device that idles is not taken for the one it has.
+    assert "PCIe 1.0 x16 (at most PCIe 5.0 x16)" in " ".join(done.stdout.split())
 
 
 def test_peak_is_the_scripts_and_right(cuda):
@@ -111,6 +113,19 @@ def test_peak_is_the_scripts_and_right(cuda):
             assert cell["rate"]["median"] == pytest.approx(rate, rel=0.12), labels
     fp32 = only(document, type="fp32", width=8)
     assert fp32["rate"]["median"] == pytest.approx(4096, rel=0.02)
+    assert "(0 % of" not in done.stdout
+    # The matrix units by size, and for each tick of the clock that was read meanwhile.
+    plots = {plot["id"]: plot for plot in document["plots"]}
+    clocks = {cell["labels"]["what"]: cell["median"] for cell in cells(document, group="ceiling")
+              if cell["quantity"] == "clock"}
+    units = document["device"]["facts"]["compute_units"]["value"]
+    for series in plots["tensor"]["series"]:
+        each = [one for one in plots["tensor-per-clock"]["series"] if one["name"] == series["name"]][0]
+        for (n, rate, *_), (same, per_clock, *_) in zip(series["points"], each["points"]):
+            clock = clocks[f"tensor {series['name']}"]
+            assert same == n and per_clock == pytest.approx(1e3 * rate / clock / units, rel=0.05)
+    told = [cell for cell in cells(document, group="ceiling") if cell["quantity"] == "slowed down"]
+    assert {cell["labels"]["what"] for cell in told} == set(clocks)
 
 
 def test_matmul_is_right_and_as_fast_as_the_script_says(cuda):
@@ -131,6 +146,9 @@ def test_overlap_comes_near_its_bound(cuda):
     assert done.returncode == 0, done.stderr
     stages = {cell["labels"]["stage"]: cell["median"] / 1e6 for cell in cells(document, group="sequential")
               if "stage" in cell["labels"] and cell["source"] == "device"}
+    # What no CUDA device has is a remark, nothing to be done about.
+    assert [(each["message"], each["action"]) for each in document["warnings"] if each["id"] == "mechanisms"] == [
+        ("not searched: out-of-order (a CUDA stream runs in order)", None)]
     assert stages["to-device"] == pytest.approx(262, rel=0.03)
     assert stages["to-host"] == pytest.approx(210, rel=0.03)
     found = [cell for cell in cells(document, group="concurrent") if cell["source"] == "host"]

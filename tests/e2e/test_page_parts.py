@@ -176,7 +176,8 @@ def test_groups_with_labels_of_their_own_have_tables_of_their_own(page):
     labels = {table['caption']: table['columns'][:table['columns'].index('time by')]
               for table in page.js(TABLES) if 'time by' in table['columns']}
     assert labels == {'Figures: Compute: time': ['type', 'width'], 'Figures: Memory: time': ['op', 'width', 'stride'],
-                      'Figures: Sweep: time': ['size'], 'Figures: Local: time': ['width']}
+                      'Figures: Sweep: time': ['size'], 'Figures: Local: time': ['width'],
+                      'Figures: Tensor: time': ['type', 'n']}
     page.open('latency')
     assert [table['columns'][:2] for table in page.js(TABLES)] == [['group', 'what']] + [['what', 'quantity']]
 
@@ -226,7 +227,7 @@ def test_a_prediction_looks_like_what_it_predicts_but_dashed(page):
 
 
 @pytest.mark.parametrize('name, cards', [
-    ('peak', ['FP32', 'Memory, read', 'FP64', 'Memory, copy', 'FP16', 'Local memory']),
+    ('peak', ['FP32', 'Memory, read', 'Tensor, BF16', 'FP64', 'Memory, copy', 'Local memory']),
     ('matmul', ['register, n = 2048', 'second, n = 2048', 'tiled, n = 2048', 'naive, n = 2048']),
     ('overlap', ['Speed-up at 440 cycles', 'Engines at work at once', 'Speed-up at 110 cycles', 'Speed-up at 220 cycles',
                  'Speed-up at 880 cycles', 'Speed-up at 1760 cycles'])])
@@ -236,6 +237,14 @@ def test_the_first_screen_shows_what_is_asked_first(page, name, cards):
     text = page.js('return document.querySelector("#headline .card").innerText')
     for part in {'peak': ['64.4', 'TFLOP/s', '% of 66.9 TFLOP/s (by formula)'], 'matmul': ['27.7', 'share of measured peak 43'],
                  'overlap': ['2.81', '95.3 % of the bound', 'one after the other 29.5 ms']}[name]:
+        assert part in text
+
+
+def test_a_card_of_matrix_units_tells_the_clock_that_it_was_measured_at(page):
+    page.open('peak')
+    text = page.js('return document.querySelectorAll("#headline .card")[2].innerText')
+    for part in ['TFLOP/s', 'n = 16384', 'at 1.65 GHz', '77.3 % of the paper', '3165 FLOP a clock and unit',
+                 'slowed down in 87.5 % of the readings']:
         assert part in text
 
 

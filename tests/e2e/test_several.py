@@ -153,6 +153,25 @@ def test_a_gpu_that_failed_alone_is_not_used_again(tare, slow):
     assert [warning["id"] for warning in document["warnings"]] == ["device-missing"]
 
 
+def test_a_gpu_that_is_lost_between_two_is_left_alone(tare, slow):
+    # Its first copy of 4 bytes to the other one loses it; nobody asks it for anything after that.
+    result = tare("bandwidth", "--device", "cuda:0,cuda:1", *SHORT, "--budget", "1", "--json", "-",
+                  env={**slow, "TARE_FAKE_CUDA": "devices=2 fail_peer=4"})
+    document = json.loads(result.stdout)
+    left_out = [warning["message"] for warning in document["warnings"] if warning["id"] == "device-left-out"]
+    assert len(left_out) == 1 and left_out[0].startswith("cuda:0 is not in what follows: ")
+    assert only(document, "time", path="staged", device="cuda:1")["median"] > 0
+    assert "lost" in only(document, "latency", path="staged", device="cuda:1", peer="cuda:0")["absent"]
+
+
+def test_one_that_takes_too_long_leaves_the_others_time(tare, environment):
+    # A millisecond is over before the first is open.
+    result = tare("latency", "--device", f"simulated,simulated:{DATA / 'kernels.tare-device'}", "--budget", "0.001", "--json", "-")
+    assert result.returncode == 0, result.stderr
+    budgets = [part["parameters"]["budget_ns"] for part in json.loads(result.stdout)["parts"]]
+    assert len(budgets) == 2 and min(budgets) >= 125_000
+
+
 @pytest.mark.parametrize("device,code,words", [
     ("cuda:0,", 2, "has an empty place in its list"),
     ("cuda:0,cuda:0", 2, "names cuda:0 twice"),

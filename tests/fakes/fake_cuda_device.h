@@ -200,7 +200,7 @@ struct words {
 	int fail_launch, fail_code, hang_launch, step;
 	bool no_wait_value, no_managed, no_peer, shared_link, exclusive, prohibited;
 	char name[64];
-	size_t memory, host_memory, memory_above;
+	size_t memory, host_memory, memory_above, fail_peer;
 	uint64_t peer_rate;
 };
 

@@ -307,6 +307,8 @@ static void peer_cost(const struct device *device, struct op *op, const struct r
 	bool reads = to->device == device;
 
 	op->copy_kind = 10;
+	if (gpu.words.fail_peer && bytes == gpu.words.fail_peer)
+		op->fails = gpu.words.fail_code;
 	// Over its own link a device sends on one engine and receives on another.
 	tare_model_copy_cost(direct ? local->fixed_ps : 2 * host->fixed_ps,
 	                     direct ? gpu.words.peer_rate : host->rate / 2, bytes,

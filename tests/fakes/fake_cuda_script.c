@@ -3,8 +3,9 @@
 //   init=CODE driver=12040 devices=N cc=9.0 ptx=8.4 name=NVIDIA_H200 (underscores are spaces)
 //   memory=BYTES host_memory=BYTES memory_above=BYTES (a single allocation) step=NS (of the timer)
 //   fail_launch=N fail_code=CODE hang_launch=N (the Nth kernel) no_wait_value no_managed no_peer
-//   peer_rate=BYTES (a second) shared_link (devices share the way to the host) exclusive (another
-//   process has the device) prohibited missing=NAME,NAME (functions the library does not have)
+//   peer_rate=BYTES (a second) fail_peer=BYTES (every copy of so many between devices)
+//   shared_link (devices share the way to the host) exclusive (another process has the device)
+//   prohibited missing=NAME,NAME (functions the library does not have)
 // TARE_FAKE_CUDA_DEVICE names a file in the grammar of docs/simulated-device.md for each device,
 // with colons between; the last one goes for those that follow, and without any it is the H200 of
 // h200.tare-device. Of a script the device, link, engines, copies, fills, kernels, concurrency,
@@ -33,7 +34,7 @@ static void read_word(const char *word, const char *value)
 	};
 	const struct { const char *word; size_t *at; } sizes[] = {
 		{ "memory", &words->memory }, { "host_memory", &words->host_memory },
-		{ "memory_above", &words->memory_above },
+		{ "memory_above", &words->memory_above }, { "fail_peer", &words->fail_peer },
 	};
 	const struct { const char *word; bool *at; } flags[] = {
 		{ "no_wait_value", &words->no_wait_value }, { "no_managed", &words->no_managed },

@@ -7,12 +7,13 @@
 //  - a record tells its call (correlation) only while driver or runtime calls are recorded, and a
 //    call between push and pop is preceded by a record of the id that was pushed;
 //  - times are on the registered clock, or else CLOCK_REALTIME; start and end both 0: unknown;
+//  - a node that is copied into a graph that is ready is told as created, and then as cloned;
 //  - nothing is recorded of a kind that is not enabled; flushing does not wait for the device.
 //
 // TARE_FAKE_CUPTI, read at each subscription, holds words: version=N, holder=NAME (somebody is
 // subscribed already), fail_enable=CODE, drop=N (so many records), timeless=N (so many have no
 // times), fill=BYTES (a buffer counts as full by then), late (all records come with the flush,
-// the last one first).
+// the last one first), strange (nodes have other numbers in records than callbacks tell).
 #include "fake_cupti.h"
 
 #include "fake_cuda.h"
@@ -33,6 +34,7 @@ enum { INVALID_PARAMETER = 1, QUEUE_EMPTY = 18, INVALID_KIND = 21 };
 #define KINDS 64
 #define DEPTH 8
 #define HELD 4096
+#define STRANGE 1000000
 
 struct api {
 	cupti_kind kind;
@@ -54,7 +56,7 @@ union held {
 
 static struct {
 	pthread_mutex_t lock;
-	struct { int version, fail_enable, drop, timeless, fill; bool late; char holder[64]; } script;
+	struct { int version, fail_enable, drop, timeless, fill; bool late, strange; char holder[64]; } script;
 	bool subscribed, latency;
 	bool enabled[KINDS];
 	cupti_buffer_requested requested;
@@ -252,17 +254,22 @@ static void see(const struct fake_cuda_activity *what)
 	pthread_mutex_unlock(&self.lock);
 }
 
-// A node was made, or copied into a graph that is ready; a node's handle is its number here.
-static void see_node(uint64_t node, uint64_t original)
+// A node was made; a node's handle is its number here.
+static void tell_node(uint32_t id, uint64_t node, uint64_t original)
 {
 	struct cupti_graph_resource graph = { .node = (cu_graph_node)(uintptr_t)node,
 		                              .original_node = (cu_graph_node)(uintptr_t)original };
 	struct cupti_resource resource = { .descriptor = &graph };
 
-	if (self.subscribed && (original ? self.cloned : self.created))
-		self.callback(self.context, ABI_CUPTI_DOMAIN_RESOURCE,
-		              original ? ABI_CUPTI_RESOURCE_GRAPHNODE_CLONED
-		                       : ABI_CUPTI_RESOURCE_GRAPHNODE_CREATED, &resource);
+	self.callback(self.context, ABI_CUPTI_DOMAIN_RESOURCE, id, &resource);
+}
+
+static void see_node(uint64_t node, uint64_t original)
+{
+	if (self.subscribed && self.created)
+		tell_node(ABI_CUPTI_RESOURCE_GRAPHNODE_CREATED, node, 0);
+	if (self.subscribed && self.cloned && original)
+		tell_node(ABI_CUPTI_RESOURCE_GRAPHNODE_CLONED, node, original);
 }
 
 // ---- the library
@@ -285,6 +292,7 @@ static void read_script(void)
 		if (value)
 			*value++ = '\0';
 		self.script.late |= strcmp(word, "late") == 0;
+		self.script.strange |= strcmp(word, "strange") == 0;
 		if (value && strcmp(word, "holder") == 0)
 			snprintf(self.script.holder, sizeof self.script.holder, "%s", value);
 		for (size_t i = 0; value && i < sizeof numbers / sizeof *numbers; i++)
@@ -371,7 +379,7 @@ cupti_result cuptiEnableCallback(uint32_t enable, cupti_subscriber subscriber, c
 
 cupti_result cuptiGetGraphNodeId(cu_graph_node node, uint64_t *id)
 {
-	*id = (uint64_t)(uintptr_t)node;
+	*id = (uint64_t)(uintptr_t)node + (self.script.strange ? STRANGE : 0);
 	return ABI_CUPTI_SUCCESS;
 }
 

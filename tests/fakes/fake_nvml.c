@@ -6,7 +6,7 @@
 // TARE_FAKE_NVML, read by nvmlInit_v2, holds words: init=CODE, handle=CODE (no device is given),
 // no_link, throttle=BITS, sm=MHZ[:MHZ...] (one after the other, over and over), slow=MS (a call for
 // the clock), dies=N (after so many calls for the clock), mig, devices=N (at 3b, 3c and so on),
-// no_ecc.
+// no_ecc, slices=CODE (of the question for MIG).
 #include "backend/cuda/nvml_abi.h"
 
 #include <dlfcn.h>
@@ -45,7 +45,7 @@ static struct timespec opened;
 static unsigned long long throttle;
 static bool throttle_told;
 static unsigned int clocks[CLOCKS], clock_count;
-static int slow_ms, dies, no_handle;
+static int slow_ms, dies, no_handle, slices_code;
 static unsigned int clock_calls;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -115,6 +115,7 @@ nvml_result nvmlInit_v2(void)
 	dies = number_of(text, "dies=", -1);
 	no_handle = number_of(text, "handle=", ABI_NVML_SUCCESS);
 	mig = strstr(text, "mig") != NULL;
+	slices_code = number_of(text, "slices=", ABI_NVML_SUCCESS);
 	no_ecc = strstr(text, "no_ecc") != NULL;
 	device_count = number_of(text, "devices=", 1);
 	clock_gettime(CLOCK_MONOTONIC_RAW, &opened);
@@ -234,7 +235,7 @@ nvml_result nvmlDeviceGetMigMode(nvml_device device, unsigned int *now, unsigned
 {
 	(void)device;
 	*now = *pending = mig;
-	return ABI_NVML_SUCCESS;
+	return slices_code;
 }
 
 // An NVLink board of which one link is down.

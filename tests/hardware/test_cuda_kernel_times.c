@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel's time by tare's events, and by engine stamps, against %globaltimer as the kernel itself
-// reads it at its begin and end: within 2 µs, and the timer's own step.
+// A kernel's time against %globaltimer as the kernel itself reads it at its begin and end. Engine
+// stamps tell it within 2 µs and the timer's own step. Events are positions in the stream: they
+// promise no more than that the kernel lies between them, so how much else does is only printed.
 #include "rig.h"
 
 #include <inttypes.h>
 
 #define ROUNDS 15
 #define TOLERANCE_NS 2000
+#define EVENT_STEP_NS 500  // an event tells its time to "around 0.5 microseconds"
 #define STEPS 2000
 #define MOST_GROUPS 64
 
@@ -99,9 +101,15 @@ static void check_way(enum way way, uint32_t groups, uint64_t ns, int64_t step)
 	printf("# %" PRIu32 " groups, %" PRId64 " ns inside: by %s %+" PRId64 " ns (%+" PRId64
 	       " to %+" PRId64 ")\n", groups, inside, way_names[way], more[ROUNDS / 2], more[0],
 	       more[ROUNDS - 1]);
-	snprintf(what, sizeof what, "a kernel of %.3g us, %" PRIu32 " groups: %s within 2 us of its own",
-	         (double)ns / 1000, groups, way_names[way]);
-	rig_check(&rig, llabs(more[ROUNDS / 2]) <= TOLERANCE_NS + step, what);
+	if (way == TRACED)
+		snprintf(what, sizeof what, "a kernel of %.3g us, %" PRIu32 " groups: %s within 2 us of its own",
+		         (double)ns / 1000, groups, way_names[way]);
+	else
+		snprintf(what, sizeof what, "a kernel of %.3g us, %" PRIu32 " groups lies between its %s",
+		         (double)ns / 1000, groups, way_names[way]);
+	// The clocks of both need not be one: their steps are allowed for.
+	rig_check(&rig, way == TRACED ? llabs(more[ROUNDS / 2]) <= TOLERANCE_NS + step
+	                              : more[0] >= -EVENT_STEP_NS - step, what);
 }
 
 int main(void)

@@ -309,7 +309,9 @@ static void products_beyond_a_gates_capacity_are_refused(void **state)
 
 static void a_product_can_be_recorded_into_a_graph(void **state)
 {
+	static const struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
 	struct tare_graph *graph = NULL;
+	struct tare_stamps product, after;
 	float c[9];
 	(void)state;
 	open_device("", "");
@@ -323,6 +325,7 @@ static void a_product_can_be_recorded_into_a_graph(void **state)
 	must(gemm(TARE_BLAS_BF16, 3, NULL));
 	must(tare_graph_begin(queue, &error));
 	must(gemm(TARE_BLAS_BF16, 3, NULL));
+	must(tare_append(queue, &marker, NULL, &error));
 	must(tare_graph_end(queue, &graph, &error));
 	for (int run = 0; run < 2; run++) {
 		memset(c, 0xff, sizeof c);
@@ -331,6 +334,11 @@ static void a_product_can_be_recorded_into_a_graph(void **state)
 		move(0, 0, c, sizeof c, false);
 		assert_product(TARE_BLAS_BF16, 3, c);
 	}
+	// A node like any other, with stamps of its own.
+	must(tare_graph_stamps(graph, 0, &product, &error));
+	must(tare_graph_stamps(graph, 1, &after, &error));
+	assert_true(product.at[TARE_STAMP_START].ticks < product.at[TARE_STAMP_END].ticks);
+	assert_true(product.at[TARE_STAMP_END].ticks <= after.at[TARE_STAMP_START].ticks);
 	tare_graph_free(graph);
 }
 

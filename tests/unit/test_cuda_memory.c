@@ -253,7 +253,7 @@ static void every_kind_of_host_memory_is_copied_and_back(void **state)
 
 struct attempt {
 	struct tare_queue *queue;
-	int appended, finished, shut;
+	int appended, finished, shut, recorded;
 	char message[256];
 };
 
@@ -262,6 +262,7 @@ static void *use_elsewhere(void *context)
 	struct attempt *attempt = context;
 	const struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
 	struct tare_gate *gate = NULL;
+	struct tare_graph *graph = NULL;
 	struct tare_error why = { 0 };
 
 	attempt->appended = tare_append(attempt->queue, &marker, NULL, &why);
@@ -269,6 +270,11 @@ static void *use_elsewhere(void *context)
 	attempt->finished = tare_finish(attempt->queue, TARE_LIMIT_DEFAULT_NS, NULL);
 	attempt->shut = tare_gate_shut(attempt->queue, &gate, NULL);
 	tare_gate_free(gate);
+	attempt->recorded = tare_graph_begin(attempt->queue, NULL);
+	if (attempt->recorded == 0) {
+		assert_int_equal(tare_graph_end(attempt->queue, &graph, NULL), 0);
+		tare_graph_free(graph);
+	}
 	return NULL;
 }
 
@@ -293,6 +299,7 @@ static void a_threads_default_stream_is_its_own(void **state)
 		assert_int_equal(attempt.appended, own ? -EINVAL : 0);
 		assert_int_equal(attempt.finished, own ? -EINVAL : 0);
 		assert_int_equal(attempt.shut, own ? -EINVAL : 0);
+		assert_int_equal(attempt.recorded, own ? -EINVAL : i == 1 ? -ENOTSUP : 0);
 		if (own && !strstr(attempt.message, "the thread that made it"))
 			fail_msg("%s", attempt.message);
 		assert_int_equal((uintptr_t)stream == 2, own);

@@ -79,6 +79,16 @@ static void a_slice_says_what_is_its_own(void **state)
 	struct tare_facts facts = facts_of(0);
 	assert_non_null(strstr(facts.fact[TARE_FACT_MIG].text, "slice"));
 	assert_non_null(strstr(facts.fact[TARE_FACT_MIG].text, "whole GPU"));
+	// Not every refusal means that the device has none.
+	teardown(NULL);
+	open_driver("", "slices=3");
+	facts = facts_of(0);
+	assert_string_equal(tare_fact_reason(&facts, TARE_FACT_MIG), "this device has none");
+	teardown(NULL);
+	open_driver("", "slices=4");
+	facts = facts_of(0);
+	assert_string_equal(tare_fact_reason(&facts, TARE_FACT_MIG),
+	                    "NVML does not tell it of this device");
 }
 
 static void a_mode_that_keeps_others_out_is_named(void **state)

@@ -272,6 +272,46 @@ static void a_ceiling_that_is_passed_is_none(void **state)
 	simulated_close(&simulated);
 }
 
+// Arithmetic comes from nowhere nearer: that ceiling was measured when the device was slower.
+static void a_rung_above_its_arithmetic_is_at_it(void **state)
+{
+	struct tare_matmul_options options = { .n = { 64 }, .n_count = 1,
+		                               .rungs = 1u << TARE_RUNG_NAIVE };
+	(void)state;
+	options.peaks.present = true;
+	for (int i = 0; i < TARE_CEILING_COUNT; i++)
+		options.peaks.per_second[i] = options.peaks.theoretical[i] = NAN;
+	options.peaks.per_second[TARE_CEILING_FP32] = 1.5e9;
+	options.peaks.per_second[TARE_CEILING_MEMORY_READ] = 1e12;
+	for (int clocks = 0; clocks < 2; clocks++) {
+		struct simulated_run simulated;
+		const struct tare_result *result;
+		const char *said;
+		double share;
+		options.peaks.clock_hz[TARE_CEILING_FP32] = clocks ? 1.5e9 : NAN;
+		simulated_open(&simulated, SCRIPT "telemetry clock 2 GHz throttle 0\n", "matmul", BUDGET);
+		assert_int_equal(tare_measure_matmul(&simulated.run, &options, NULL), 0);
+		result = simulated.run.result;
+		assert_string_equal(
+		    label_text(find_model(result, "naive", 64, "tightest-ceiling", ""), "ceiling"), "fp32");
+		share = find_model(result, "naive", 64, "share-of-measured", "")->summary.median;
+		assert_true(share > 102);
+		close_to("distance", find_model(result, "naive", 64, "distance", "")->summary.median,
+		         100 / share, 1e-9);
+		close_to("clock", find_model(result, "naive", 64, "clock", "")->summary.median, 2000, 1e-9);
+		said = conclusion(result, "at-ceiling");
+		assert_non_null(strstr(said, "naive is at 132 % of fp32"));
+		assert_non_null(strstr(said, clocks ? "measured at 1500 MHz, this at 2000 MHz: per clock 99 %"
+		                                    : "clocks is not known"));
+		assert_non_null(strstr(said, "the device was slower"));
+		if (clocks)
+			close_to("per clock",
+			         find_model(result, "naive", 64, "share-per-clock", "")->summary.median,
+			         share * 0.75, 1e-9);
+		simulated_close(&simulated);
+	}
+}
+
 static void a_wrong_product_fails_and_the_cell_says_so(void **state)
 {
 	char script[8192];
@@ -522,6 +562,7 @@ int main(void)
 		cmocka_unit_test(the_advice_follows_from_the_figures),
 		cmocka_unit_test(bytes_and_shares_follow_from_the_formulas),
 		cmocka_unit_test(a_ceiling_that_is_passed_is_none),
+		cmocka_unit_test(a_rung_above_its_arithmetic_is_at_it),
 		cmocka_unit_test(a_wrong_product_fails_and_the_cell_says_so),
 		cmocka_unit_test(what_is_not_there_says_why),
 		cmocka_unit_test(what_fits_nowhere_is_one_sentence),

@@ -21,119 +21,11 @@
 #define MB (UINT64_C(1) << 20)
 #define ALL_ORDERS ((1u << TARE_ORDER_COUNT) - 1)
 
-// ---- texts of options
-
-static void lists_and_ranges_are_read(void **state)
-{
-	static const struct {
-		const char *text;
-		size_t count;
-		uint64_t values[8];
-	} cycles[] = {
-		{ "64", 1, { 64 } },
-		{ "0", 1, { 0 } },
-		{ "128,64,128", 2, { 64, 128 } },
-		{ "0..256:64", 5, { 0, 64, 128, 192, 256 } },
-		{ "1..10:4,7", 4, { 1, 5, 7, 9 } },
-		{ "2147483647", 1, { 2147483647 } },
-	}, chunks[] = {
-		{ "1..8", 6, { 1, 2, 3, 4, 6, 8 } },
-		{ "5..7", 3, { 5, 6, 7 } },
-		{ "32,8", 2, { 8, 32 } },
-		{ "1", 1, { 1 } },
-	}, queues[] = { { "1..4", 4, { 1, 2, 3, 4 } }, { "8,2", 2, { 2, 8 } } };
-	struct tare_overlap_options options;
-	struct tare_error error;
-	(void)state;
-	for (size_t i = 0; i < sizeof cycles / sizeof *cycles; i++) {
-		options = (struct tare_overlap_options){ 0 };
-		assert_int_equal(tare_parse_cycles(cycles[i].text, &options, &error), 0);
-		assert_int_equal(options.cycle_count, cycles[i].count);
-		for (size_t k = 0; k < cycles[i].count; k++)
-			assert_int_equal(options.cycles[k], cycles[i].values[k]);
-	}
-	for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++) {
-		options = (struct tare_overlap_options){ 0 };
-		assert_int_equal(tare_parse_chunks(chunks[i].text, &options, &error), 0);
-		assert_int_equal(options.space.chunk_count, chunks[i].count);
-		for (size_t k = 0; k < chunks[i].count; k++)
-			assert_int_equal(options.space.chunks[k], chunks[i].values[k]);
-	}
-	for (size_t i = 0; i < sizeof queues / sizeof *queues; i++) {
-		options = (struct tare_overlap_options){ 0 };
-		assert_int_equal(tare_parse_queues(queues[i].text, &options, &error), 0);
-		assert_int_equal(options.space.queue_count, queues[i].count);
-		for (size_t k = 0; k < queues[i].count; k++)
-			assert_int_equal(options.space.queues[k], queues[i].values[k]);
-	}
-}
-
-typedef int parser(const char *text, struct tare_overlap_options *options,
-                   struct tare_error *error);
-
-static void other_texts_are_refused_with_a_sentence(void **state)
-{
-	static const struct {
-		parser *parse;
-		const char *text, *says;
-	} rows[] = {
-		{ tare_parse_cycles, "", "not a number of cycles" },
-		{ tare_parse_cycles, "x", "not a number" },
-		{ tare_parse_cycles, "-1", "not a number" },
-		{ tare_parse_cycles, "0..64", "needs a step" },
-		{ tare_parse_cycles, "0..64:0", "above 0" },
-		{ tare_parse_cycles, "0..64:", "above 0" },
-		{ tare_parse_cycles, "64..0:8", "empty" },
-		{ tare_parse_cycles, "0..1024:1", "more than 64" },
-		{ tare_parse_cycles, "2147483648", "go from 0 to 2147483647" },
-		{ tare_parse_cycles, "99999999999999999999", "go from" },
-		{ tare_parse_cycles, "64,", "not a number" },
-		{ tare_parse_cycles, "64 ", "not part of a list" },
-		{ tare_parse_chunks, "0", "go from 1" },
-		{ tare_parse_chunks, "1..8:2", "not part of a list" },
-		{ tare_parse_chunks, "4097", "to 4096" },
-		{ tare_parse_queues, "1..40", "more than 16" },
-		{ tare_parse_queues, "65", "to 64" },
-		{ tare_parse_breaks, "pageable,nonsense", "no break 'nonsense'" },
-		{ tare_parse_breaks, "", "no break ''" },
-		{ tare_parse_breaks, "pageable,", "no break ''" },
-	};
-	(void)state;
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct tare_overlap_options options = { 0 };
-		struct tare_error error = { 0 };
-		if (rows[i].parse(rows[i].text, &options, &error) != -EINVAL)
-			fail_msg("'%s' was taken", rows[i].text);
-		if (!strstr(error.message, rows[i].says))
-			fail_msg("'%s': %s", rows[i].text, error.message);
-	}
-}
-
-static void breaks_are_read(void **state)
-{
-	static const struct {
-		const char *text;
-		uint32_t bits;
-	} rows[] = {
-		{ "none", 0 },
-		{ "all", TARE_OVERLAP_ALL_BREAKS },
-		{ "pageable", 1u << TARE_BREAK_PAGEABLE },
-		{ "blocking,default-queue", 1u << TARE_BREAK_BLOCKING | 1u << TARE_BREAK_DEFAULT_QUEUE },
-		{ "allocation,all", TARE_OVERLAP_ALL_BREAKS },
-	};
-	(void)state;
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct tare_overlap_options options = { .breaks = 77 };
-		assert_int_equal(tare_parse_breaks(rows[i].text, &options, NULL), 0);
-		assert_int_equal(options.breaks, rows[i].bits);
-	}
-}
-
 // ---- devices with round figures
 
 // A stage of 1 MB takes 100 us at 10.48576 GB/s; 40 cycles of the kernel as well.
 #define ITEMS (MB / 4)
-#define HEAD                                                                                       \
+#define BARE                                                                                       \
 	"tare-device 1\n"                                                                          \
 	"device name \"Round\" memory 64 MiB units 16 lanes 32 work-group 1024 sub-group 32\n"      \
 	"timer rate 1 GHz\nmarker fixed 1 ns\n"                                                    \
@@ -141,9 +33,17 @@ static void breaks_are_read(void **state)
 	"copy pinned device rate 10485760000 B/s\n"                                                \
 	"copy device pinned rate 10485760000 B/s\n"                                                \
 	"copy pageable device rate 10485760000 B/s staging 5 GB/s\n"                               \
-	"copy device pageable rate 10485760000 B/s staging 5 GB/s\n"                               \
+	"copy device pageable rate 10485760000 B/s staging 5 GB/s\n"
+#define HEAD                                                                                       \
+	BARE                                                                                       \
 	"kernel overlap_register repeat 5 repeat-rate 104857600000 item/s arguments 6 action "     \
 	"overlap-register\n"
+// Its 1024 groups are a wave and a few that have the next wave to themselves: twice 1 ms, beside
+// which there is room.
+#define UNDER_FILLING                                                                              \
+	BARE                                                                                       \
+	"kernel overlap_register wave 1 ms slots 60 share yes repeat 5 repeat-rate "                \
+	"104857600000000 item/s arguments 6 action overlap-register\n"
 #define THREE_ENGINES                                                                              \
 	"engine compute runs kernel\nengine copy runs to-device,local\nengine copy runs to-host\n"
 #define ONE_COPY_ENGINE "engine compute runs kernel\nengine copy runs to-device,to-host,local\n"
@@ -245,6 +145,8 @@ static void bounds_engines_and_verdicts_follow_from_the_script(void **state)
 		  "never run at one moment" },
 		{ "a long kernel", HEAD THREE_ENGINES, 50 * BALANCED, 5000, 3, "no",
 		  "the longest stage, the kernel" },
+		{ "a kernel that does not fill the device", UNDER_FILLING THREE_ENGINES, BALANCED + 1,
+		  1067, 3, "yes", "chunks that run side by side" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -256,7 +158,10 @@ static void bounds_engines_and_verdicts_follow_from_the_script(void **state)
 
 		print_message("# %s\n", rows[i].name);
 		if (run_overlap(&simulated, rows[i].script, &options,
-		                rows[i].cycles > BALANCED ? 3 * BUDGET : BUDGET, &error) < 0)
+		                rows[i].cycles > BALANCED   ? 3 * BUDGET
+		                : rows[i].cycles < BALANCED ? BUDGET / 2
+		                                            : BUDGET,
+		                &error) < 0)
 			fail_msg("%s", error.message);
 		result = simulated.run.result;
 		close_to("bound", value_of(result, "bound", "what", "bound") / 1000,
@@ -381,7 +286,7 @@ static void cycles_are_calibrated_from_a_quarter_to_four(void **state)
 	size_t found = 0;
 	(void)state;
 	options.cycle_count = 0;
-	if (run_overlap(&simulated, HEAD THREE_ENGINES, &options, 5 * BUDGET, &error) < 0)
+	if (run_overlap(&simulated, HEAD THREE_ENGINES, &options, 3 * BUDGET, &error) < 0)
 		fail_msg("%s", error.message);
 	for (size_t i = 0; i < simulated.run.result->cell_count; i++) {
 		const struct tare_cell *cell = &simulated.run.result->cells[i];
@@ -463,11 +368,11 @@ static void what_cannot_be_is_refused(void **state)
 
 // ---- random devices
 
-#define DEVICES 20
+#define DEVICES (2 * RANDOM_LAYOUTS) // they take turns
 #define RUNS 130 // of the work in sequence that the budget holds
 
 static const struct tare_search_space small_space = {
-	.chunks = { 1, 2, 4, 6, 8, 16, 32, 64 }, .chunk_count = 8,
+	.chunks = { 1, 2, 4, 8, 16, 32, 64 }, .chunk_count = 7,
 	.queues = { 1, 2, 4 }, .queue_count = 3,
 	.orders = ALL_ORDERS, .mechanisms = (1u << TARE_MECHANISM_GRAPH) - 1,
 	.sizes = (1u << TARE_CHUNKS_COUNT) - 1,
@@ -545,7 +450,7 @@ static void random_devices_are_seen_through(void **state)
 	(void)state;
 
 	print_message("# TARE_TEST_SEED=%llu\n", (unsigned long long)seed);
-	uint32_t devices = getenv("TARE_TEST_SHORT") ? DEVICES / 5 : DEVICES;
+	uint32_t devices = getenv("TARE_TEST_SHORT") ? DEVICES / 3 : DEVICES;
 	for (uint32_t i = 0; i < devices; i++) {
 		struct random_pipeline random;
 		struct simulated_run simulated;
@@ -592,9 +497,6 @@ static void random_devices_are_seen_through(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lists_and_ranges_are_read),
-		cmocka_unit_test(other_texts_are_refused_with_a_sentence),
-		cmocka_unit_test(breaks_are_read),
 		cmocka_unit_test(bounds_engines_and_verdicts_follow_from_the_script),
 		cmocka_unit_test(figures_equal_the_closed_forms),
 		cmocka_unit_test(no_schedule_beats_what_is_attainable),

@@ -444,6 +444,82 @@ static void modes_that_were_not_measured_reveal_nothing(void **state)
 	assert_string_equal(tare_mode_name(0), "");
 }
 
+// ---- kernels side by side
+
+// Runs n chunks in turn over queues on a device with an engine for each stage; each kernel holds its
+// engine for a `beside`th of its time, the rest it takes beside others.
+static double run_beside(double h, double k, double d, double beside, uint32_t chunks,
+                         uint32_t queues)
+{
+	struct tare_script script = { .engine_count = 3 };
+	static const enum tare_flow flows[] = { TARE_FLOW_TO_DEVICE, TARE_FLOW_KERNEL,
+		                                TARE_FLOW_TO_HOST };
+	const double ns[] = { h, k, d };
+	struct tare_model_operation operations[3 * 64];
+	struct tare_model_queue *queue[8];
+	struct tare_model *model;
+	int64_t end = 0;
+
+	for (int i = 0; i < 3; i++)
+		script.engines[i] = (struct tare_script_engine){
+			.compute = i == 1, .flows = UINT64_C(1) << flows[i] };
+	model = tare_model_new(&script, NULL, NULL);
+	assert_non_null(model);
+	for (uint32_t q = 0; q < queues; q++)
+		queue[q] = tare_model_queue_new(model, TARE_MODEL_IN_ORDER, -1);
+	for (uint32_t i = 0; i < 3 * chunks; i++) {
+		double ps = 1000 * ns[i % 3] / chunks, held = i % 3 == 1 ? ps / beside : ps;
+		operations[i] = (struct tare_model_operation){ .flow = flows[i % 3],
+			.work_ps = (int64_t)held, .tail_ps = (int64_t)(ps - held) };
+		tare_model_append(model, queue[i / 3 % queues], &operations[i]);
+	}
+	tare_model_run(model, TARE_PS_MAX - 1);
+	for (uint32_t i = 0; i < 3 * chunks; i++)
+		end = operations[i].end_ps > end ? operations[i].end_ps : end;
+	tare_model_free(model);
+	return (double)end / 1000;
+}
+
+static void no_schedule_with_kernels_side_by_side_beats_the_bound(void **state)
+{
+	static const double table[][4] = { // ns, and how many kernels run beside each other
+		{ 64e3, 192e3, 64e3, 8 }, { 64e3, 192e3, 64e3, 2 }, { 1e3, 256e3, 1e3, 4 },
+		{ 64e3, 64e3, 32e3, 8 }, { 64e3, 192e3, 64e3, 1 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		double h = table[i][0], k = table[i][1], d = table[i][2], beside = table[i][3];
+		struct tare_overlap_modes modes = free_modes(h, k, d);
+		double bound, best = INFINITY;
+
+		modes.side_by_side = beside;
+		bound = bound_of(&modes);
+		close_to(bound, fmax(h, fmax(k / beside, d)));
+		for (uint32_t chunks = 1; chunks <= 64; chunks *= 2)
+			for (uint32_t queues = 1; queues <= 8; queues++) {
+				double ns = run_beside(h, k, d, beside, chunks, queues);
+				if (ns < bound * (1 - 1e-6) ||
+				    ns < tare_overlap_attainable_ns(&modes, chunks, false) *
+				             (1 - 1e-6))
+					fail_msg("%zu: %u chunks, %u queues: %.0f ns, bound %.0f, "
+					         "attainable %.0f", i, chunks, queues, ns, bound,
+					         tare_overlap_attainable_ns(&modes, chunks, false));
+				best = fmin(best, ns);
+			}
+		// And it is not idly low.
+		if (best > 1.1 * bound)
+			fail_msg("%zu: the best takes %.0f ns, the bound is %.0f", i, best, bound);
+	}
+	struct tare_overlap_modes modes = free_modes(1, 12, 2);
+	struct tare_overlap_bound bound;
+	modes.side_by_side = 8;
+	assert_int_equal(tare_overlap_bound(&modes, &bound, NULL), 0);
+	assert_int_equal(bound.longest, TARE_STAGE_TO_HOST);
+	close_to(bound.serial_ns, 15);
+	modes.side_by_side = 0.9; // noise: not slower than alone
+	close_to(bound_of(&modes), 12);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -459,6 +535,7 @@ int main(void)
 		cmocka_unit_test(unequal_stages_take_what_is_attainable),
 		cmocka_unit_test(engines_are_counted_by_what_was_seen_together),
 		cmocka_unit_test(modes_that_were_not_measured_reveal_nothing),
+		cmocka_unit_test(no_schedule_with_kernels_side_by_side_beats_the_bound),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

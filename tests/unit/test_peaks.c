@@ -129,6 +129,41 @@ static void the_shared_cache_lies_between_two_falls(void **state)
 	}
 }
 
+// The samples of 512 KB followed each other in another run of that H200, so it had no interval.
+static void a_fall_is_seen_where_samples_give_no_interval(void **state)
+{
+	static const struct { int64_t bytes; double rate; bool dependent; } sweep[] = {
+		{ 128 << 10, 32981, true },  { 256 << 10, 31981, false }, { 512 << 10, 17230, true },
+		{ 1 << 20, 16173, false },   { 32 << 20, 13075, false },  { 64 << 20, 13320, false },
+		{ 128 << 20, 10549, false }, { 256 << 20, 6313, false },
+	};
+	struct tare_result *result = tare_result_new("peak");
+	struct tare_device_entry *device = tare_result_add_device(result);
+	struct tare_sweep_fall falls[TARE_SWEEP_FALLS];
+	struct tare_peaks peaks;
+	(void)state;
+	for (size_t i = 0; i < sizeof sweep / sizeof *sweep; i++) {
+		struct tare_cell *cell;
+		add_series(result, "sweep", NULL, NULL, sweep[i].rate, 40, 10000, TARE_NOT_CONVERGED);
+		cell = &result->cells[result->cell_count - 1];
+		if (sweep[i].dependent)
+			cell->rate.ci_low = cell->rate.ci_high = NAN;
+		assert_int_equal(tare_labels_set_number(&cell->labels, "bytes", sweep[i].bytes), 0);
+	}
+	tare_fact_set_count(&device->facts, TARE_FACT_CACHE, TARE_ORIGIN_DRIVER, 60 << 20);
+	tare_peaks_of(result, &peaks);
+	assert_int_equal(tare_sweep_falls(result, 60 << 20, falls), 2);
+	assert_int_equal(falls[0].cache, TARE_FALLEN_NEARER);
+	assert_int_equal(falls[0].from, 256 << 10);
+	assert_int_equal(falls[0].to, 512 << 10);
+	assert_int_equal(falls[1].cache, TARE_FALLEN_SHARED);
+	assert_float_equal(peaks.per_second[TARE_CEILING_SHARED_CACHE], 16173e9, 1e6);
+	// Where the ranges of the samples meet, nothing is known to have fallen.
+	result->cells[2].summary.min /= 3;
+	assert_int_equal(tare_sweep_falls(result, 60 << 20, falls), 1);
+	tare_result_free(result);
+}
+
 static void what_is_known_well_goes_before_what_is_a_little_better(void **state)
 {
 	static const struct {
@@ -430,6 +465,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_best_of_each_kind_is_its_ceiling),
 		cmocka_unit_test(the_shared_cache_lies_between_two_falls),
+		cmocka_unit_test(a_fall_is_seen_where_samples_give_no_interval),
 		cmocka_unit_test(what_is_known_well_goes_before_what_is_a_little_better),
 		cmocka_unit_test(a_sweep_no_faster_than_memory_shows_no_cache),
 		cmocka_unit_test(a_document_without_rates_has_none),

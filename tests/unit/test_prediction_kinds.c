@@ -105,6 +105,28 @@ static void an_engine_may_stay_with_a_queue(void **state)
 	close_to(predict_us(&calibration, 4, 2, TARE_ORDER_BREADTH_FIRST, 0), 8 * 256 + 4, 1e-9);
 }
 
+// Measured at 16, 32 and 128 chunks over four queues.
+static void engines_that_stay_for_a_while_are_corrected(void **state)
+{
+	static const struct { uint32_t chunks, queues; double factor; } rows[] = {
+		{ 8, 4, 2 }, { 16, 4, 2 }, { 32, 4, 1.2 }, { 64, 4, 1.1 }, { 128, 4, 1 },
+		{ 256, 4, 1 }, { 32, 2, 1.1 }, { 32, 8, 1.3 },
+	};
+	struct tare_calibration known = plain(), corrected;
+	(void)state;
+	known.stays = true;
+	corrected = known;
+	corrected.correction[TARE_MECHANISM_CHUNK_QUEUES][TARE_ORDER_BREADTH_FIRST] =
+	    (struct tare_kind_correction){ 3, { 16, 32, 128 }, { 2, 1.2, 1 }, 4 };
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		close_to(predict_us(&corrected, rows[i].chunks, rows[i].queues,
+		                    TARE_ORDER_BREADTH_FIRST, TARE_MECHANISM_CHUNK_QUEUES),
+		         rows[i].factor * predict_us(&known, rows[i].chunks, rows[i].queues,
+		                                     TARE_ORDER_BREADTH_FIRST,
+		                                     TARE_MECHANISM_CHUNK_QUEUES),
+		         1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -112,6 +134,7 @@ int main(void)
 		cmocka_unit_test(kernels_that_leave_room_run_beside_each_other),
 		cmocka_unit_test(a_graph_is_issued_by_its_launch),
 		cmocka_unit_test(an_engine_may_stay_with_a_queue),
+		cmocka_unit_test(engines_that_stay_for_a_while_are_corrected),
 	};
 	return cmocka_run_group_tests_name("prediction_kinds", tests, NULL, NULL);
 }

@@ -418,12 +418,27 @@ static void a_mark_tells_one_measurements_clock(void **state)
 	measure(&bench, 1);
 	assert_float_equal(bench.range.low_hz, 2e9, 0);
 	assert_int_equal(bench.range.readings, 1);
+	assert_float_equal(bench.range.slowed_share, 0, 0);
+	script.throttle = BIT(POWER_CAP) | BIT(SETTING);
+	measure(&bench, 1);
+	assert_float_equal(bench.range.slowed_share, 1, 0);
+	assert_true(bench.range.slowed_by == BIT(POWER_CAP));
+	script.throttle = 0;
+	measure(&bench, 1);
+	assert_float_equal(bench.range.slowed_share, 0, 0);
 	assert_int_equal(tare_telemetry_clock_hz(&bench.run, 0, &bench.range), 0);
 	assert_float_equal(bench.range.low_hz, 1e9, 0);
-	assert_float_equal(bench.range.median_hz, 1.5e9, 0);
+	assert_float_equal(bench.range.median_hz, 2e9, 0);
 	assert_float_equal(bench.range.high_hz, 2e9, 0);
-	assert_int_equal(bench.range.readings, 2);
+	assert_int_equal(bench.range.readings, 4);
 	assert_int_equal(tare_telemetry_clock_hz(&bench.run, 99, &bench.range), -ENODATA);
+	// A device that called itself idle all the time tells of no clock under load.
+	script.throttle = BIT(IDLE);
+	script.clock_hz = 345000000;
+	measure(&bench, 1);
+	assert_int_equal(bench.clock_status, -ENODATA);
+	assert_int_equal(tare_telemetry_clock_hz(&bench.run, 0, &bench.range), 0);
+	assert_int_equal(bench.range.readings, 4);
 	close_bench(&bench);
 }
 
@@ -436,6 +451,9 @@ static void a_device_that_is_held_back_is_warned_of(void **state)
 		{ UINT64_C(1) << 50, 0, "throttled", "another reason", "PERFORMANCE" },
 		{ BIT(SETTING), 0, "clock-limited", "applications clocks", "-rac" },
 		{ 0, 1900000000, "clock-moved", "between 1.90 GHz and 1.98 GHz", "-lgc" },
+		// One matter, one warning.
+		{ BIT(POWER_CAP), 1900000000, "throttled",
+		  "100 % of the readings; its clock moved between 1.90 GHz and 1.98 GHz", "per clock" },
 	};
 	(void)state;
 
@@ -455,6 +473,25 @@ static void a_device_that_is_held_back_is_warned_of(void **state)
 		assert_non_null(strstr(said->action, rows[i].action));
 		close_bench(&bench);
 	}
+}
+
+// The clock moved first, and only later readings tell why.
+static void a_reason_takes_the_place_of_a_clock_that_moved(void **state)
+{
+	struct bench bench;
+	(void)state;
+
+	virtual_ns = 5;
+	script.falling_to = 1900000000;
+	open_bench(&bench, &simulated_backend, 400 * MS);
+	measure(&bench, 2);
+	measure(&bench, 2);
+	assert_non_null(warning(bench.run.result, "clock-moved"));
+	script.throttle = BIT(POWER_CAP);
+	measure(&bench, 2);
+	assert_non_null(warning(bench.run.result, "throttled"));
+	assert_int_equal(bench.run.result->warning_count, 1);
+	close_bench(&bench);
 }
 
 static void a_steady_or_idle_device_is_not(void **state)
@@ -695,6 +732,7 @@ int main(void)
 		cmocka_unit_test(telemetry_that_fails_midway_costs_no_figure),
 		cmocka_unit_test(a_mark_tells_one_measurements_clock),
 		cmocka_unit_test(a_device_that_is_held_back_is_warned_of),
+		cmocka_unit_test(a_reason_takes_the_place_of_a_clock_that_moved),
 		cmocka_unit_test(a_steady_or_idle_device_is_not),
 		cmocka_unit_test(the_section_survives_json),
 		cmocka_unit_test(an_absent_section_keeps_its_reason),

@@ -393,7 +393,11 @@ static int append(struct cuda_queue *queue, enum tare_blas_precision precision, 
 	if (status == 0 && event)
 		status = cuda_bracket_begin(queue, &made, error);
 	if (status == 0)
+		status = cuda_node_begin(queue, TARE_OPERATION_LAUNCH, error);
+	if (status == 0)
 		status = call_gemm(queue, precision, n, spans, error);
+	if (status == 0)
+		status = cuda_node_end(queue, error);
 	if (status == 0 && made)
 		status = cuda_bracket_end(queue, made, error);
 	if (status < 0) {
@@ -413,7 +417,7 @@ int cuda_blas_gemm(struct tare_queue *base, enum tare_blas_precision precision, 
 	static const char *const names[3] = { "c", "a", "b" };
 	struct cuda_device *device = cuda_device_of(base->device);
 	const struct tare_span spans[3] = { c, a, b };
-	int status = cuda_enter(device, error);
+	int status = cuda_queue_enter((struct cuda_queue *)base, error);
 
 	if (status == 0 && (int)precision >= TARE_BLAS_PRECISION_COUNT)
 		status = tare_fail(error, EINVAL, "no such precision");

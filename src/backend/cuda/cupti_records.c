@@ -19,6 +19,7 @@ struct link {
 struct work {
 	uint32_t correlation;
 	uint64_t queued, submitted, start, end, graph_node;
+	uint64_t ticket;  // of the call, once they are matched
 };
 
 static struct {
@@ -79,25 +80,25 @@ static void keep(const cupti_record *record)
 	case ABI_CUPTI_KIND_CONCURRENT_KERNEL: {
 		const struct cupti_kernel *kernel = (const void *)record;
 		keep_work((struct work){ kernel->correlation, kernel->queued, kernel->submitted,
-		                         kernel->start, kernel->end, nodes ? kernel->graph_node : 0 });
+		                         kernel->start, kernel->end, nodes ? kernel->graph_node : 0, 0 });
 		break;
 	}
 	case ABI_CUPTI_KIND_MEMCPY: {
 		const struct cupti_memcpy *copy = (const void *)record;
 		keep_work((struct work){ copy->correlation, 0, 0, copy->start, copy->end,
-		                         nodes ? copy->graph_node : 0 });
+		                         nodes ? copy->graph_node : 0, 0 });
 		break;
 	}
 	case ABI_CUPTI_KIND_MEMCPY_PEER: {
 		const struct cupti_memcpy_peer *copy = (const void *)record;
 		keep_work((struct work){ copy->correlation, 0, 0, copy->start, copy->end,
-		                         nodes ? copy->graph_node : 0 });
+		                         nodes ? copy->graph_node : 0, 0 });
 		break;
 	}
 	case ABI_CUPTI_KIND_MEMSET: {
 		const struct cupti_memset *fill = (const void *)record;
 		keep_work((struct work){ fill->correlation, 0, 0, fill->start, fill->end,
-		                         nodes ? fill->graph_node : 0 });
+		                         nodes ? fill->graph_node : 0, 0 });
 		break;
 	}
 	case ABI_CUPTI_KIND_EXTERNAL_CORRELATION: {
@@ -178,6 +179,71 @@ static void add(struct cuda_engine_times *times, const struct work *work)
 		times->end = work->end;
 }
 
+static uint64_t ticket_of(const struct work *work)
+{
+	const struct link *link = NULL;
+
+	if (store.link_count)
+		link = bsearch(&(struct link){ .correlation = work->correlation }, store.links,
+		               store.link_count, sizeof *store.links, compare_links);
+	return link ? link->ticket : 0;
+}
+
+static void match(struct cuda_trace *trace, struct work *work)
+{
+	struct cuda_traced *traced = NULL;
+
+	work->ticket = ticket_of(work);
+	if (work->ticket && trace->count)
+		traced = bsearch(&(struct cuda_traced){ .ticket = work->ticket }, trace->at, trace->count,
+		                 sizeof *trace->at, compare_tickets);
+	if (!traced)
+		return;
+	add(&traced->times, work);
+	struct cuda_engine_times *node =
+		traced->graph ? cuda_graph_node_times(traced->graph, work->graph_node) : NULL;
+	if (node)
+		add(node, work);
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+	const struct work *x = *(const struct work *const *)a, *y = *(const struct work *const *)b;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static bool nodes_are_matched(const struct cuda_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->count; i++)
+		if (graph->nodes[i].times.records != 1)
+			return false;
+	return true;
+}
+
+// A launch whose records do not tell their nodes, or not all of them: where one node follows the
+// other and each has one record, their order tells.
+static void match_in_order(const struct cuda_traced *traced)
+{
+	struct cuda_graph *graph = traced->graph;
+	const struct work **works;
+	size_t found = 0;
+
+	if (!cuda_graph_in_order(graph) || nodes_are_matched(graph) || traced->times.timeless ||
+	    traced->times.records != graph->count)
+		return;
+	works = calloc(graph->count, sizeof *works);
+	for (size_t i = 0; works && i < store.work_count; i++)
+		if (store.works[i].ticket == traced->ticket)
+			works[found++] = &store.works[i];
+	if (works)
+		qsort(works, found, sizeof *works, compare_starts);
+	for (size_t i = 0; i < found; i++) {
+		graph->nodes[i].times = (struct cuda_engine_times){ 0 };
+		add(&graph->nodes[i].times, works[i]);
+	}
+	free(works);
+}
+
 void cuda_records_resolve(struct cuda_trace *trace)
 {
 	size_t dropped = 0;
@@ -188,24 +254,11 @@ void cuda_records_resolve(struct cuda_trace *trace)
 	trace->dropped = store.dropped;
 	if (store.link_count)
 		qsort(store.links, store.link_count, sizeof *store.links, compare_links);
-	for (size_t i = 0; store.link_count && trace->count && i < store.work_count; i++) {
-		const struct work *work = &store.works[i];
-		const struct link *link =
-			bsearch(&(struct link){ .correlation = work->correlation }, store.links,
-		                store.link_count, sizeof *store.links, compare_links);
-		if (!link)
-			continue;
-		struct cuda_traced *traced =
-			bsearch(&(struct cuda_traced){ .ticket = link->ticket }, trace->at, trace->count,
-		                sizeof *trace->at, compare_tickets);
-		if (!traced)
-			continue;
-		add(&traced->times, work);
-		struct cuda_engine_times *node =
-			traced->graph ? cuda_graph_node_times(traced->graph, work->graph_node) : NULL;
-		if (node)
-			add(node, work);
-	}
+	for (size_t i = 0; i < store.work_count; i++)
+		match(trace, &store.works[i]);
+	for (uint32_t i = 0; i < trace->count; i++)
+		if (trace->at[i].graph)
+			match_in_order(&trace->at[i]);
 	free(store.links);
 	free(store.works);
 	store.links = NULL;

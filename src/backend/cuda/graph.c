@@ -14,7 +14,7 @@ int cuda_graph_begin(struct tare_queue *base, struct tare_error *error)
 	struct cuda_device *device = cuda_device_of(base->device);
 	const struct cuda_functions *call = &device->driver->call;
 	struct cuda_graph *graph;
-	int status = cuda_enter(device, error);
+	int status = cuda_queue_enter(queue, error);
 
 	if (status < 0)
 		return status;
@@ -197,7 +197,7 @@ int cuda_graph_end(struct tare_queue *base, struct tare_graph **graph, struct ta
 	const struct cuda_functions *call = &device->driver->call;
 	struct cuda_graph *made = device->recording;
 	cu_graph recorded = NULL;
-	int status = cuda_enter(device, error);
+	int status = cuda_queue_enter(queue, error);
 
 	if (status < 0)
 		return status;
@@ -257,7 +257,7 @@ int cuda_graph_launch(struct tare_graph *base, struct tare_queue *base_queue,
 	struct cuda_queue *queue = (struct cuda_queue *)base_queue;
 	struct cuda_device *device = cuda_device_of(base->device);
 	struct cuda_event *made = NULL;
-	int status = cuda_enter(device, error);
+	int status = cuda_queue_enter(queue, error);
 
 	if (status == 0)
 		status = cuda_count_held(queue, 0, event != NULL, error);
@@ -327,10 +327,10 @@ int cuda_graph_stamps(struct tare_graph *base, uint32_t index, struct tare_stamp
 		                 graph->count, index);
 	if (!graph->launched)
 		return tare_fail(error, EAGAIN, "the graph was not launched yet");
-	if (graph->trace && !graph->id_count)
+	if (graph->trace && !graph->id_count && !cuda_graph_in_order(graph))
 		return tare_fail(error, ENODATA,
-		                 "the graph was recorded before its engines were traced, or this CUPTI "
-		                 "does not number nodes");
+		                 "the graph's nodes do not follow one another, and it was recorded "
+		                 "before its engines were traced, or this CUPTI does not number nodes");
 	if (graph->trace)
 		return cuda_trace_tell(graph->trace, &graph->nodes[index].times, stamps, error);
 	if (graph->timed)

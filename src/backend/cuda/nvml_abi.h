@@ -16,6 +16,7 @@ typedef struct nvml_device_object *nvml_device;
 
 enum {
 	ABI_NVML_SUCCESS = 0,
+	ABI_NVML_NOT_SUPPORTED = 3,
 	ABI_NVML_NO_PERMISSION = 4,
 	ABI_NVML_NOT_FOUND = 6,
 	ABI_NVML_DRIVER_NOT_LOADED = 9,

@@ -170,18 +170,30 @@ static void error_fact(const struct cuda_nvml *nvml, nvml_device device, nvml_me
 		tare_fact_absent(facts, id, "NVML does not count them (ECC may be off)");
 }
 
-static void mode_facts(const struct cuda_nvml *nvml, nvml_device device, struct tare_facts *facts)
+static void mig_fact(const struct cuda_nvml *nvml, nvml_device device, struct tare_facts *facts)
 {
 	unsigned int mig = 0, pending = 0;
-	nvml_state persistent = 0;
+	nvml_result result = ABI_NVML_SUCCESS;
 
-	if (ASK(nvmlDeviceGetMigMode, device, &mig, &pending))
+	if (nvml->call.nvmlDeviceGetMigMode)
+		result = nvml->call.nvmlDeviceGetMigMode(device, &mig, &pending);
+	if (!nvml->call.nvmlDeviceGetMigMode ||
+	    (result != ABI_NVML_SUCCESS && result != ABI_NVML_NOT_SUPPORTED))
+		not_told(facts, TARE_FACT_MIG);
+	else if (result == ABI_NVML_NOT_SUPPORTED)
+		tare_fact_absent(facts, TARE_FACT_MIG, "this device has none");
+	else
 		tare_fact_set_text(facts, TARE_FACT_MIG, TARE_ORIGIN_DRIVER,
 		                   mig ? "on: this is a slice, with units and memory of its own; "
 		                         "clocks, power and throttling are the whole GPU's"
 		                       : "off");
-	else
-		tare_fact_absent(facts, TARE_FACT_MIG, "this device has none");
+}
+
+static void mode_facts(const struct cuda_nvml *nvml, nvml_device device, struct tare_facts *facts)
+{
+	nvml_state persistent = 0;
+
+	mig_fact(nvml, device, facts);
 	if (ASK(nvmlDeviceGetPersistenceMode, device, &persistent))
 		tare_fact_set_count(facts, TARE_FACT_PERSISTENCE, TARE_ORIGIN_DRIVER,
 		                    persistent == ABI_NVML_ENABLED);

@@ -97,7 +97,7 @@ int cuda_queue_create(struct tare_device *device, const struct tare_queue_option
 	if (status < 0)
 		return status;
 	if (options->order == TARE_QUEUE_OUT_OF_ORDER)
-		return tare_fail(error, ENOTSUP, "a CUDA stream is in order; use several");
+		return tare_fail(error, ENOTSUP, "a CUDA stream runs in order");
 	if (options->order == TARE_QUEUE_DEFERRED)
 		return tare_fail(error, ENOTSUP,
 		                 "a CUDA stream runs what it gets at once; use a graph");

@@ -4,19 +4,29 @@
 
 #include <string.h>
 
+void simulated_move(unsigned char *to, const unsigned char *from, uint64_t bytes)
+{
+	uintptr_t a = (uintptr_t)to, b = (uintptr_t)from;
+
+	if ((a < b ? b - a : a - b) >= bytes)
+		memcpy(to, from, bytes);
+	else
+		memmove(to, from, bytes);
+}
+
 static void copy_rectangle(const struct tare_operation *operation)
 {
 	const struct tare_rectangle *shape = &operation->rectangle;
 
 	for (uint64_t layer = 0; layer < shape->layers; layer++)
 		for (uint64_t row = 0; row < shape->rows; row++)
-			memmove(simulated_bytes_of(operation->destination) +
-			            layer * shape->destination_layer_pitch +
-			            row * shape->destination_row_pitch,
-			        simulated_bytes_of(operation->source) +
-			            layer * shape->source_layer_pitch +
-			            row * shape->source_row_pitch,
-			        shape->row_bytes);
+			simulated_move(simulated_bytes_of(operation->destination) +
+			                   layer * shape->destination_layer_pitch +
+			                   row * shape->destination_row_pitch,
+			               simulated_bytes_of(operation->source) +
+			                   layer * shape->source_layer_pitch +
+			                   row * shape->source_row_pitch,
+			               shape->row_bytes);
 }
 
 static void fill(const struct tare_operation *operation)
@@ -45,8 +55,8 @@ void simulated_effect(struct simulated_command *command)
 
 	switch (operation->type) {
 	case TARE_OPERATION_COPY:
-		memmove(simulated_bytes_of(operation->destination),
-		        simulated_bytes_of(operation->source), operation->source.bytes);
+		simulated_move(simulated_bytes_of(operation->destination),
+		               simulated_bytes_of(operation->source), operation->source.bytes);
 		break;
 	case TARE_OPERATION_RECTANGLE:
 		copy_rectangle(operation);

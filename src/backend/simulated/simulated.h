@@ -222,6 +222,8 @@ static inline unsigned char *simulated_bytes_of(struct tare_span span)
 {
 	return simulated_memory_of(span)->bytes + span.offset_bytes;
 }
+// As memmove, which goes byte by byte under gcc's address sanitizer.
+void simulated_move(unsigned char *to, const unsigned char *from, uint64_t bytes);
 
 // ---- kernel_effect.c: what kernels compute.
 void simulated_run_kernel(const struct simulated_command *command);
