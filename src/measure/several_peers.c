@@ -78,7 +78,7 @@ static int add_alone(struct several *several, uint32_t from, uint32_t to, const 
 	if (!plan || add_figure(several, plan, from, to, path, "alone") < 0)
 		return -ENOMEM;
 	plan->closed = absent != NULL;
-	snprintf(plan->absent, sizeof plan->absent, "%s", absent ? absent : "");
+	snprintf(plan->absent, sizeof plan->absent, "%.300s", absent ? absent : "");
 	return 0;
 }
 

@@ -189,7 +189,7 @@ static void a_graph_runs_what_was_recorded_as_often_as_it_is_launched(void **sta
 static void queues_that_cuda_lacks_are_refused_with_the_reason(void **state)
 {
 	static const struct { struct tare_queue_options options; const char *words; } rows[] = {
-		{ { .order = TARE_QUEUE_OUT_OF_ORDER }, "several" },
+		{ { .order = TARE_QUEUE_OUT_OF_ORDER }, "runs in order" },
 		{ { .order = TARE_QUEUE_DEFERRED }, "graph" },
 		{ { .engine = 2 }, "chooses" },
 	};

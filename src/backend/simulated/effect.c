@@ -4,16 +4,6 @@
 
 #include <string.h>
 
-void simulated_move(unsigned char *to, const unsigned char *from, uint64_t bytes)
-{
-	uintptr_t a = (uintptr_t)to, b = (uintptr_t)from;
-
-	if ((a < b ? b - a : a - b) >= bytes)
-		memcpy(to, from, bytes);
-	else
-		memmove(to, from, bytes);
-}
-
 static void copy_rectangle(const struct tare_operation *operation)
 {
 	const struct tare_rectangle *shape = &operation->rectangle;

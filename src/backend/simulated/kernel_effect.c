@@ -9,6 +9,16 @@
 #include <math.h>
 #include <string.h>
 
+void simulated_move(unsigned char *to, const unsigned char *from, uint64_t bytes)
+{
+	uintptr_t a = (uintptr_t)to, b = (uintptr_t)from;
+
+	if ((a < b ? b - a : a - b) >= bytes)
+		memcpy(to, from, bytes);
+	else
+		memmove(to, from, bytes);
+}
+
 // Saturates: a grid may have more work-items than 64 bits count.
 static uint64_t items_of(const struct tare_launch *launch)
 {
