@@ -19,6 +19,8 @@
 #define FASTER 1.03
 // Shorter operations may be done before the next one is issued.
 #define LONG_NS 50e3
+// Chunks side by side below this share of the kernel alone: not only the ends of launches overlap.
+#define ROOM 0.9
 #define SENTENCE 600
 
 struct gain {
@@ -412,7 +414,7 @@ static void say_side_by_side(const struct overlap_point *point, char *sentence)
 	double least = tare_overlap_stage_ns(&point->modes, TARE_STAGE_KERNEL);
 	char one[TARE_UNIT_TEXT], many[TARE_UNIT_TEXT];
 
-	if (least < alone)
+	if (least < ROOM * alone)
 		say(sentence,
 		    " One launch does not fill the device: the kernel takes %s alone, and %s in "
 		    "chunks that run side by side.",

@@ -400,14 +400,7 @@ static int append(struct cuda_queue *queue, enum tare_blas_precision precision, 
 		status = cuda_node_end(queue, error);
 	if (status == 0 && made)
 		status = cuda_bracket_end(queue, made, error);
-	if (status < 0) {
-		if (made)
-			cuda_event_free(&made->base);
-		return status;
-	}
-	if (event)
-		*event = &made->base;
-	return 0;
+	return cuda_bracket_give(made, status, event);
 }
 
 int cuda_blas_gemm(struct tare_queue *base, enum tare_blas_precision precision, uint32_t n,

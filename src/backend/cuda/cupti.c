@@ -313,9 +313,11 @@ int cuda_engine_stamps_begin(struct tare_device *base, struct tare_error *error)
 	trace->users = 1;
 	pthread_mutex_lock(&cupti.lock);
 	if (cupti.device)
-		status = tare_fail(error, ENOTSUP,
-		                   "another device's engines are being traced; CUPTI traces for one at "
-		                   "a time");
+		status = tare_fail(error, ENOTSUP, "%s",
+		                   cupti.device->base.lost
+		                       ? "CUPTI is held by a device that was lost while it was traced"
+		                       : "another device's engines are being traced; CUPTI traces for "
+		                         "one at a time");
 	if (status == 0)
 		status = library_open(device->driver->version, error);
 	if (status == 0)

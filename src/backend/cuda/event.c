@@ -87,6 +87,15 @@ int cuda_bracket_end(struct cuda_queue *queue, struct cuda_event *event,
 	return record(queue, event->end, error);
 }
 
+int cuda_bracket_give(struct cuda_event *made, int status, struct tare_event **event)
+{
+	if (status < 0 && made)
+		cuda_event_free(&made->base);
+	else if (status == 0 && event)
+		*event = &made->base;
+	return status;
+}
+
 void cuda_event_free(struct tare_event *base)
 {
 	if (!base)

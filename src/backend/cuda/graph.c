@@ -273,15 +273,9 @@ int cuda_graph_launch(struct tare_graph *base, struct tare_queue *base_queue,
 		status = cuda_fail(device->driver, result, "cuGraphLaunch", error, "cannot launch the graph");
 	if (status == 0 && made)
 		status = cuda_bracket_end(queue, made, error);
-	if (status < 0) {
-		if (made)
-			cuda_event_free(&made->base);
-		return status;
-	}
-	graph->launched = true;
-	if (event)
-		*event = &made->base;
-	return 0;
+	if (status == 0)
+		graph->launched = true;
+	return cuda_bracket_give(made, status, event);
 }
 
 // By the two events around the node.

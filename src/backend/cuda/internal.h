@@ -222,6 +222,9 @@ int cuda_bracket_graph(struct cuda_queue *queue, struct cuda_graph *graph,
                        struct cuda_event **event, struct tare_error *error);
 int cuda_bracket_end(struct cuda_queue *queue, struct cuda_event *event,
                      struct tare_error *error);
+// Hands the bracket's event to the caller, or frees it after a failure. `made` is NULL where no
+// event was wanted. Returns `status`.
+int cuda_bracket_give(struct cuda_event *made, int status, struct tare_event **event);
 int cuda_event_wait(struct tare_event *event, int64_t limit_ns, struct tare_error *error);
 int cuda_event_done(struct tare_event *event, struct tare_error *error);
 int cuda_event_callback(struct tare_event *event, void (*function)(void *context), void *context,

@@ -382,12 +382,5 @@ int cuda_append(struct tare_queue *base, const struct tare_operation *operation,
 		status = cuda_bracket_end(queue, made, error);
 	if (status == 0 && operation->blocking && (made || !blocks_by_itself(queue, operation)))
 		status = cuda_finish(base, TARE_LIMIT_NATIVE, error);
-	if (status < 0) {
-		if (made)
-			cuda_event_free(&made->base);
-		return status;
-	}
-	if (event)
-		*event = &made->base;
-	return 0;
+	return cuda_bracket_give(made, status, event);
 }
