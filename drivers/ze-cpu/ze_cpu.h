@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Level Zero driver whose device is this machine's CPU: what its files share.
+//
+//   entries.h    every entry point that the specification has, one row each
+//   tables.c     hands them to the loader        driver.c device.c context.c  what there is
+//   memory*.c    allocations                     list*.c command.c            what is appended
+//   event.c pool.c fence.c queue.c               what runs, and when it is done
+//   work.c       the real layer: data moves, kernels run
+//   scripted*.c  the modelled layer: what the stamps are under a script
+//   opencl.c translate.c module.c kernel.c launch.c        kernels on an OpenCL CPU device
+//
+// An entry point zeX is a function cpu_zeX; one that no file defines is a NULL in its table, which
+// the loader answers with ZE_RESULT_ERROR_UNSUPPORTED_FEATURE. Handles are pointers to the structs
+// below. Nothing here prints (but messages under ZE_CPU_LOG=1, cpu_log) or exits.
+//
+// Two layers run the same commands. Each queue (a command queue or an immediate list) has a FIFO
+// of runs in each layer. In the real layer a thread of the queue's own takes them in order: it waits
+// for a run's events, does its work, and signals or resets. The modelled layer, only there under a
+// script, does the same in the model's time, which is exact whatever the threads do; a run's stamps
+// are then the model's. A run, an event and a fence are done for the program when they are in both.
+#pragma once
+#include "base/error.h"
+#include "backend/levelzero/newer.h"
+#include "model/engine.h"
+#include "model/script.h"
+
+#include <level_zero/ze_api.h>
+#include <level_zero/ze_ddi.h>
+#include <level_zero/zes_ddi.h>
+#include <level_zero/zet_ddi.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct run;
+
+// ---- entry points: all are declared, those that are written are defined (see entries.h)
+#include "entries.h"
+
+// ---- what there is (driver.c, device.c, context.c)
+
+#define CPU_GROUPS 8
+
+// A queue group and its engines.
+struct cpu_group {
+	bool compute, copy;
+	uint32_t engine_count;
+	uint32_t first_engine;  // index into the device's engines
+};
+
+struct cpu_engine {
+	pthread_mutex_t busy;   // held while a command runs on it; taken with no other lock held
+};
+
+// There is one of each: the driver, and its one device.
+struct _ze_driver_handle_t {
+	struct _ze_device_handle_t *device;
+};
+
+struct _ze_device_handle_t {
+	struct tare_script script;       // what was told by ZE_CPU_SCRIPT; or what this CPU is
+	bool scripted;                   // stamps are the model's
+	char script_path[256];
+	struct cpu_group groups[CPU_GROUPS];
+	uint32_t group_count;
+	struct cpu_engine engines[TARE_SCRIPT_ENGINES];
+	uint32_t engine_count;
+	struct tare_host_time started;   // time 0 of model and clocks
+	bool lost;                       // a kernel trapped, or the script said so; under work_lock
+};
+
+extern struct _ze_driver_handle_t cpu_driver;
+extern struct _ze_device_handle_t cpu_device;
+
+struct _ze_context_handle_t {
+	struct _ze_driver_handle_t *driver;
+};
+
+// Reads ZE_CPU_SCRIPT and this machine, once, at zeInit. A script that cannot be used (no file, a
+// line that does not parse, engines that no Level Zero device can have, two timers of different
+// rates) is written to standard error in one sentence, and zeInit answers ZE_RESULT_ERROR_UNINITIALIZED.
+ze_result_t cpu_device_start(void);
+
+// One line on standard error with ZE_CPU_LOG=1 in the environment; nothing without.
+void cpu_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+// ---- clocks (device.c). Both counters have the script's rate and their own valid bits.
+
+// Nanoseconds of CLOCK_MONOTONIC_RAW as what a counter shows then. Unscripted 1 tick is 1 ns.
+uint64_t cpu_global_ticks(int64_t host_ns);  // zeDeviceGetGlobalTimestamps, WriteGlobalTimestamp
+uint64_t cpu_kernel_ticks(int64_t host_ns);  // stamps of events
+// The same of the model's time; only under a script.
+uint64_t cpu_global_ticks_ps(int64_t model_ps);
+uint64_t cpu_kernel_ticks_ps(int64_t model_ps);
+
+// ---- memory (memory.c)
+
+struct cpu_allocation {
+	char *base;
+	size_t bytes;
+	ze_memory_type_t type;          // UNKNOWN: not from this driver
+	ze_context_handle_t context;
+	uint64_t id;
+	struct cpu_pages *pages;        // SHARED under a script with `migrate`; see scripted_cost.c
+};
+
+// What the address lies in. type is ZE_MEMORY_TYPE_UNKNOWN where it is none of ours. Any thread.
+struct cpu_allocation cpu_allocation_of(const void *at);
+// The kind of memory as the script calls it: heap memory is PAGEABLE, zeMemAllocHost PINNED.
+enum tare_place cpu_place_of(const void *at);
+
+// ---- events (pool.c, event.c)
+
+struct cpu_stamp {
+	int64_t start_ps, end_ps;        // scripted: the model's
+	int64_t start_ns, end_ns;        // unscripted: the host's, also scripted for mapped timestamps
+	bool known;                      // false: signalled by the host, or by a signal command
+};
+
+struct _ze_event_pool_handle_t {
+	ze_context_handle_t context;
+	ze_event_pool_flags_t flags;
+	uint32_t count;
+	struct _ze_event_handle_t **events;  // by index; NULL where none was created
+	uint32_t references;                 // the handle's own, and one an event
+};
+
+// The handle's reference is dropped by zeEventDestroy; every command that names the event has one,
+// so that an event destroyed while pending does no harm.
+struct _ze_event_handle_t {
+	ze_event_pool_handle_t pool;
+	uint32_t index;
+	uint32_t references;
+	ze_event_scope_flags_t signal_scope, wait_scope;
+	bool real, modelled;             // signalled in each layer; unscripted both are set together
+	struct cpu_stamp stamp;          // of what signalled it last
+};
+
+// Both need work_lock.
+static inline bool cpu_event_signalled(const struct _ze_event_handle_t *event)
+{
+	return event->real && event->modelled;
+}
+void cpu_event_release(ze_event_handle_t event);
+
+// ---- commands (list.c and what else appends; command.c)
+
+enum command_type {
+	COMMAND_BARRIER,           // also signal and wait: nothing but its events
+	COMMAND_RESET,             // of one event, `event`
+	COMMAND_COPY,
+	COMMAND_REGION,
+	COMMAND_FILL,
+	COMMAND_GLOBAL_TIMESTAMP,  // writes 8 bytes to `destination`
+	COMMAND_QUERY_TIMESTAMPS,
+	COMMAND_LAUNCH,
+	COMMAND_PREFETCH,
+	COMMAND_ADVISE,
+	COMMAND_HOST_CALL,         // zeCommandListAppendHostFunction
+};
+
+// Immutable once appended: a closed list runs any number of times, also in two queues at once.
+struct command {
+	enum command_type type;
+	struct command *next;
+	ze_event_handle_t signal;
+	ze_event_handle_t *waits;
+	uint32_t wait_count;
+	ze_event_handle_t event;
+	void *destination;
+	const void *source;
+	size_t bytes;
+	void *pattern;
+	size_t pattern_bytes;
+	ze_copy_region_t to, from;
+	uint32_t to_pitch, to_slice, from_pitch, from_slice;
+	ze_event_handle_t *queried;    // QUERY_TIMESTAMPS; stamps go to destination + offsets[i]
+	uint32_t queried_count;
+	size_t *offsets;
+	struct launch *launch;
+	void (*function)(void *context);
+	void *context;
+};
+
+struct command *cpu_command_new(enum command_type type, ze_event_handle_t signal,
+                                const ze_event_handle_t *waits, uint32_t wait_count);
+void cpu_command_free(struct command *command);
+// Does a command's work on the calling thread: moves bytes, runs the kernel. Not the timestamps'.
+ze_result_t cpu_command_do(const struct command *command);
+
+struct _ze_command_list_handle_t {
+	ze_context_handle_t context;
+	ze_device_handle_t device;
+	uint32_t ordinal;
+	ze_command_list_flags_t flags;
+	bool closed, in_order;
+	struct command *first, *last;
+	struct cpu_queue *immediate;   // NULL: a regular list
+	uint32_t references;           // the handle's, and one each time it is being executed
+};
+
+struct _ze_command_queue_handle_t {
+	struct cpu_queue *queue;
+};
+
+struct _ze_fence_handle_t {
+	ze_command_queue_handle_t queue;
+	uint32_t references;
+	bool real, modelled;
+};
+
+// ---- what runs (queue.c, work.c)
+
+// One execution of one command. It holds a reference to its list (or owns an immediate command).
+struct run {
+	const struct command *command;
+	struct _ze_command_list_handle_t *list;  // that the command is of; NULL: `command` is its own
+	struct cpu_queue *queue;
+	struct _ze_fence_handle_t *fence;        // signalled when it is done; command may then be NULL
+	bool real, modelled;                     // done, in each layer
+	ze_result_t result;
+	struct cpu_stamp stamp;
+	struct run *next_real, *next_modelled;
+	int64_t submitted_ps;                    // model's time of the submission
+	struct tare_model_operation operation;   // the modelled layer's
+	struct scripted_run *scripted;           // the modelled layer's own
+};
+
+struct cpu_queue {
+	struct cpu_queue *next;                  // of all queues
+	uint32_t ordinal, index;
+	struct cpu_engine *engine;
+	size_t engine_index;
+	bool synchronous;
+	struct run *first_real, *last_real, *first_modelled, *last_modelled;
+	pthread_t thread;
+	bool started, ending;
+	ze_result_t result;                      // the first failure, told at the next synchronisation
+	struct tare_model_queue *model_queue;
+	struct scripted_queue *scripted;
+};
+
+// Guards events, fences, queues, runs and the model. Never held while a command works, while the
+// OpenCL device or the loader is called, or while sleeping but in pthread_cond_wait.
+extern pthread_mutex_t work_lock;
+// Broadcast whenever a run, an event or a fence is done in either layer, or a queue got work.
+extern pthread_cond_t work_changed;
+extern struct cpu_queue *cpu_queues;
+
+// Waits until done(context), which is called with work_lock held (as this is), or until
+// timeout_ns have passed (UINT64_MAX: never; 0: asks once). Under a script it also lets the
+// model get on. Returns ZE_RESULT_SUCCESS, ZE_RESULT_NOT_READY or ZE_RESULT_ERROR_DEVICE_LOST.
+ze_result_t cpu_wait(bool (*done)(void *context), void *context, uint64_t timeout_ns);
+
+// Calls `function` once everything that was submitted before this call is done or given up: at
+// once where that is so. For memory and modules that the program frees while they are in use.
+void cpu_when_unused(void (*function)(void *context), void *context);
+
+// ---- the modelled layer (scripted.c); all with work_lock held, none does anything unscripted
+
+ze_result_t scripted_start(void);                       // from cpu_device_start
+ze_result_t scripted_queue_start(struct cpu_queue *queue);
+void scripted_queue_end(struct cpu_queue *queue);       // forgets what is in it
+// The run was put at the end of its queue's FIFOs now.
+void scripted_submit(struct run *run);
+// The host signalled or reset an event, now; event->modelled is as it was before.
+void scripted_host_signal(ze_event_handle_t event);
+void scripted_host_reset(ze_event_handle_t event);
+// Lets model time pass up to the host's now: sets `modelled` and stamps of runs, events, fences,
+// and broadcasts work_changed when any changed.
+void scripted_pump(void);
+// Host time (CLOCK_MONOTONIC_RAW) at which the next thing happens in the model; INT64_MAX: none.
+int64_t scripted_next_ns(void);
+// What the command costs, by the script (scripted_cost.c): flow, fixed, work and tail.
+void scripted_cost(const struct command *command, struct tare_model_operation *operation);
+
+// ---- kernels (kernel.c, launch.c)
+
+struct launch;  // a kernel, its arguments and its grid as they were when it was appended
+
+// `groups` is read now, or when it runs where `indirect` (it then lies in the program's memory).
+ze_result_t launch_new(ze_kernel_handle_t kernel, const ze_group_count_t *groups, bool indirect,
+                       struct launch **launch);
+// Blocks until the kernel is done. A kernel that traps: ZE_RESULT_ERROR_DEVICE_LOST. Any thread.
+ze_result_t launch_do(const struct launch *launch);
+void launch_free(struct launch *launch);
+// For its cost: the kernel's name, the grid, and the value of argument `index` (false: there is no
+// such argument, or it is no value of 4 or 8 bytes).
+const char *launch_kernel_name(const struct launch *launch);
+void launch_grid(const struct launch *launch, uint64_t *groups, uint64_t *group_items);
+bool launch_argument_value(const struct launch *launch, uint32_t index, uint64_t *value);
+// The allocations that it may use: pointer arguments. Calls `each` for every one.
+void launch_pointers(const struct launch *launch, void (*each)(void *context, const void *at),
+                     void *context);
