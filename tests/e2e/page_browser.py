@@ -64,7 +64,7 @@ class Page:
         for kind in ('browser', 'performance'):
             self.browser.get_log(kind)
         self.resize(width)
-        self.cdp('Emulation.setEmulatedMedia', media='', features=[{'name': 'prefers-color-scheme', 'value': scheme}])
+        self.scheme(scheme)
         self.browser.get(self.paths[name][1].as_uri())
         self.source = self.paths[name][0]
         self.document = json.loads(self.source.read_text())
@@ -73,6 +73,9 @@ class Page:
 
     def resize(self, width):
         self.cdp('Emulation.setDeviceMetricsOverride', width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
+
+    def scheme(self, name):
+        self.cdp('Emulation.setEmulatedMedia', media='', features=[{'name': 'prefers-color-scheme', 'value': name}])
 
     def settle(self):
         """Two frames and Chart.js's delay for resizing."""
