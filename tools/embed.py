@@ -6,7 +6,8 @@
 
 writes `const unsigned char NAME[]` and `const size_t NAME_bytes`. A zero byte that
 NAME_bytes does not count follows the data, so a text can be used as a C string. With
---text the array is `const char NAME[]`; --before puts another file in front.
+--text the array is `const char NAME[]`; else it may be read as words of up to 8 bytes.
+--before puts another file in front.
 """
 import argparse
 import pathlib
@@ -18,10 +19,11 @@ def source(data, symbol, kind):
     """The C source that defines the array."""
     values = [str(byte if kind == 'unsigned char' or byte < 128 else byte - 256) for byte in data]
     rows = [', '.join(values[i:i + 24]) + ',' for i in range(0, len(values), 24)]
+    aligned = '_Alignas(8) ' if kind == 'unsigned char' else ''
     return '\n'.join(['#include <stddef.h>',
                       f'extern const {kind} {symbol}[];',
                       f'extern const size_t {symbol}_bytes;',
-                      f'const {kind} {symbol}[] = {{', *rows, '0', '};',
+                      f'{aligned}const {kind} {symbol}[] = {{', *rows, '0', '};',
                       f'const size_t {symbol}_bytes = sizeof {symbol} - 1;', ''])
 
 

@@ -35,6 +35,7 @@ function readResult(raw, rows, prefix) {
 		listsDevices: Array.isArray(raw.devices) && !isSeveral(raw),
 		absences: raw.absences || [],
 		clock: raw.clock || null,
+		kernelTimestamp: raw.kernel_timestamp || {},
 		telemetry: raw.telemetry || null,
 		warnings: raw.warnings || [],
 		conclusions: raw.conclusions || [],

@@ -247,6 +247,8 @@ function methodSection(result) {
 			'until the interval was within 1 %, or the budget was used: then it says "not converged".') : null,
 		!any && !result.listsDevices ? h('p', { class: 'muted' }, 'Nothing was measured.') : null,
 		measured.map((each) => [name(each), each.cells.length ? methodTable(each) : null,
+			labelList(each.kernelTimestamp) ? [heading(parted ? 4 : 3, 'Kernel timestamp of one launch'),
+				labelList(each.kernelTimestamp)] : null,
 			labelList(each.parameters) ? [heading(parted ? 4 : 3, 'Parameters'), labelList(each.parameters)] : null]));
 }
 

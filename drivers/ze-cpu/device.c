@@ -1,4 +1,126 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ze_cpu.h"
+#include "device.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct _ze_device_handle_t cpu_device;
+
+static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void cpu_log(const char *format, ...)
+{
+	const char *asked = getenv("ZE_CPU_LOG");
+	char line[512];
+	va_list arguments;
+
+	if (!asked || strcmp(asked, "1") != 0)
+		return;
+	va_start(arguments, format);
+	vsnprintf(line, sizeof line, format, arguments);
+	va_end(arguments);
+	fprintf(stderr, "ze-cpu: %s\n", line);
+}
+
+// ---- start
+
+// Consecutive engines of one class and the same flows are a group.
+static void group_engines(struct _ze_device_handle_t *device)
+{
+	const struct tare_script_engine *before = NULL;
+
+	device->engine_count = (uint32_t)device->script.engine_count;
+	for (uint32_t i = 0; i < device->engine_count; i++) {
+		const struct tare_script_engine *engine = &device->script.engines[i];
+		pthread_mutex_init(&device->engines[i].busy, NULL);
+		if (!before || before->compute != engine->compute || before->flows != engine->flows)
+			device->groups[device->group_count++] = (struct cpu_group){
+				.compute = engine->compute,
+				.copy = engine->flows & TARE_FLOWS_OF_COPIES,
+				.first_engine = i,
+			};
+		device->groups[device->group_count - 1].engine_count++;
+		before = engine;
+	}
+}
+
+static ze_result_t start(struct _ze_device_handle_t *device)
+{
+	const char *path = getenv("ZE_CPU_SCRIPT");
+	struct tare_error error;
+	ze_result_t result;
+
+	if (path && path[0]) {
+		if (tare_script_read(path, &device->script, &error) < 0 ||
+		    tare_script_check_levelzero(&device->script, path, &error) < 0) {
+			fprintf(stderr, "ze-cpu: %s\n", error.message);
+			return ZE_RESULT_ERROR_UNINITIALIZED;
+		}
+		snprintf(device->script_path, sizeof device->script_path, "%s", path);
+		device->scripted = true;
+	} else {
+		device_script_of_cpu(&device->script);
+	}
+	group_engines(device);
+	device->started = tare_host_now();
+	pthread_mutex_lock(&work_lock);
+	result = scripted_start();
+	pthread_mutex_unlock(&work_lock);
+	cpu_log("%s, %u engines in %u groups", device->script.device.name, device->engine_count,
+	        device->group_count);
+	return result;
+}
+
+ze_result_t cpu_device_start(void)
+{
+	static bool tried;
+	static ze_result_t result;
+
+	pthread_mutex_lock(&start_lock);
+	if (!tried)
+		result = start(&cpu_device);
+	tried = true;
+	pthread_mutex_unlock(&start_lock);
+	return result;
+}
+
+// ---- clocks
+
+// The model's time: since the start.
+static int64_t model_ps(int64_t host_ns)
+{
+	int64_t passed_ns = host_ns - cpu_device.started.ns;
+
+	if (passed_ns < 0)
+		return 0;
+	return passed_ns >= TARE_PS_MAX / 1000 ? TARE_PS_MAX : passed_ns * 1000;
+}
+
+static uint64_t ticks(const struct tare_script_timer *timer, int64_t host_ns)
+{
+	if (!cpu_device.scripted)
+		return (uint64_t)host_ns & tare_ticks_mask(&timer->rate);
+	return tare_model_ticks(timer, model_ps(host_ns)).ticks;
+}
+
+uint64_t cpu_global_ticks(int64_t host_ns)
+{
+	return ticks(&cpu_device.script.pair_timer, host_ns);
+}
+
+uint64_t cpu_kernel_ticks(int64_t host_ns)
+{
+	return ticks(&cpu_device.script.timer, host_ns);
+}
+
+uint64_t cpu_global_ticks_ps(int64_t at_ps)
+{
+	return tare_model_ticks(&cpu_device.script.pair_timer, at_ps).ticks;
+}
+
+uint64_t cpu_kernel_ticks_ps(int64_t at_ps)
+{
+	return tare_model_ticks(&cpu_device.script.timer, at_ps).ticks;
+}

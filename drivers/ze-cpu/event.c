@@ -1,3 +1,179 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ze_cpu.h"
+// What the host does with events: signals, resets, waits, and reads their stamps.
+#include "run.h"
 
+ze_result_t cpu_zeEventHostSignal(ze_event_handle_t event)
+{
+	if (!event)
+		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+	pthread_mutex_lock(&work_lock);
+	event->real = true;
+	event->failed = false;
+	event->stamp.known = false;
+	event->stamp.start_ns = event->stamp.end_ns = cpu_raw_ns();
+	if (cpu_device.scripted)
+		scripted_host_signal(event);
+	else
+		event->modelled = true;
+	cpu_pump_wake();
+	pthread_cond_broadcast(&work_changed);
+	pthread_mutex_unlock(&work_lock);
+	return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t cpu_zeEventHostReset(ze_event_handle_t event)
+{
+	if (!event)
+		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+	pthread_mutex_lock(&work_lock);
+	event->real = event->failed = false;
+	if (cpu_device.scripted)
+		scripted_host_reset(event);
+	else
+		event->modelled = false;
+	pthread_mutex_unlock(&work_lock);
+	return ZE_RESULT_SUCCESS;
+}
+
+static bool signalled(void *context)
+{
+	return cpu_event_signalled(context);
+}
+
+ze_result_t cpu_zeEventHostSynchronize(ze_event_handle_t event, uint64_t timeout_ns)
+{
+	ze_result_t result;
+
+	if (!event)
+		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+	pthread_mutex_lock(&work_lock);
+	result = cpu_wait(signalled, event, timeout_ns);
+	if (result == ZE_RESULT_SUCCESS && event->failed)
+		result = ZE_RESULT_ERROR_DEVICE_LOST;
+	pthread_mutex_unlock(&work_lock);
+	return result;
+}
+
+ze_result_t cpu_zeEventQueryStatus(ze_event_handle_t event)
+{
+	return cpu_zeEventHostSynchronize(event, 0);
+}
+
+void cpu_stamp_host_ns(const struct cpu_stamp *stamp, int64_t *start_ns, int64_t *end_ns)
+{
+	*start_ns = stamp->start_ns;
+	*end_ns = stamp->end_ns;
+	if (cpu_device.scripted) {
+		*start_ns = cpu_device.started.ns + stamp->start_ps / 1000;
+		*end_ns = cpu_device.started.ns + stamp->end_ps / 1000;
+	}
+}
+
+void cpu_stamp_ticks(const struct cpu_stamp *stamp, ze_kernel_timestamp_result_t *result)
+{
+	if (!cpu_device.scripted) {
+		result->global.kernelStart = cpu_kernel_ticks(stamp->start_ns);
+		result->global.kernelEnd = cpu_kernel_ticks(stamp->end_ns);
+		result->context = result->global;
+		return;
+	}
+	result->global.kernelStart = cpu_kernel_ticks_ps(stamp->start_ps);
+	result->global.kernelEnd = cpu_kernel_ticks_ps(stamp->end_ps);
+	result->context.kernelStart = result->global.kernelStart;
+	result->context.kernelEnd = cpu_kernel_ticks_ps(stamp->leave_ps);
+}
+
+// The stamp of a signalled event; NOT_READY of another. Only pools that were made for it have any.
+static ze_result_t stamp_of(ze_event_handle_t event, ze_event_pool_flags_t flags,
+                            struct cpu_stamp *stamp)
+{
+	ze_result_t result;
+
+	if ((event->pool->flags & flags) == 0)
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	pthread_mutex_lock(&work_lock);
+	result = cpu_wait(signalled, event, 0);
+	*stamp = event->stamp;
+	pthread_mutex_unlock(&work_lock);
+	return result;
+}
+
+#define STAMPED (ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | LEVELZERO_EVENT_POOL_MAPPED_TIMESTAMP)
+
+ze_result_t cpu_zeEventQueryKernelTimestamp(ze_event_handle_t event,
+                                            ze_kernel_timestamp_result_t *result)
+{
+	struct cpu_stamp stamp;
+	ze_result_t status;
+
+	if (!event)
+		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+	if (!result)
+		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	status = stamp_of(event, STAMPED, &stamp);
+	if (status == ZE_RESULT_SUCCESS)
+		cpu_stamp_ticks(&stamp, result);
+	return status;
+}
+
+// There are no sub-devices: one result.
+ze_result_t cpu_zeEventQueryTimestampsExp(ze_event_handle_t event, ze_device_handle_t device,
+                                          uint32_t *count, ze_kernel_timestamp_result_t *results)
+{
+	struct cpu_stamp stamp;
+	ze_result_t status;
+
+	if (!event || !device)
+		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+	if (!count)
+		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	if (*count == 0) {
+		*count = 1;
+		return ZE_RESULT_SUCCESS;
+	}
+	*count = 1;
+	if (!results)
+		return ZE_RESULT_SUCCESS;
+	status = stamp_of(event, STAMPED, &stamp);
+	if (status == ZE_RESULT_SUCCESS)
+		cpu_stamp_ticks(&stamp, results);
+	return status;
+}
+
+ze_result_t cpu_zeEventQueryKernelTimestampsExt(ze_event_handle_t event, ze_device_handle_t device,
+                                                uint32_t *count,
+                                                struct levelzero_stamps_results *results);
+
+ze_result_t cpu_zeEventQueryKernelTimestampsExt(ze_event_handle_t event, ze_device_handle_t device,
+                                                uint32_t *count,
+                                                struct levelzero_stamps_results *results)
+{
+	ze_event_pool_flags_t flags = STAMPED;
+	int64_t start_ns, end_ns;
+	struct cpu_stamp stamp;
+	ze_result_t status;
+
+	if (!event || !device)
+		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+	if (!count)
+		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	if (*count == 0 || !results) {
+		*count = 1;
+		return ZE_RESULT_SUCCESS;
+	}
+	*count = 1;
+	if (results->host)
+		flags = LEVELZERO_EVENT_POOL_MAPPED_TIMESTAMP;
+	status = stamp_of(event, flags, &stamp);
+	if (status != ZE_RESULT_SUCCESS)
+		return status;
+	if (results->ticks)
+		cpu_stamp_ticks(&stamp, results->ticks);
+	if (results->host) {
+		cpu_stamp_host_ns(&stamp, &start_ns, &end_ns);
+		results->host->global.start_ns = (uint64_t)start_ns;
+		results->host->global.end_ns = (uint64_t)end_ns;
+		results->host->context = results->host->global;
+	}
+	return ZE_RESULT_SUCCESS;
+}

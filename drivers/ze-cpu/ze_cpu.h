@@ -5,7 +5,7 @@
 //   tables.c     hands them to the loader        driver.c device.c context.c  what there is
 //   memory*.c    allocations                     list*.c command.c            what is appended
 //   event.c pool.c fence.c queue.c               what runs, and when it is done
-//   work.c       the real layer: data moves, kernels run
+//   run.c work.c the real layer: data moves, kernels run
 //   scripted*.c  the modelled layer: what the stamps are under a script
 //   opencl.c translate.c module.c kernel.c launch.c        kernels on an OpenCL CPU device
 //
@@ -114,6 +114,8 @@ enum tare_place cpu_place_of(const void *at);
 
 struct cpu_stamp {
 	int64_t start_ps, end_ps;        // scripted: the model's
+	int64_t leave_ps;                // end of the context stamps; end_ps but under `stamps active`
+	uint64_t queue;                  // scripted: number of the queue that signalled; 0: the host
 	int64_t start_ns, end_ns;        // unscripted: the host's, also scripted for mapped timestamps
 	bool known;                      // false: signalled by the host, or by a signal command
 };
@@ -123,7 +125,8 @@ struct _ze_event_pool_handle_t {
 	ze_event_pool_flags_t flags;
 	uint32_t count;
 	struct _ze_event_handle_t **events;  // by index; NULL where none was created
-	uint32_t references;                 // the handle's own, and one an event
+	uint32_t references;                 // the handle's own, one an event, one a second opening
+	struct _ze_event_pool_handle_t *of;  // opened by IPC: whose events these are; else NULL
 };
 
 // The handle's reference is dropped by zeEventDestroy; every command that names the event has one,
@@ -132,17 +135,21 @@ struct _ze_event_handle_t {
 	ze_event_pool_handle_t pool;
 	uint32_t index;
 	uint32_t references;
+	uint32_t handles;                // an index created twice, also by IPC, is one event
 	ze_event_scope_flags_t signal_scope, wait_scope;
 	bool real, modelled;             // signalled in each layer; unscripted both are set together
+	bool failed;                     // what signalled it came to nothing: waits answer DEVICE_LOST
 	struct cpu_stamp stamp;          // of what signalled it last
 };
 
-// Both need work_lock.
+// With work_lock.
 static inline bool cpu_event_signalled(const struct _ze_event_handle_t *event)
 {
 	return event->real && event->modelled;
 }
+// With or without it.
 void cpu_event_release(ze_event_handle_t event);
+void cpu_event_retain(ze_event_handle_t event);
 
 // ---- commands (list.c and what else appends; command.c)
 
@@ -179,6 +186,8 @@ struct command {
 	uint32_t queried_count;
 	size_t *offsets;
 	struct launch *launch;
+	const uint32_t *limit;         // LAUNCH of several: only if limit_index is below what it holds
+	uint32_t limit_index;
 	void (*function)(void *context);
 	void *context;
 };
@@ -189,15 +198,20 @@ void cpu_command_free(struct command *command);
 // Does a command's work on the calling thread: moves bytes, runs the kernel. Not the timestamps'.
 ze_result_t cpu_command_do(const struct command *command);
 
+// What was appended to a list until it was reset. Lists have one reference, and each run one.
+struct command_chain {
+	struct command *first, *last;
+	uint32_t references;
+};
+
 struct _ze_command_list_handle_t {
 	ze_context_handle_t context;
 	ze_device_handle_t device;
 	uint32_t ordinal;
 	ze_command_list_flags_t flags;
 	bool closed, in_order;
-	struct command *first, *last;
+	struct command_chain *chain;   // NULL: an immediate list
 	struct cpu_queue *immediate;   // NULL: a regular list
-	uint32_t references;           // the handle's, and one each time it is being executed
 };
 
 struct _ze_command_queue_handle_t {
@@ -208,19 +222,25 @@ struct _ze_fence_handle_t {
 	ze_command_queue_handle_t queue;
 	uint32_t references;
 	bool real, modelled;
+	bool failed;                   // as an event's
 };
 
 // ---- what runs (queue.c, work.c)
 
-// One execution of one command. It holds a reference to its list (or owns an immediate command).
+// One execution of one command. It holds a reference to its list's commands (or owns an immediate
+// command). Each layer takes it off its own FIFO when it is done there; run.c frees it once it is
+// done in both, never within a function of the modelled layer.
 struct run {
-	const struct command *command;
-	struct _ze_command_list_handle_t *list;  // that the command is of; NULL: `command` is its own
+	const struct command *command;           // NULL: there is only a fence
+	struct command_chain *chain;             // that the command is of; NULL: `command` is its own
 	struct cpu_queue *queue;
+	uint64_t sequence;                       // of all submissions, from 1
+	struct run *next;                        // in its queue, until it is freed
 	struct _ze_fence_handle_t *fence;        // signalled when it is done; command may then be NULL
 	bool real, modelled;                     // done, in each layer
 	ze_result_t result;
 	struct cpu_stamp stamp;
+	struct cpu_stamp *queried;               // QUERY_TIMESTAMPS: what the events' were in its turn
 	struct run *next_real, *next_modelled;
 	int64_t submitted_ps;                    // model's time of the submission
 	struct tare_model_operation operation;   // the modelled layer's
@@ -233,6 +253,10 @@ struct cpu_queue {
 	struct cpu_engine *engine;
 	size_t engine_index;
 	bool synchronous;
+	struct run *first, *last;                // not freed yet
+	uint64_t submitted, completed;           // counts of runs
+	pthread_cond_t work;                     // signalled when it got work, or ends
+	int64_t give_up_ns;                      // CLOCK_MONOTONIC; what waits then is dropped
 	struct run *first_real, *last_real, *first_modelled, *last_modelled;
 	pthread_t thread;
 	bool started, ending;
@@ -257,12 +281,19 @@ ze_result_t cpu_wait(bool (*done)(void *context), void *context, uint64_t timeou
 // once where that is so. For memory and modules that the program frees while they are in use.
 void cpu_when_unused(void (*function)(void *context), void *context);
 
+// For the modelled layer, with work_lock held: the first of its queue's modelled FIFO is done there
+// and run->stamp says when. Takes it off that FIFO; sets its `modelled`, its event's (false for a
+// RESET's) with the stamp, its fence's; keeps the stamps that it asks for; broadcasts work_changed.
+void cpu_run_modelled(struct run *run);
+
 // ---- the modelled layer (scripted.c); all with work_lock held, none does anything unscripted
 
 ze_result_t scripted_start(void);                       // from cpu_device_start
 ze_result_t scripted_queue_start(struct cpu_queue *queue);
 void scripted_queue_end(struct cpu_queue *queue);       // forgets what is in it
-// The run was put at the end of its queue's FIFOs now.
+// The model's time now; 0 unscripted. What is handed over together has one run->submitted_ps.
+int64_t scripted_now_ps(void);
+// The run, with its submitted_ps, was put at the end of its queue's FIFOs.
 void scripted_submit(struct run *run);
 // The host signalled or reset an event, now; event->modelled is as it was before.
 void scripted_host_signal(ze_event_handle_t event);
@@ -274,6 +305,24 @@ void scripted_pump(void);
 int64_t scripted_next_ns(void);
 // What the command costs, by the script (scripted_cost.c): flow, fixed, work and tail.
 void scripted_cost(const struct command *command, struct tare_model_operation *operation);
+
+// A GLOBAL_TIMESTAMP or QUERY_TIMESTAMPS is taken in the model's time but written by the real
+// layer, in its order: under a script that first waits for run->modelled (or a lost device, or
+// `ending`), then writes run->stamp.end_ps as global ticks, or run->queried. run->scripted is one
+// allocation of scripted_submit, that whoever frees the run frees by free().
+
+// After the real layer did a run's work, before the run is done; without work_lock. The script's
+// `wrong-data` flips a bit of what was written, `failure` sets run->result.
+void scripted_worked(struct run *run);
+
+// Which pages of shared memory the device has (scripted_pages.c). NULL where the script moves none,
+// or memory ran out. The memory is whole system pages from mmap. End it with work_lock held, once
+// cpu_allocation_of finds the memory no more.
+struct cpu_pages *scripted_pages_new(size_t bytes);
+void scripted_pages_end(struct cpu_pages *pages);
+// When a command is submitted, and when it runs: what its first use of shared memory costs on top.
+void scripted_pages_see(const struct command *command);
+int64_t scripted_pages_use_ps(const struct command *command);
 
 // ---- kernels (kernel.c, launch.c)
 
@@ -289,6 +338,8 @@ void launch_free(struct launch *launch);
 // such argument, or it is no value of 4 or 8 bytes).
 const char *launch_kernel_name(const struct launch *launch);
 void launch_grid(const struct launch *launch, uint64_t *groups, uint64_t *group_items);
+// Whether the grid lies in the program's memory, and is known only when the launch is due.
+bool launch_indirect(const struct launch *launch);
 bool launch_argument_value(const struct launch *launch, uint32_t index, uint64_t *value);
 // The allocations that it may use: pointer arguments. Calls `each` for every one.
 void launch_pointers(const struct launch *launch, void (*each)(void *context, const void *at),

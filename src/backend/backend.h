@@ -262,6 +262,9 @@ enum tare_blas_precision {
 struct tare_backend {
 	const char *name;   // "opencl": the word in --device opencl:0
 	const char *title;  // "OpenCL"
+	// A queue runs everything in it on the engine of its options (Level Zero); false: the API
+	// chooses an engine for each operation.
+	bool binds_queues;
 
 	// Opens the library (and, for `simulated`, reads the script named by `option`, which may be
 	// NULL). -ENOENT: no library on this machine; -ENODEV: a library, but no driver or no device.

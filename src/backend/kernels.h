@@ -10,8 +10,9 @@
 int tare_kernel_source(const char *name, enum tare_module_format format,
                        struct tare_module_source *source, struct tare_error *error);
 
-// Builds module `name` for the device, from OpenCL C, PTX (CUDA C where no PTX is carried) or the
-// entry's name: the first of these that the backend takes; and takes the kernel `entry` from it.
+// Builds module `name` for the device, from OpenCL C, PTX (CUDA C where no PTX is carried), SPIR-V
+// or the entry's name: the first of these that the backend takes; and takes the kernel `entry` from
+// it.
 // Both are the caller's to free, the kernel first.
 // Returns 0; -ENOTSUP when that is not carried or the device cannot build it (the error tells);
 // -EINVAL when the kernel does not compile there, with *log as module_create leaves it.

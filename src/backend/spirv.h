@@ -19,6 +19,7 @@ struct tare_spirv_variable {
 	uint64_t bytes;
 	bool constant;                        // constant memory
 	bool exported;                        // has a linkage name
+	bool addressed;                       // another's initial value may have its address
 };
 
 struct tare_spirv_constant {

@@ -74,7 +74,7 @@ static void write_bash(FILE *file)
 	      file);
 	for (size_t i = 0; i < tare_option_count; i++) {
 		const struct tare_option *option = &tare_options[i];
-		if (option->value == TARE_VALUE_NONE)
+		if (option->value == TARE_VALUE_NONE || option->value == TARE_VALUE_OPTIONAL)
 			continue;
 		write_bash_places(option, file);
 		fputs(")\n\t\t", file);
@@ -123,6 +123,9 @@ static void write_zsh_value(const struct tare_option *option, FILE *file)
 {
 	switch (option->value) {
 	case TARE_VALUE_NONE:
+		return;
+	case TARE_VALUE_OPTIONAL:
+		fputs("::file:_files", file);
 		return;
 	case TARE_VALUE_OUTPUT:
 	case TARE_VALUE_FILE:
@@ -175,7 +178,8 @@ static void write_zsh(FILE *file)
 				fprintf(file, " \\\n\t\t\t'(-%c --%s)'{-%c,--%s}'[", option->letter,
 				        option->name, option->letter, option->name);
 			else
-				fprintf(file, " \\\n\t\t\t'--%s[", option->name);
+				fprintf(file, " \\\n\t\t\t'--%s%s[", option->name,
+				        option->value == TARE_VALUE_OPTIONAL ? "=-" : "");
 			write_zsh_text(option->summary, file);
 			fputs("]", file);
 			write_zsh_value(option, file);
@@ -214,7 +218,7 @@ static void write_fish_value(const struct tare_option *option, FILE *file)
 {
 	bool list = tare_words_are_list(option->words), files = tare_words_or_file(option->words);
 
-	if (option->value == TARE_VALUE_NONE)
+	if (option->value == TARE_VALUE_NONE || option->value == TARE_VALUE_OPTIONAL)
 		return;
 	files = files || option->value == TARE_VALUE_OUTPUT || option->value == TARE_VALUE_FILE;
 	fputs(files ? " -rF" : " -x", file);

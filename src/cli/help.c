@@ -36,10 +36,11 @@ static void write_option(const struct tare_option *option, const struct tare_com
                          FILE *file)
 {
 	char left[64], summary[SUMMARY];
-	int length = snprintf(left, sizeof left, "  %c%c%s --%s%s%s", option->letter ? '-' : ' ',
+	bool optional = option->value == TARE_VALUE_OPTIONAL;
+	int length = snprintf(left, sizeof left, "  %c%c%s --%s%s%s%s", option->letter ? '-' : ' ',
 	                      option->letter ? option->letter : ' ', option->letter ? "," : " ",
-	                      option->name, option->value_name ? " " : "",
-	                      option->value_name ? option->value_name : "");
+	                      option->name, optional ? "[=" : option->value_name ? " " : "",
+	                      option->value_name ? option->value_name : "", optional ? "]" : "");
 
 	if (length >= INDENT - 1)
 		fprintf(file, "%s\n%*s", left, INDENT, "");
@@ -99,7 +100,9 @@ void tare_man_options_write(const struct tare_command *command, FILE *file)
 		if (option->letter)
 			fprintf(file, "*-%c*, ", option->letter);
 		fprintf(file, "*--%s*", option->name);
-		if (option->value_name)
+		if (option->value == TARE_VALUE_OPTIONAL)
+			fprintf(file, "[=_%s_]", option->value_name);
+		else if (option->value_name)
 			fprintf(file, " _%s_", option->value_name);
 		fputs("\n\t", file);
 		write_scdoc(tare_option_summary(option, command, summary, sizeof summary), file);

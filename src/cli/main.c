@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/option.h"
 #include "cli/output.h"
+#include "cli/ze_cpu.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@ static void say(const struct tare_command *command, const struct tare_error *err
 		        error->message);
 }
 
-static int run(const struct tare_settings *settings, struct tare_error *error)
+static int run(struct tare_settings *settings, struct tare_error *error)
 {
 	int status;
 
@@ -22,6 +23,9 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 	else if (settings->help)
 		tare_help_write(settings->command, stdout);
 	else {
+		status = tare_ze_cpu_use(settings, error);
+		if (status != TARE_EXIT_OK)
+			return settings->program ? TARE_EXIT_RECORD : status;
 		status = settings->command->run(settings, error);
 		if (status != TARE_EXIT_OK)
 			return status;

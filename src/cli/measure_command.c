@@ -180,6 +180,7 @@ int tare_measure_command(const struct tare_settings *settings, enum tare_need ne
 		.progress_context = &progress,
 		.interrupted = &tare_interrupted,
 		.listing = session.found,
+		.engine_word = settings->engine,
 	};
 	measured = measure(&run, context, error);
 	tare_progress_clear(&progress);

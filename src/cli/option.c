@@ -116,8 +116,19 @@ const struct tare_option tare_options[] = {
 	  "together as well; --budget is for all of that. all stands for every device once, under "
 	  "the first API that can measure it.",
 	  MEMBER(device), 0 },
+	{ "ze-cpu", 0, TARE_VALUE_OPTIONAL, "SCRIPT", MEASURING | BIT(DEVICES) | RECORDING,
+	  "through Level Zero on this CPU, with tare's own driver for tests",
+	  "With SCRIPT its timestamps and costs are those of the device that the script describes. It "
+	  "may also stand before the command. The default device is then levelzero. Figures of the "
+	  "CPU itself mean nothing.",
+	  MEMBER(ze_cpu), 0 },
 	{ "lines", 'l', TARE_VALUE_TEXT, "A,B,...", BIT(BANDWIDTH),
 	  "which lines to measure; all for every one (default: most)", NULL, MEMBER(lines), 0, TARE_WORDS_LINES },
+	{ "engine", 0, TARE_VALUE_TEXT, "ORDINAL[.INDEX]", BIT(BANDWIDTH),
+	  "engine that copies, where the API lets one choose (Level Zero; default: 0)",
+	  "The ordinal of a queue group and the queue in it, as devices -v lists them. Copies of both "
+	  "directions at once are always on the copy engines, where there are any.",
+	  MEMBER(engine), 0 },
 	{ "sizes", 's', TARE_VALUE_SIZES, "FROM..TO", BIT(BANDWIDTH),
 	  "range of sizes, such as 8K..64M (default: 8K..1G)",
 	  "K, M and G are powers of 1024. What does not fit into memory is left out, and said.",
@@ -333,7 +344,13 @@ static int set_value(struct tare_settings *settings, const struct tare_option *o
 	case TARE_VALUE_NONE:
 		*(int *)member = option->sets;
 		break;
+	case TARE_VALUE_OPTIONAL:
+		status = text ? need_value(option, text, error) : 0;
+		*(const char **)member = text ? text : "";
+		break;
 	case TARE_VALUE_DEVICE:
+		settings->device_given = true;
+		/* fall through */
 	case TARE_VALUE_OUTPUT:
 	case TARE_VALUE_TEXT:
 	case TARE_VALUE_FILE:
@@ -431,6 +448,15 @@ static int refuse(int found, const struct tare_command *command, char **argument
 	return refuse_unknown(command, optopt ? letter : arguments[optind - 1], error);
 }
 
+static bool takes_ze_cpu(const struct tare_command *command)
+{
+	for (size_t i = 0; i < tare_option_count; i++)
+		if (tare_options[i].value == TARE_VALUE_OPTIONAL &&
+		    tare_option_applies(&tare_options[i], command))
+			return true;
+	return false;
+}
+
 // ---- the command line
 
 // Whether what follows the options is a program and its arguments, options of its own among them.
@@ -451,7 +477,10 @@ static void describe_options(const struct tare_command *command, struct option *
 		bool valued = option->value != TARE_VALUE_NONE;
 		if (!tare_option_applies(option, command))
 			continue;
-		*longs++ = (struct option){ option->name, valued ? required_argument : no_argument,
+		*longs++ = (struct option){ option->name,
+			                    option->value == TARE_VALUE_OPTIONAL ? optional_argument
+			                    : valued                             ? required_argument
+			                                                         : no_argument,
 			                    NULL, 256 + (int)i };
 		if (option->letter) {
 			*shorts++ = option->letter;
@@ -534,14 +563,39 @@ static int refuse_command(const char *name, struct tare_error *error)
 	return tare_usage(error, "unknown command '%s'; see tare help", name);
 }
 
+// --ze-cpu before the command: it may be told for whatever follows. Returns whether it was there.
+static int parse_before(const char *text, struct tare_settings *settings, bool *there,
+                        struct tare_error *error)
+{
+	const char *const name = "--ze-cpu";
+	size_t length = strlen(name);
+
+	*there = text && strncmp(text, name, length) == 0 && (!text[length] || text[length] == '=');
+	if (!*there)
+		return TARE_EXIT_OK;
+	if (text[length] && !text[length + 1])
+		return tare_usage(error, "--ze-cpu: needs a value (SCRIPT) behind '='");
+	settings->ze_cpu = text[length] ? text + length + 1 : "";
+	return TARE_EXIT_OK;
+}
+
 int tare_settings_parse(int argument_count, char **arguments, struct tare_settings *settings,
                         struct tare_error *error)
 {
 	const char *device = getenv("TARE_DEVICE");
 	const char *first = argument_count > 1 ? arguments[1] : NULL;
+	bool before;
 	int status;
 
 	*settings = (struct tare_settings){ .device = device && device[0] ? device : NULL };
+	status = parse_before(first, settings, &before, error);
+	if (status != TARE_EXIT_OK)
+		return status;
+	if (before) {
+		argument_count--;
+		arguments++;
+		first = argument_count > 1 ? arguments[1] : NULL;
+	}
 	if (!first || strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
 		settings->help = 1;
 		return first ? TARE_EXIT_OK
@@ -554,6 +608,8 @@ int tare_settings_parse(int argument_count, char **arguments, struct tare_settin
 	settings->command = tare_command_find(first);
 	if (!settings->command)
 		return refuse_command(first, error);
+	if (before && !takes_ze_cpu(settings->command))
+		return tare_usage(error, "%s takes no option '--ze-cpu'", settings->command->name);
 	// The default is one of measuring.
 	if (VIEWING >> (settings->command - tare_commands) & 1)
 		settings->device = NULL;

@@ -66,6 +66,7 @@ enum tare_value {
 	TARE_VALUE_LIST,  // a struct tare_texts; the option may be repeated
 	TARE_VALUE_COUNT, // a uint64_t
 	TARE_VALUE_BYTES, // a uint64_t, written as a size: 64M
+	TARE_VALUE_OPTIONAL, // a path to read behind '=', or nothing: then a const char * to ""
 };
 
 // What words a TEXT may be made of (cli/words.h).
@@ -107,12 +108,15 @@ extern const size_t tare_option_count;
 struct tare_settings {
 	const struct tare_command *command;
 	const char *device; // NULL: not said
+	bool device_given;  // by the option, not by $TARE_DEVICE
+	const char *ze_cpu; // a script, "" for none; NULL: not asked for
 	const char *json, *csv, *html;
 	int64_t budget_ns; // 0: not said
 	uint64_t seed;
 	bool seed_given;
 	uint64_t from_bytes, to_bytes; // 0: not said
 	const char *lines;             // NULL: all
+	const char *engine;            // of bandwidth, where the API lets one choose; NULL: not said
 	const char *peaks;             // a file, "none", or NULL: the cache
 	const char *n, *rungs;         // of matmul
 	const char *bytes, *cycles, *chunks, *queues, *breaks, *loop; // of overlap

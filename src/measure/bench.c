@@ -2,6 +2,7 @@
 #include "measure/bench.h"
 
 #include "backend/call.h"
+#include "measure/engines.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -193,9 +194,26 @@ static int try_gate(struct tare_bench *bench, struct tare_error *error)
 	return status;
 }
 
+static void open_ways(struct tare_bench *bench, struct tare_queue_options options)
+{
+	struct tare_queue **const ways[] = { &bench->to_device, &bench->to_host };
+	static const enum tare_engine_use uses[] = { TARE_USE_TO_DEVICE, TARE_USE_TO_HOST };
+
+	bench->to_device = bench->timed;
+	bench->to_host = bench->second;
+	if (!bench->device->backend->binds_queues)
+		return;
+	for (int i = 0; i < 2; i++) {
+		options.engine = tare_engine_for(bench->device, uses[i]);
+		if (tare_queue_create(bench->device, &options, ways[i], NULL) < 0)
+			*ways[i] = NULL;
+	}
+}
+
 static int open_queues(struct tare_bench *bench, struct tare_error *error)
 {
-	struct tare_queue_options options = { .order = TARE_QUEUE_IN_ORDER };
+	struct tare_queue_options options = { .order = TARE_QUEUE_IN_ORDER,
+		                              .engine = bench->run->engine };
 	struct tare_error why = { 0 };
 	int status = tare_queue_create(bench->device, &options, &bench->plain, error);
 
@@ -220,6 +238,7 @@ static int open_queues(struct tare_bench *bench, struct tare_error *error)
 	options.timed = bench->stamped;
 	if (tare_queue_create(bench->device, &options, &bench->second, NULL) < 0)
 		bench->second = NULL;
+	open_ways(bench, options);
 	return 0;
 }
 
@@ -276,9 +295,15 @@ void tare_bench_close(struct tare_bench *bench)
 	if (!bench->run)
 		return;
 	bench->run->between = NULL;
-	if (bench->stamped)
+	if (bench->stamped) {
 		tare_clock_track_end(bench->run, &bench->track);
+		tare_raw_stamps_write(&bench->raw, &bench->rate, bench->run->result);
+	}
 	tare_clock_track_clear(&bench->track);
+	if (bench->to_host != bench->second)
+		tare_queue_free(bench->to_host);
+	if (bench->to_device != bench->timed)
+		tare_queue_free(bench->to_device);
 	tare_queue_free(bench->second);
 	if (bench->timed != bench->plain)
 		tare_queue_free(bench->timed);

@@ -2,6 +2,7 @@
 // What `latency` and `bandwidth` set up on a device: queues, stamps, gates, and what of it works.
 #pragma once
 #include "measure/clock.h"
+#include "measure/raw_stamps.h"
 #include "measure/run.h"
 
 struct tare_bench {
@@ -10,6 +11,9 @@ struct tare_bench {
 	struct tare_queue *timed;  // in-order; operations carry stamps. Equals `plain` if !stamped
 	struct tare_queue *plain;  // in-order; the driver may do without stamps
 	struct tare_queue *second; // another timed in-order queue; NULL if the device has only one
+	// For copies of each direction at once: `timed` and `second`, but where the API binds queues to
+	// engines, queues on the engines for it (NULL where there is no second one).
+	struct tare_queue *to_device, *to_host;
 	bool stamped;
 	char unstamped[320];         // why there are no stamps
 	struct tare_clock_rate rate; // of the stamps
@@ -19,6 +23,7 @@ struct tare_bench {
 	char ungated[320];      // why there is no gate
 	uint32_t gate_capacity; // 0: no known limit
 	struct tare_clock_track track;
+	struct tare_raw_stamps raw; // of a launch, to be shown; who samples launches keeps them
 };
 
 // Opens the queues, tries what they can do and fits the clock over `fit_ns` of host time. Where

@@ -41,6 +41,9 @@ static const struct latency_row rows[] = {
 	{ "queue", "thread's default queue", ROW(default), .extra = true, .needs_kernel = true,
 	  .order = TARE_QUEUE_THREAD_DEFAULT },
 	{ "queue", "create a queue", ROW(create), .extra = true },
+	{ "list", "regular list", ROW(list), .needs_kernel = true, .bound = true },
+	{ "list", "host signal", ROW(signal), .needs_kernel = true, .needs_stamps = true,
+	  .needs_gate = true, .bound = true },
 	{ "graph", "graph of one", ROW(graph), .needs_kernel = true, .nodes = 1 },
 	{ "graph", "graph of many", ROW(graph), .needs_kernel = true },
 	{ "graph", "graph, by its nodes", ROW(nodes),
@@ -151,7 +154,8 @@ static int end_row(struct tare_measurement *measurement, enum tare_verified *ver
 // A tracer that is there may cost what is timed after it: its rows are measured when all others are.
 static bool is_of_pass(const struct latency *latency, const struct latency_row *row, bool traced)
 {
-	if (latency->coarse && row->extra)
+	if ((latency->coarse && row->extra) ||
+	    (row->bound && !latency->run->device->backend->binds_queues))
 		return false;
 	if (!row->traced || (row->stamped_else && !latency->traceable))
 		return !traced;

@@ -46,6 +46,7 @@ struct latency_row {
 	              struct tare_error *error);
 	bool needs_kernel, needs_stamps, needs_gate, needs_second;
 	bool extra; // left out of a quick look
+	bool bound; // only where the API binds queues to engines, and so has lists
 	bool traced; // by the vendor's tracer where there may be one: measured last,
 	bool stamped_else; // and by the stamps of the driver where there is none
 	// Of a copy; of a graph its nodes; of launches their queues, or the order of their one.
@@ -77,6 +78,8 @@ LATENCY_ROW_FUNCTIONS(to_start)
 LATENCY_ROW_FUNCTIONS(spread)
 LATENCY_ROW_FUNCTIONS(default)
 LATENCY_ROW_FUNCTIONS(create)
+LATENCY_ROW_FUNCTIONS(list)
+LATENCY_ROW_FUNCTIONS(signal)
 LATENCY_ROW_FUNCTIONS(call)
 LATENCY_ROW_FUNCTIONS(call_kernel)
 LATENCY_ROW_FUNCTIONS(graph)

@@ -67,6 +67,8 @@ int latency_sample_isolated(struct tare_measurement *measurement, int64_t *value
 	host_ns = tare_host_elapsed_ns(begin, tare_device_now(bench->device));
 	if (status == 0)
 		status = tare_bench_duration_ps(bench, event, host_ns, &values[1], error);
+	if (status == 0)
+		tare_raw_stamps_keep(&bench->raw, event, "empty kernel");
 	tare_event_free(event);
 	return status;
 }

@@ -399,6 +399,20 @@ static int refuse_kernel(struct tare_measurement *measurement, int status,
 	return 0;
 }
 
+// The stamps to be shown: of the largest product, and of its last rung of tare's own.
+static void keep_stamps(struct matmul_product *product)
+{
+	struct matmul *matmul = product->matmul;
+	uint64_t rank = (uint64_t)product->n << 8 | (uint64_t)product->rung;
+
+	if (matmul_by_library(product->rung) || product->rung == TARE_RUNG_ELEMENT ||
+	    rank < matmul->kept_rank || product->event_count == 0)
+		return;
+	matmul->kept_rank = rank;
+	tare_raw_stamps_keep(&matmul->bench.raw, product->events[product->event_count - 1],
+	                     "%s, %u x %u", matmul_rungs[product->rung].title, product->n, product->n);
+}
+
 // The time of the kernels by the stamps of a sample that took the host host_ns.
 static int read_stamps(struct matmul_product *product, int64_t host_ns, int64_t *values,
                        struct tare_error *error)
@@ -409,6 +423,7 @@ static int read_stamps(struct matmul_product *product, int64_t host_ns, int64_t 
 
 	if (!bench->stamped)
 		return 0;
+	keep_stamps(product);
 	if (product->batch > 1)
 		return time_kernels(product, product->batch, &values[KERNEL], error);
 	status = tare_bench_span_ps(bench, product->events[0],

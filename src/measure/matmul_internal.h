@@ -59,6 +59,7 @@ struct matmul {
 	char no_rung[TARE_RUNG_COUNT][320];       // why a rung is not there at all
 	double tried_ns[TARE_RUNG_COUNT];         // one product of n = tried_n
 	uint32_t tried_n[TARE_RUNG_COUNT];
+	uint64_t kept_rank;                       // of the product whose raw stamps are kept
 	char wrong[256];                          // the first product that was, and where
 	// While each product was sampled; readings 0: not told.
 	struct tare_clock_range clocks[TARE_RUNG_COUNT][TARE_MATMUL_SIZES];

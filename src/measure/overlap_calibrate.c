@@ -269,6 +269,7 @@ static int calibrate_balanced(struct overlap *overlap, struct tare_error *error)
 	uint32_t stages = tare_pipeline_stages(overlap->pipeline);
 	int status = 0;
 
+	calibration->bound = overlap->run->device->backend->binds_queues;
 	overlap_set_cycles(overlap, point->cycles);
 	for (int i = 0; status == 0 && i < TARE_STAGE_COUNT; i++)
 		if (stages >> i & 1)

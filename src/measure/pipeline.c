@@ -3,6 +3,7 @@
 #include "measure/pipeline.h"
 
 #include "backend/call.h"
+#include "measure/engines.h"
 #include "base/random.h"
 #include "base/units.h"
 #include "measure/pipeline_internal.h"
@@ -279,14 +280,30 @@ void pipeline_aim(const struct tare_pipeline *pipeline, enum tare_stage stage, u
 
 // ---- queues
 
+static uint32_t engine_of(const struct tare_pipeline *pipeline, enum pipeline_queue_set set,
+                          uint32_t index)
+{
+	static const enum tare_engine_use uses[] = {
+		[TARE_STAGE_TO_DEVICE] = TARE_USE_TO_DEVICE,
+		[TARE_STAGE_KERNEL] = TARE_USE_KERNELS,
+		[TARE_STAGE_TO_HOST] = TARE_USE_TO_HOST,
+	};
+	bool stages = set == PIPELINE_STAGES || set == PIPELINE_STAGES_TIMED;
+
+	return tare_engine_for(pipeline->device, stages && index < TARE_STAGE_COUNT ? uses[index]
+	                                                                            : TARE_USE_KERNELS);
+}
+
 static int create_queue(struct tare_pipeline *pipeline, enum pipeline_queue_set set,
-                        struct tare_queue **queue, struct tare_error *error)
+                        uint32_t index, struct tare_queue **queue, struct tare_error *error)
 {
 	struct tare_queue_options options = { .order = TARE_QUEUE_IN_ORDER };
 	struct tare_error why;
 	int status;
 
-	options.timed = set == PIPELINE_TIMED || set == PIPELINE_OUT_OF_ORDER_TIMED;
+	options.engine = engine_of(pipeline, set, index);
+	options.timed = set == PIPELINE_TIMED || set == PIPELINE_STAGES_TIMED ||
+	                set == PIPELINE_OUT_OF_ORDER_TIMED;
 	if (set == PIPELINE_OUT_OF_ORDER || set == PIPELINE_OUT_OF_ORDER_TIMED)
 		options.order = TARE_QUEUE_OUT_OF_ORDER;
 	if (set != PIPELINE_DEFAULT)
@@ -318,7 +335,7 @@ int pipeline_queue(struct tare_pipeline *pipeline, enum pipeline_queue_set set, 
 		struct pipeline_queue *made = &queues->at[queues->count];
 		int status;
 		*made = (struct pipeline_queue){ 0 };
-		status = create_queue(pipeline, set, &made->queue, error);
+		status = create_queue(pipeline, set, queues->count, &made->queue, error);
 		if (status < 0)
 			return status;
 		queues->count++;
@@ -327,9 +344,21 @@ int pipeline_queue(struct tare_pipeline *pipeline, enum pipeline_queue_set set, 
 	return 0;
 }
 
+struct tare_queue *pipeline_stage_queue(struct tare_pipeline *pipeline, enum tare_stage stage)
+{
+	enum pipeline_queue_set set =
+	    pipeline->bench->stamped ? PIPELINE_STAGES_TIMED : PIPELINE_STAGES;
+	struct pipeline_queue *queue;
+
+	if (!pipeline->device->backend->binds_queues ||
+	    pipeline_queue(pipeline, set, (uint32_t)stage, &queue, NULL) < 0)
+		return pipeline->bench->timed;
+	return queue->queue;
+}
+
 uint32_t tare_pipeline_mechanisms(struct tare_pipeline *pipeline, char *why, size_t size)
 {
-	static const enum pipeline_queue_set sets[] = { PIPELINE_PLAIN, PIPELINE_PLAIN,
+	static const enum pipeline_queue_set sets[] = { PIPELINE_PLAIN, PIPELINE_STAGES,
 		                                        PIPELINE_OUT_OF_ORDER, PIPELINE_PLAIN };
 	static const uint32_t last[] = { 0, TARE_STAGE_COUNT - 1, 0, 0 };
 	uint32_t mechanisms = 0;

@@ -20,6 +20,8 @@ struct pipeline_queue {
 enum pipeline_queue_set {
 	PIPELINE_PLAIN,        // in-order, without stamps; as many as schedules ask for
 	PIPELINE_TIMED,        // in-order, with stamps
+	PIPELINE_STAGES,       // as PLAIN, one a stage, each on the engine for it (measure/engines.h)
+	PIPELINE_STAGES_TIMED,
 	PIPELINE_OUT_OF_ORDER, // one
 	PIPELINE_OUT_OF_ORDER_TIMED,
 	PIPELINE_DEFAULT, // the API's default queue, or one in-order queue where it has none
@@ -126,6 +128,10 @@ void pipeline_aim(const struct tare_pipeline *pipeline, enum tare_stage stage, u
 // Queue `index` of a set, made (with those before it) if it is not there yet.
 int pipeline_queue(struct tare_pipeline *pipeline, enum pipeline_queue_set set, uint32_t index,
                    struct pipeline_queue **queue, struct tare_error *error);
+
+// The timed queue in which operations of one stage are timed alone: where the API binds queues to
+// engines, that of the stage's engine.
+struct tare_queue *pipeline_stage_queue(struct tare_pipeline *pipeline, enum tare_stage stage);
 
 // What a schedule consists of, in pipeline->plan.
 int pipeline_plan(struct tare_pipeline *pipeline, const struct tare_schedule *schedule,

@@ -170,7 +170,8 @@ static int probe_with(struct probe *probe, struct tare_error *error)
 
 int pipeline_probe_together(struct tare_pipeline *pipeline, uint32_t mode, struct tare_error *error)
 {
-	enum pipeline_queue_set set = pipeline->bench->stamped ? PIPELINE_TIMED : PIPELINE_PLAIN;
+	enum pipeline_queue_set set = pipeline->bench->stamped ? PIPELINE_STAGES_TIMED
+	                                                       : PIPELINE_STAGES;
 	struct probe probe = { .pipeline = pipeline, .mode = mode };
 	bool unsure = false;
 

@@ -245,6 +245,8 @@ static enum pipeline_queue_set set_of(const struct tare_schedule *schedule, enum
 		return PIPELINE_DEFAULT;
 	if (schedule->mechanism == TARE_MECHANISM_OUT_OF_ORDER)
 		return timed ? PIPELINE_OUT_OF_ORDER_TIMED : PIPELINE_OUT_OF_ORDER;
+	if (schedule->mechanism == TARE_MECHANISM_STAGE_QUEUES)
+		return timed ? PIPELINE_STAGES_TIMED : PIPELINE_STAGES;
 	return timed ? PIPELINE_TIMED : PIPELINE_PLAIN;
 }
 

@@ -10,11 +10,10 @@
 #define SAMPLES_MOST 8
 
 // Host time from before an operation's append until finish returned, in picoseconds.
-static int time_by_host(struct tare_pipeline *pipeline, struct pipeline_operation *prepared,
-                        int64_t *ps, struct tare_error *error)
+static int time_by_host(struct tare_pipeline *pipeline, struct tare_queue *queue,
+                        struct pipeline_operation *prepared, int64_t *ps, struct tare_error *error)
 {
 	struct tare_run *run = pipeline->bench->run;
-	struct tare_queue *queue = pipeline->bench->plain;
 	struct tare_host_time begin = tare_run_now(run);
 	int status = tare_append(queue, &prepared->operation, NULL, error);
 
@@ -25,16 +24,16 @@ static int time_by_host(struct tare_pipeline *pipeline, struct pipeline_operatio
 	return status;
 }
 
-static int time_by_device(struct tare_pipeline *pipeline, struct pipeline_operation *prepared,
-                          int64_t *ps, struct tare_error *error)
+static int time_by_device(struct tare_pipeline *pipeline, struct tare_queue *queue,
+                          struct pipeline_operation *prepared, int64_t *ps, struct tare_error *error)
 {
 	struct tare_bench *bench = pipeline->bench;
 	struct tare_event *event = NULL;
 	struct tare_host_time begin = tare_run_now(bench->run);
-	int status = tare_append(bench->timed, &prepared->operation, &event, error);
+	int status = tare_append(queue, &prepared->operation, &event, error);
 
 	if (status == 0)
-		status = tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
+		status = tare_finish(queue, TARE_LIMIT_DEFAULT_NS, error);
 	if (status == 0)
 		status = tare_bench_duration_ps(
 		    bench, event, tare_host_elapsed_ns(begin, tare_run_now(bench->run)), ps, error);
@@ -47,6 +46,7 @@ int pipeline_time_alone(struct tare_pipeline *pipeline, enum tare_stage stage, u
 {
 	struct tare_bench *bench = pipeline->bench;
 	struct pipeline_ends ends = pipeline_ends(pipeline);
+	struct tare_queue *queue = pipeline_stage_queue(pipeline, stage);
 	struct pipeline_operation prepared;
 	int64_t sum = 0, one = 0;
 	uint32_t samples = 1;
@@ -59,10 +59,10 @@ int pipeline_time_alone(struct tare_pipeline *pipeline, enum tare_stage stage, u
 	pipeline_prepare(pipeline, stage, &ends, &prepared);
 	pipeline_aim(pipeline, stage, 0, items, &prepared);
 	// The device turns to this queue, and finds out about the operation, outside the time.
-	status = tare_bench_run(bench->timed, &prepared.operation, error);
+	status = tare_bench_run(queue, &prepared.operation, error);
 	for (uint32_t i = 0; status == 0 && i < samples; i++) {
-		status = bench->stamped ? time_by_device(pipeline, &prepared, &one, error)
-		                        : time_by_host(pipeline, &prepared, &one, error);
+		status = bench->stamped ? time_by_device(pipeline, queue, &prepared, &one, error)
+		                        : time_by_host(pipeline, queue, &prepared, &one, error);
 		sum += one;
 		if (i == 0 && bench->stamped)
 			samples = tare_batch((double)one, bench->step_ps, SAMPLES_MOST);
@@ -95,7 +95,7 @@ static bool can_gate(const struct tare_pipeline *pipeline, uint32_t count)
 static int append_row(struct tare_pipeline *pipeline, enum tare_stage stage, uint64_t items,
                       uint32_t count, struct tare_event *events[2], struct tare_error *error)
 {
-	struct tare_queue *queue = pipeline->bench->timed;
+	struct tare_queue *queue = pipeline_stage_queue(pipeline, stage);
 	struct pipeline_ends ends = pipeline_ends(pipeline);
 	struct pipeline_operation prepared;
 	uint64_t parts = pipeline->items / items;
@@ -117,19 +117,20 @@ static int row_by_device(struct tare_pipeline *pipeline, enum tare_stage stage, 
                          uint32_t count, double *ps, struct tare_error *error)
 {
 	struct tare_bench *bench = pipeline->bench;
+	struct tare_queue *queue = pipeline_stage_queue(pipeline, stage);
 	struct tare_event *events[2] = { NULL, NULL };
 	struct tare_gate *gate = NULL;
 	struct pipeline_axis axis = { 0 };
 	struct tare_host_time begin = tare_run_now(bench->run);
 	int64_t start, ends[2] = { 0, 0 };
-	int status = can_gate(pipeline, count) ? tare_gate_shut(bench->timed, &gate, error) : 0;
+	int status = can_gate(pipeline, count) ? tare_gate_shut(queue, &gate, error) : 0;
 
 	if (status == 0)
 		status = append_row(pipeline, stage, items, count, events, error);
 	if (status == 0 && gate)
 		status = tare_gate_open(gate, error);
 	if (status == 0)
-		status = tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
+		status = tare_finish(queue, TARE_LIMIT_DEFAULT_NS, error);
 	if (status == 0)
 		status = tare_bench_can_tell(
 		    bench, tare_host_elapsed_ns(begin, tare_run_now(bench->run)), error);
@@ -137,7 +138,7 @@ static int row_by_device(struct tare_pipeline *pipeline, enum tare_stage stage, 
 		status = pipeline_place(bench, &axis, events[i], &start, &ends[i], error);
 	*ps = (double)(ends[1] - ends[0]) / (count - 1);
 	tare_gate_free(gate);
-	status = tare_bench_settle(bench->timed, status, error);
+	status = tare_bench_settle(queue, status, error);
 	tare_event_free(events[0]);
 	tare_event_free(events[1]);
 	return status;
@@ -147,16 +148,17 @@ static int row_by_device(struct tare_pipeline *pipeline, enum tare_stage stage, 
 static int row_by_host(struct tare_pipeline *pipeline, enum tare_stage stage, uint64_t items,
                        uint32_t count, double alone_ps, double *ps, struct tare_error *error)
 {
+	struct tare_queue *queue = pipeline_stage_queue(pipeline, stage);
 	struct tare_run *run = pipeline->bench->run;
 	struct tare_event *events[2] = { NULL, NULL };
 	struct tare_host_time begin = tare_run_now(run);
 	int status = append_row(pipeline, stage, items, count, events, error);
 
 	if (status == 0)
-		status = tare_finish(pipeline->bench->timed, TARE_LIMIT_NATIVE, error);
+		status = tare_finish(queue, TARE_LIMIT_NATIVE, error);
 	*ps = (1000.0 * (double)tare_host_elapsed_ns(begin, tare_run_now(run)) - alone_ps) /
 	      (count - 1);
-	status = tare_bench_settle(pipeline->bench->timed, status, error);
+	status = tare_bench_settle(queue, status, error);
 	tare_event_free(events[0]);
 	tare_event_free(events[1]);
 	return status;

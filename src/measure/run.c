@@ -3,6 +3,7 @@
 
 #include "backend/call.h"
 #include "measure/devices.h"
+#include "measure/engines.h"
 #include "measure/host_step.h"
 
 #include <errno.h>
@@ -63,6 +64,20 @@ static int add_device(struct tare_run *run)
 	return 0;
 }
 
+// What the driver says against quoting any figure of this device.
+static int warn_of_note(const struct tare_run *run)
+{
+	const struct tare_fact *note = run->facts ? &run->facts->fact[TARE_FACT_NOTE] : NULL;
+
+	if (!note || !note->present)
+		return 0;
+	for (size_t i = 0; i < run->result->warning_count; i++)
+		if (strcmp(run->result->warnings[i].id, "not-a-device") == 0)
+			return 0;
+	return tare_result_warn(run->result, "not-a-device",
+	                        "quote no figure of it as a device's speed", "%s", note->text);
+}
+
 // The simulated device's host clock counts whole nanoseconds; reading it would only pass its time.
 static int64_t measure_step(const struct tare_run *run)
 {
@@ -75,11 +90,29 @@ static int64_t measure_step(const struct tare_run *run)
 	return tare_host_step_ns(reads, TARE_STEP_READS);
 }
 
+static int choose_engine(struct tare_run *run, struct tare_error *error)
+{
+	char title[48];
+	int status = 0;
+
+	if (run->engine_word)
+		status = tare_engine_named(run->device, run->engine_word, &run->engine, error);
+	if (status < 0 || !run->device->backend->binds_queues)
+		return status;
+	tare_engine_title(run->device, run->engine, title);
+	return tare_labels_set_text(&run->result->parameters, "engine", title) < 0
+	           ? tare_fail(error, ENOMEM, "out of memory") : 0;
+}
+
 int tare_run_begin(struct tare_run *run, int64_t default_budget_ns, struct tare_error *error)
 {
 	int status = 0;
 
 	run->simulated = strcmp(run->device->backend->name, "simulated") == 0;
+	run->engine = tare_engine_for(run->device, TARE_USE_KERNELS);
+	status = choose_engine(run, error);
+	if (status < 0)
+		return status;
 	if (run->budget_ns <= 0)
 		run->budget_ns = default_budget_ns;
 	run->random = (struct tare_random){ .state = run->seed };
@@ -98,6 +131,8 @@ int tare_run_begin(struct tare_run *run, int64_t default_budget_ns, struct tare_
 	if (status == 0)
 		status =
 		    tare_labels_set_number(&run->result->parameters, "budget_ns", run->budget_ns);
+	if (status == 0)
+		status = warn_of_note(run);
 	return status < 0 ? tare_fail(error, -status, "out of memory") : 0;
 }
 

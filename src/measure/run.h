@@ -23,6 +23,7 @@ struct tare_run {
 	tare_progress_function *progress; // NULL: none
 	void *progress_context;
 	const volatile sig_atomic_t *interrupted; // set by a signal handler; may be NULL
+	const char *engine_word; // "1.0": the engine for the queues as its user names it; NULL: none
 	const struct tare_result *listing; // the devices that this one was chosen from; may be NULL
 
 	struct tare_random random;
@@ -35,13 +36,14 @@ struct tare_run {
 	void (*between)(void *context); // called between measurements; NULL: none
 	void *between_context;
 	bool simulated;       // virtual time: no figure of this machine may enter
+	uint32_t engine;      // of the queues, where the API binds them to one (measure/engines.h)
 	int64_t host_step_ns; // the host clock's step (measure/host_step.h), measured once
 	struct tare_watch *watch; // of the device's telemetry, while sampling (measure/telemetry.h)
 };
 
 // Starts the budget and writes what is common into the document: host, device (unless the caller
 // has added it already), seed and budget. Every tare_measure_* function calls it first.
-// Returns 0 or -ENOMEM.
+// Returns 0, -ENOMEM, or -EINVAL: there is no such engine.
 int tare_run_begin(struct tare_run *run, int64_t default_budget_ns, struct tare_error *error);
 
 // Starts the budget anew: allocating and filling buffers is not part of it.

@@ -47,10 +47,10 @@ static void directions_of(struct transfer *transfer, struct direction directions
 {
 	struct tare_bench *bench = &transfer->bandwidth->bench;
 
-	directions[0] = (struct direction){ .queue = bench->timed,
+	directions[0] = (struct direction){ .queue = bench->to_device,
 		                            .copies = transfer->copies[0],
 		                            .copy = copy_of(transfer, HOST_SOURCE, DEVICE_SINK) };
-	directions[1] = (struct direction){ .queue = bench->second,
+	directions[1] = (struct direction){ .queue = bench->to_host,
 		                            .copies = transfer->copies[1],
 		                            .copy = copy_of(transfer, DEVICE_SOURCE, HOST_SINK) };
 }
@@ -65,7 +65,7 @@ static int check_needs(struct transfer *transfer, struct tare_error *error)
 			return -ENOTSUP;
 	if (!bench->stamped)
 		return tare_fail(error, ENOTSUP, "%s", bench->unstamped);
-	if (!bench->second)
+	if (!bench->to_device || !bench->to_host)
 		return tare_fail(error, ENOTSUP, "the device gives no second queue");
 	return 0;
 }

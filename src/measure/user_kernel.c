@@ -62,6 +62,22 @@ static char *read_source(const char *file, size_t *bytes, struct tare_error *err
 	return text;
 }
 
+// A source that its user can make SPIR-V of. Passes that clang would run by itself move blocks into
+// an order that SPIR-V forbids.
+static int say_how_to_translate(const char *file, const char *api, struct tare_error *error)
+{
+	const char *slash = strrchr(file, '/');
+	int stem = (int)strlen(slash ? slash + 1 : file) - 3;  // without ".cl"
+	const char *name = slash ? slash + 1 : file;
+
+	return tare_fail(error, EINVAL,
+	                 "%s is OpenCL C, and a %s driver takes SPIR-V only; make it with 'clang "
+	                 "-cl-std=CL1.2 -target spir64 -O2 -Xclang -disable-llvm-passes -Xclang "
+	                 "-finclude-default-header -emit-llvm -c %s -o %.*s.bc' and 'llvm-spirv %.*s.bc "
+	                 "-o %.*s.spv' (Debian's packages clang and llvm-spirv-15)", file, api, file,
+	                 stem, name, stem, name, stem, name);
+}
+
 static int check_format(const struct tare_run *run, const char *file,
                         enum tare_module_format format, struct tare_error *error)
 {
@@ -70,6 +86,8 @@ static int check_format(const struct tare_run *run, const char *file,
 
 	if (backend->module_formats >> format & 1)
 		return 0;
+	if (format == TARE_MODULE_OPENCL_C && backend->module_formats >> TARE_MODULE_SPIRV & 1)
+		return say_how_to_translate(file, backend->title, error);
 	for (size_t i = 0; i < FORMATS; i++)
 		if (i != TARE_MODULE_NATIVE && backend->module_formats >> i & 1)
 			snprintf(taken + strlen(taken), sizeof taken - strlen(taken), "%s%s",

@@ -89,7 +89,20 @@ enum tare_fact_origin {
 	X(ECC_UNCORRECTED, "ecc_uncorrected", COUNT, "", "state", "ECC errors, uncorrected") \
 	X(MIG, "mig", TEXT, "", "state", "MIG") \
 	X(COMPUTE_MODE, "compute_mode", TEXT, "", "state", "compute mode") \
-	X(PERSISTENCE, "persistence_mode", BOOL, "", "state", "persistence mode")
+	X(PERSISTENCE, "persistence_mode", BOOL, "", "state", "persistence mode") \
+	X(DEVICE_ID, "device_id", TEXT, "", "identity", "device ID") \
+	X(EXTENSIONS, "api_extensions", COUNT, "", "identity", "API extensions") \
+	X(NOTE, "note", TEXT, "", "identity", "note") \
+	X(SLICES, "slices", COUNT, "", "compute", "slices") \
+	X(SUB_SLICES, "sub_slices_per_slice", COUNT, "", "compute", "sub-slices a slice") \
+	X(EUS, "eus_per_sub_slice", COUNT, "", "compute", "EUs a sub-slice") \
+	X(EU_THREADS, "threads_per_eu", COUNT, "", "compute", "threads an EU") \
+	X(SUB_GROUPS, "sub_group_sizes", TEXT, "", "compute", "sub-group sizes") \
+	X(SUB_DEVICES, "sub_devices", COUNT, "", "compute", "sub-devices") \
+	X(MEMORIES, "memories", TEXT, "", "memory", "memories by ordinal") \
+	X(TIMER_OLDER, "timer_older_encoding", TEXT, "", "clock", "timer, older encoding") \
+	X(TIMER_GLOBAL_BITS, "global_timer_valid_bits", COUNT, "bit", "clock", "global timer bits") \
+	X(QUEUE_GROUPS, "queue_groups", TEXT, "", "engines", "queue groups")
 
 enum tare_fact_id {
 #define X(id, key, type, unit, group, title) TARE_FACT_##id,

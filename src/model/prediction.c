@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static enum tare_flow flow_of(int stage)
 {
@@ -281,6 +282,9 @@ struct tare_predictor *tare_predictor_new(const struct tare_calibration *calibra
 	                    (work->out_bytes ? 1u << TARE_STAGE_TO_HOST : 0);
 	build_engines(&calibration->modes, predictor->stages, &predictor->script);
 	build_speeds(&calibration->modes, &predictor->script);
+	predictor->apart_count = predictor->script.engine_count;
+	memcpy(predictor->apart, predictor->script.engines,
+	       predictor->apart_count * sizeof *predictor->apart);
 	predictor->script.queue.same_gap_ps = ps_of(gap_ns);
 	predictor->script.queue.stay = calibration->stays;
 	*status = build_costs(predictor, gap_ns, error);
@@ -340,7 +344,6 @@ static double issued_ns(const struct tare_predictor *predictor,
 
 	if (schedule->mechanism == TARE_MECHANISM_GRAPH)
 		return before + calibration->graph_node_ns;
-
 	return before + calibration->issue_ns + (event ? calibration->issue_event_ns : 0);
 }
 
@@ -432,6 +435,21 @@ static void run_operations(struct feed *feed, enum tare_model_order order, int64
 	tare_model_run(feed->model, limit_ps);
 }
 
+// Where queues are bound to engines, whatever is not spread over queues by stage is on one engine.
+static void choose_engines(struct tare_predictor *predictor, enum tare_mechanism mechanism)
+{
+	struct tare_script *script = &predictor->script;
+
+	if (!predictor->calibration->bound)
+		return;
+	script->engine_count = predictor->apart_count;
+	memcpy(script->engines, predictor->apart, predictor->apart_count * sizeof *predictor->apart);
+	if (mechanism != TARE_MECHANISM_STAGE_QUEUES) {
+		script->engine_count = 0;
+		add_engine(script, TARE_MODE_COUNT - 1);
+	}
+}
+
 // Lets the operations run. *end_ps: when the last one is done; TARE_MODEL_NEVER: after the limit.
 static int run_model(struct tare_predictor *predictor, const struct tare_schedule *schedule,
                      size_t count, int64_t limit_ps, int64_t *end_ps, struct tare_error *error)
@@ -448,10 +466,8 @@ static int run_model(struct tare_predictor *predictor, const struct tare_schedul
 	double at_ns =
 	    schedule->mechanism == TARE_MECHANISM_GRAPH ? predictor->calibration->graph_launch_ns : 0;
 
-	for (uint32_t i = 0; complete && i < queue_count; i++) {
-		feed.queues[i] = tare_model_queue_new(feed.model, order, -1);
-		complete = feed.queues[i] != NULL;
-	}
+	for (uint32_t i = 0; complete && i < queue_count; i++)
+		complete = (feed.queues[i] = tare_model_queue_new(feed.model, order, -1)) != NULL;
 	if (complete) {
 		for (size_t i = 0; i < count; i++) {
 			at_ns = issued_ns(predictor, schedule, predictor->steps[i].stage, at_ns);
@@ -551,6 +567,7 @@ int tare_predictor_run(struct tare_predictor *predictor, const struct tare_sched
 	if (status < 0)
 		return status;
 	size_t count = tare_schedule_steps(schedule, predictor->stages, predictor->steps);
+	choose_engines(predictor, schedule->mechanism);
 	predictor->script.queue.gap_ps = ps_of(calibration->gap_ns);
 	predictor->script.queue.switch_ps = ps_of(calibration->switch_ns);
 	predictor->script.queue.event_gap_ps = ps_of(calibration->event_gap_ns);

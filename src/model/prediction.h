@@ -49,6 +49,8 @@ struct tare_calibration {
 	double event_gap_ns;// between operations that an event joins across queues
 	bool stays;         // an engine serves one queue as long as that has something ready for it,
 	                    // not each queue in turn; it shows where all copies come first
+	bool bound;         // a queue runs everything on one engine, so that only a queue for each stage
+	                    // has the engines apart (Level Zero); else the API chooses by operation
 	double out_of_order_gap_ns; // between those that an event joins in one out-of-order queue
 	// Not for one chunk, nor for one in-order queue, which the gaps are fitted to, nor where each
 	// chunk has a queue of its own.

@@ -18,6 +18,8 @@ struct tare_predictor {
 	const struct tare_calibration *calibration;
 	struct tare_pipeline_work work;
 	struct tare_script script;             // engines, concurrent speeds, gaps
+	struct tare_script_engine apart[TARE_STAGE_COUNT]; // the engines, where stages have their own queues
+	size_t apart_count;
 	struct tare_stage_cost costs[TARE_STAGE_COUNT];
 	uint32_t stages;                       // bits of the stages that the work has
 	// Working space for `capacity` chunks.

@@ -226,7 +226,9 @@ static int check_whole(struct tare_script_reader *reader)
 	script->touch.line = seen(reader, "touch");
 	script->migrate.line = seen(reader, "migrate");
 	script->telemetry.line = seen(reader, "telemetry");
-	if (!seen(reader, "pair-timer"))
+	script->timer.line = seen(reader, "timer");
+	script->pair_timer.line = seen(reader, "pair-timer");
+	if (!script->pair_timer.line)
 		script->pair_timer = script->timer;
 	if (!script->device.largest_bytes)
 		script->device.largest_bytes = script->device.memory_bytes;

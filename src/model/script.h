@@ -60,6 +60,7 @@ struct tare_script_timer {
 	struct tare_clock_rate rate;
 	int64_t drift_ppb;
 	uint64_t epoch_ticks;  // what the counter shows at host time 0
+	unsigned line;
 };
 
 // One bracketed reading of the clock: the host's time before and after the device is read.
@@ -102,6 +103,7 @@ struct tare_script_queue {
 enum tare_engine_order { TARE_ENGINE_BY_READY, TARE_ENGINE_BY_ISSUE };
 
 struct tare_script_engine {
+	unsigned line;
 	bool compute;
 	uint64_t flows;  // bit (1 << enum tare_flow) for each flow that it serves
 	uint64_t order;  // enum tare_engine_order

@@ -231,7 +231,8 @@ static int begin_engine(struct tare_script_reader *reader, void **base, size_t *
 		return tare_script_fail(&reader->place, "there are more than %d engines",
 		                        TARE_SCRIPT_ENGINES);
 	struct tare_script_engine *engine = &script->engines[script->engine_count++];
-	*engine = (struct tare_script_engine){ .compute = class[2] == 'm', .known = 1 };
+	*engine = (struct tare_script_engine){ .line = reader->place.line,
+	                                       .compute = class[2] == 'm', .known = 1 };
 	*base = engine;
 	*used = 2;
 	return 0;

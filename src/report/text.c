@@ -255,8 +255,10 @@ static int write_warnings(const struct tare_text *text, const struct tare_result
 
 int tare_text_end(const struct tare_text *text, const struct tare_result *result)
 {
-	int status = write_conclusions(text, result);
+	int status = text->options->verbosity > 0 ? tare_text_stamps(text, result) : 0;
 
+	if (status == 0)
+		status = write_conclusions(text, result);
 	if (status == 0 && text->options->verbosity >= 0)
 		status = write_warnings(text, result);
 	if (status == 0 && result->interrupted)

@@ -72,9 +72,23 @@ static bool has_row(const struct tare_pivot *pivot, const char *line)
 	return false;
 }
 
+// What the words of the lines are called by the API, and who copied.
+static int write_words(const struct tare_pivot *pivot)
+{
+	const struct tare_result *result = pivot->result;
+	const struct tare_label *engine = tare_labels_find(&result->parameters, "engine");
+
+	if (!result->device_count || strcmp(result->devices[0].backend, "levelzero") != 0)
+		return 0;
+	return tare_text_paragraph(pivot->text, TARE_STYLE_PLAIN, "", 0,
+	                           "heap is malloc, host zeMemAllocHost, device zeMemAllocDevice, shared "
+	                           "zeMemAllocShared%s%s", engine ? "; engine: " : "",
+	                           engine && engine->text ? engine->text : "");
+}
+
 int tare_pivot_write_countings(const struct tare_pivot *pivot)
 {
-	int status = 0;
+	int status = write_words(pivot);
 
 	for (size_t i = 0; status == 0 && i < sizeof countings / sizeof *countings; i++)
 		if (has_row(pivot, countings[i].line))

@@ -14,11 +14,29 @@ static bool belongs_to_view(enum tare_fact_id id)
 		TARE_FACT_TIMER_RATE,  TARE_FACT_TIMER_RESOLUTION, TARE_FACT_TIMER_BITS,
 		TARE_FACT_TIMER_PAIRS, TARE_FACT_PROFILING,        TARE_FACT_OUT_OF_ORDER,
 		TARE_FACT_SUB_GROUP,   TARE_FACT_WORK_GROUP,       TARE_FACT_MEMORY_MAX_ALLOCATION,
+		TARE_FACT_EXTENSIONS,  TARE_FACT_SUB_GROUPS,       TARE_FACT_QUEUE_GROUPS,
+		TARE_FACT_TIMER_OLDER, TARE_FACT_TIMER_GLOBAL_BITS,
 	};
 	for (size_t i = 0; i < sizeof views / sizeof *views; i++)
 		if (views[i] == id)
 			return true;
 	return false;
+}
+
+// The facts a group at a time, groups in the order of their first row: later rows of a group are
+// at the end of the table, because it only grows there.
+static void order_by_group(enum tare_fact_id order[TARE_FACT_COUNT_OF])
+{
+	size_t count = 0;
+
+	for (int first = 0; first < TARE_FACT_COUNT_OF; first++) {
+		bool begun = false;
+		for (int id = 0; id < first && !begun; id++)
+			begun = strcmp(tare_fact_rows[id].group, tare_fact_rows[first].group) == 0;
+		for (int id = first; id < TARE_FACT_COUNT_OF && !begun; id++)
+			if (strcmp(tare_fact_rows[id].group, tare_fact_rows[first].group) == 0)
+				order[count++] = (enum tare_fact_id)id;
+	}
 }
 
 // In the block's title already.
@@ -153,17 +171,19 @@ static int write_block(const struct tare_text *text, const struct tare_result *r
                        const struct tare_device_entry *first)
 {
 	char name[300], type[300], lead[16];
+	enum tare_fact_id order[TARE_FACT_COUNT_OF];
 	const char *group = "";
 	int status;
 
+	order_by_group(order);
 	snprintf(lead, sizeof lead, "%2u ", first->number);
 	status =
 	    tare_text_paragraph(text, TARE_STYLE_BOLD, lead, 3, "%s  (%s)",
 	                        tare_fact_format(&first->facts, TARE_FACT_NAME, name, sizeof name),
 	                        tare_fact_format(&first->facts, TARE_FACT_TYPE, type, sizeof type));
-	for (int id = 0; status == 0 && id < TARE_FACT_COUNT_OF; id++)
-		if (strcmp(group, tare_fact_rows[id].group) != 0) {
-			group = tare_fact_rows[id].group;
+	for (size_t i = 0; status == 0 && i < TARE_FACT_COUNT_OF; i++)
+		if (strcmp(group, tare_fact_rows[order[i]].group) != 0) {
+			group = tare_fact_rows[order[i]].group;
 			status = write_group(text, result, first, group);
 		}
 	for (size_t i = 0; status == 0 && i < result->device_count; i++)
@@ -206,16 +226,19 @@ static int write_engines(const struct tare_text *text, const struct tare_device_
 static int write_facts(const struct tare_text *text, const struct tare_device_entry *entry)
 {
 	char value[300], lead[16];
+	enum tare_fact_id order[TARE_FACT_COUNT_OF];
 	const char *group = "";
 	int status;
 
+	order_by_group(order);
 	snprintf(lead, sizeof lead, "%2u ", entry->number);
 	status = tare_text_paragraph(
 	    text, TARE_STYLE_BOLD, lead, 3, "%s  (%s:%u%s%s)",
 	    tare_fact_format(&entry->facts, TARE_FACT_NAME, value, sizeof value), entry->backend,
 	    entry->index, entry->same_by ? ", the same device by " : "",
 	    entry->same_by ? entry->same_by : "");
-	for (int id = 0; status == 0 && id < TARE_FACT_COUNT_OF; id++) {
+	for (size_t i = 0; status == 0 && i < TARE_FACT_COUNT_OF; i++) {
+		enum tare_fact_id id = order[i];
 		const struct tare_fact *fact = &entry->facts.fact[id];
 		const struct tare_fact_row *row = &tare_fact_rows[id];
 		if (!was_asked(entry, id))

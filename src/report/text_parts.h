@@ -28,6 +28,8 @@ int tare_text_telemetry(const struct tare_text *text, const struct tare_result *
 
 // Tables of a document by its command, without the line of device and clock.
 int tare_text_body(const struct tare_text *text, const struct tare_result *result);
+// With -v: the raw stamps of one launch; nothing where there are none.
+int tare_text_stamps(const struct tare_text *text, const struct tare_result *result);
 // What follows from the figures, what to do, and whether the command was interrupted.
 int tare_text_end(const struct tare_text *text, const struct tare_result *result);
 

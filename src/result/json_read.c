@@ -177,6 +177,8 @@ static void decode_document(struct tare_fields *fields, json_t *root, struct tar
 	result->interrupted = tare_field_flag(fields, root, "interrupted", false);
 	tare_decode_labels(fields, root, "parameters", &result->parameters);
 	tare_decode_labels(fields, root, "host", &result->host);
+	if (json_object_get(root, "kernel_timestamp"))
+		tare_decode_labels(fields, root, "kernel_timestamp", &result->kernel_timestamp);
 	tare_decode_devices(fields, root, result);
 	tare_decode_clock(fields, root, &result->clock);
 	tare_decode_telemetry(fields, root, &result->telemetry);

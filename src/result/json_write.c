@@ -406,6 +406,8 @@ static json_t *document(struct writer *writer, const struct tare_result *result)
 	put(writer, root, "clock", clock_quality(writer, &result->clock));
 	if (result->telemetry.present)
 		put(writer, root, "telemetry", tare_json_telemetry(&result->telemetry));
+	if (result->kernel_timestamp.count)
+		put(writer, root, "kernel_timestamp", labels(writer, &result->kernel_timestamp));
 	if (result->conclusion_count)
 		put(writer, root, "conclusions", conclusions(writer, result));
 	put(writer, root, "warnings", warnings(writer, result));

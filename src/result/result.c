@@ -76,6 +76,7 @@ void tare_result_free(struct tare_result *result)
 	free(result->command);
 	tare_labels_clear(&result->host);
 	tare_labels_clear(&result->parameters);
+	tare_labels_clear(&result->kernel_timestamp);
 	clear_devices(result);
 	free(result->clock.note);
 	free(result->telemetry.absent);

@@ -150,6 +150,8 @@ struct tare_result {
 	size_t absence_count;
 	struct tare_clock_quality clock;
 	struct tare_telemetry_section telemetry;
+	struct tare_labels kernel_timestamp; // raw stamps of one launch (measure/raw_stamps.h), where
+	                                     // the API has both counters; else empty
 	struct tare_cell *cells;
 	size_t cell_count;
 	struct tare_plot *plots;

@@ -18,12 +18,14 @@ def machine(tmp_path):
         path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
         path.chmod(0o755)
 
-    def run(*arguments, missing=(), root=True, sudo=False, apt_works=True, debian=True):
+    def run(*arguments, missing=(), root=True, sudo=False, apt_works=True, debian=True, known=()):
         absent = " | ".join(missing) or "nothing-at-all"
         if debian:
             tool("dpkg-query", f'for package; do :; done\ncase $package in {absent}) exit 1 ;; esac\n'
                                "printf installed")
         tool("apt-get", f'echo "apt-get $*" >> {log}\nexit {0 if apt_works else 100}')
+        if known:
+            tool("apt-cache", "\n".join(f"echo {package}" for package in known))
         tool("id", f"echo {0 if root else 1000}")
         tool("env", 'while case $1 in *=*) ;; *) false ;; esac; do export "$1"; shift; done\nexec "$@"')
         if sudo:
@@ -59,6 +61,17 @@ def test_the_demo_needs_no_test_packages(machine):
     assert done.stdout == "setup: nothing is missing\n"
     done, _ = machine("check", "--dry-run", missing=["chromium"])
     assert "missing: chromium" in done.stdout
+
+
+@pytest.mark.parametrize("known, taken", [
+    ((), "llvm-spirv-15"),
+    (("llvm-spirv-14", "llvm-spirv-15", "llvm-spirv-16"), "llvm-spirv-15"),
+    (("llvm-spirv-9", "llvm-spirv-19", "llvm-spirv-17", "llvm-spirv-latest"), "llvm-spirv-19"),
+    (("llvm-spirv-", "llvm-spirv-next"), "llvm-spirv-15"),
+])
+def test_the_translator_has_the_number_that_apt_knows(machine, known, taken):
+    done, _ = machine("demo", "--dry-run", missing=["llvm-spirv-*"], known=known)
+    assert f"setup: missing: {taken}\n" in done.stdout
 
 
 def test_sudo_is_used_where_it_is_and_the_command_is_told_where_it_is_not(machine):

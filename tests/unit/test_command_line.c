@@ -121,6 +121,27 @@ static void the_environment_names_the_device_unless_the_option_does(void **state
 	unsetenv("TARE_DEVICE");
 }
 
+static void the_cpu_driver_is_asked_for_before_or_after_the_command(void **state)
+{
+	struct tare_error error = { 0 };
+	(void)state;
+	assert_null(parse(0, &error, 1, "latency").ze_cpu);
+	assert_string_equal(parse(0, &error, 2, "latency", "--ze-cpu").ze_cpu, "");
+	assert_string_equal(parse(0, &error, 2, "--ze-cpu", "latency").ze_cpu, "");
+	assert_string_equal(parse(0, &error, 2, "latency", "--ze-cpu=a.txt").ze_cpu, "a.txt");
+	assert_string_equal(parse(0, &error, 2, "--ze-cpu=a.txt", "devices").ze_cpu, "a.txt");
+	assert_string_equal(parse(0, &error, 4, "run", "--ze-cpu", "--", "app").program[0], "app");
+	assert_string_equal(parse(0, &error, 3, "--ze-cpu", "record", "app").program[0], "app");
+	parse(TARE_EXIT_USAGE, &error, 2, "--ze-cpu=", "latency");
+	assert_string_equal(error.message, "--ze-cpu: needs a value (SCRIPT) behind '='");
+	parse(TARE_EXIT_USAGE, &error, 2, "latency", "--ze-cpu=");
+	assert_string_equal(error.message, "--ze-cpu: needs a value (SCRIPT)");
+	parse(TARE_EXIT_USAGE, &error, 3, "--ze-cpu", "render", "a.json");
+	assert_string_equal(error.message, "render takes no option '--ze-cpu'");
+	parse(TARE_EXIT_USAGE, &error, 2, "--ze-cpus", "latency");
+	assert_non_null(strstr(error.message, "unknown option '--ze-cpus'"));
+}
+
 static const struct tare_option *option_of(const char *name)
 {
 	for (size_t i = 0; i < tare_option_count; i++)
@@ -264,8 +285,7 @@ static struct tare_result *found_devices(const struct seen *rows, size_t count)
 	return found;
 }
 
-// A host with a CPU, an accelerator, a GPU under two APIs (the CPU's first), and one that can only
-// be listed.
+// A host with a CPU, an accelerator, a GPU under two APIs (the CPU's first), and one under a third.
 static const struct seen host[] = {
 	{ "opencl", 0, 0, "Some CPU", "CPU", NULL },
 	{ "opencl", 1, 1, "Some DSP", "accelerator", NULL },
@@ -284,7 +304,7 @@ static void the_best_device_is_taken(void **state)
 		{ NULL, 0, 2, 1 },         // an accelerator before a CPU
 		{ NULL, 0, 1, 0 },
 		{ NULL, 6, 1, -1 },        // the simulated one is never chosen unasked
-		{ NULL, 5, 1, -1 },        // what can only be listed is not measured
+		{ NULL, 5, 1, 0 },
 		{ "simulated", 0, 7, 6 },
 		{ "opencl", 0, 7, 2 },     // an API's name: its best
 		{ "OpenCL:0", 0, 7, 0 },
@@ -293,7 +313,7 @@ static void the_best_device_is_taken(void **state)
 		{ "big", 0, 7, 3 },        // part of a name; two APIs, one device
 		{ "3b:00", 0, 7, 3 },      // part of a PCI address
 		{ "5e:00.0", 0, 7, 4 },
-		{ "levelzero", 0, 7, -1 },
+		{ "levelzero", 0, 7, 5 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -408,6 +428,7 @@ int main(void)
 		cmocka_unit_test(progress_says_what_and_how_long_and_fits),
 		cmocka_unit_test(options_come_in_any_order_and_form),
 		cmocka_unit_test(the_environment_names_the_device_unless_the_option_does),
+		cmocka_unit_test(the_cpu_driver_is_asked_for_before_or_after_the_command),
 		cmocka_unit_test(help_tells_the_budget_of_each_command),
 		cmocka_unit_test(values_are_checked_by_kind),
 		cmocka_unit_test(an_option_may_be_repeated_where_it_is_a_list),

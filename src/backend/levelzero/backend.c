@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Level Zero through its loader, opened at run time. So far it tells what there is and how its
-// clocks tick; queues and memories are yet to come, hence the NULL members.
+// Level Zero through its loader, opened at run time: docs/levelzero.md.
 #include "backend/levelzero/internal.h"
+#include "backend/levelzero/module.h"
+#include "backend/levelzero/work.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,10 +11,15 @@ extern const struct tare_backend tare_backend_levelzero;
 
 static void driver_close(struct tare_driver *base)
 {
-	if (!base)
+	struct levelzero_driver *driver = (struct levelzero_driver *)base;
+
+	if (!driver)
 		return;
-	tare_library_close(((struct levelzero_driver *)base)->library);
-	free(base);
+	for (uint32_t i = 0; i < driver->count; i++)
+		if (driver->contexts[i] && driver->call.zeContextDestroy)
+			driver->call.zeContextDestroy(driver->contexts[i]);
+	tare_library_close(driver->library);
+	free(driver);
 }
 
 static int driver_open(const char *option, struct tare_driver **driver, struct tare_error *error)
@@ -39,9 +45,37 @@ static uint32_t device_count(const struct tare_driver *driver)
 	return ((const struct levelzero_driver *)driver)->count;
 }
 
-static void device_close(struct tare_device *device)
+static void device_close(struct tare_device *base)
 {
+	struct levelzero_device *device = (struct levelzero_device *)base;
+
+	if (!device)
+		return;
+	levelzero_work_close(device);
 	free(device);
+}
+
+// The context of the device's driver, made when the first of its devices is opened. A driver that
+// makes none can still be asked; what needs a context says that there is none.
+static int enter_context(struct levelzero_device *device, uint32_t index,
+                         struct tare_error *error)
+{
+	const ze_context_desc_t wanted = { .stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC };
+	struct levelzero_driver *driver = device->driver;
+	uint32_t first = 0;
+
+	while (first < index && driver->places[first].driver != device->place.driver)
+		first++;
+	if (!driver->contexts[first] && driver->call.zeContextCreate) {
+		ze_result_t result = driver->call.zeContextCreate(device->place.driver, &wanted,
+		                                                  &driver->contexts[first]);
+		if (result != ZE_RESULT_SUCCESS)
+			driver->contexts[first] = NULL;
+		if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE)
+			return levelzero_fail(result, "zeContextCreate", error, "cannot open the device");
+	}
+	device->context = driver->contexts[first];
+	return 0;
 }
 
 static int device_open(struct tare_driver *base, uint32_t index, struct tare_device **device,
@@ -64,6 +98,8 @@ static int device_open(struct tare_driver *base, uint32_t index, struct tare_dev
 	status = levelzero_properties(driver, &opened->place, &properties, error);
 	if (status == 0)
 		status = levelzero_rates(&opened->place, &properties, opened->rates, error);
+	if (status == 0)
+		status = enter_context(opened, index, error);
 	if (status < 0) {
 		free(opened);
 		return status;
@@ -126,6 +162,7 @@ static int engines(struct tare_device *base, struct tare_engine *list, uint32_t 
 const struct tare_backend tare_backend_levelzero = {
 	.name = "levelzero",
 	.title = "Level Zero",
+	.binds_queues = true,
 	.driver_open = driver_open,
 	.driver_close = driver_close,
 	.device_count = device_count,
@@ -137,4 +174,34 @@ const struct tare_backend tare_backend_levelzero = {
 	.clock_rate = clock_rate,
 	.clock_pair = clock_pair,
 	.engines = engines,
+	.memory_create = levelzero_memory_create,
+	.memory_free = levelzero_memory_free,
+	.memory_import = levelzero_memory_import,
+	.memory_advise = levelzero_memory_advise,
+	.queue_create = levelzero_queue_create,
+	.queue_adopt = levelzero_queue_adopt,
+	.queue_free = levelzero_queue_free,
+	.append = levelzero_append,
+	.submit = levelzero_submit,
+	.finish = levelzero_finish,
+	.event_wait = levelzero_event_wait,
+	.event_done = levelzero_event_done,
+	.event_stamps = levelzero_event_stamps,
+	.event_free = levelzero_event_free,
+	.gate_shut = levelzero_gate_shut,
+	.gate_open = levelzero_gate_open,
+	.gate_free = levelzero_gate_free,
+	.module_formats = 1 << TARE_MODULE_SPIRV | 1 << TARE_MODULE_NATIVE,
+	.module_create = levelzero_module_create,
+	.module_free = levelzero_module_free,
+	.module_kernels = levelzero_module_kernels,
+	.kernel_create = levelzero_kernel_create,
+	.kernel_free = levelzero_kernel_free,
+	.kernel_facts = levelzero_kernel_facts,
+	.kernel_parameter = levelzero_kernel_parameter,
+	.graph_begin = levelzero_graph_begin,
+	.graph_end = levelzero_graph_end,
+	.graph_launch = levelzero_graph_launch,
+	.graph_stamps = levelzero_graph_stamps,
+	.graph_free = levelzero_graph_free,
 };

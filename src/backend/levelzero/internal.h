@@ -2,6 +2,7 @@
 // What the files of the Level Zero backend share. Nothing else includes this.
 #pragma once
 #include "backend/backend.h"
+#include "backend/levelzero/newer.h"
 #include "base/library.h"
 
 #include <level_zero/ze_api.h>
@@ -22,11 +23,70 @@
 	required(zeDeviceGetMemoryProperties) \
 	required(zeDeviceGetCacheProperties) \
 	optional(zeDeviceGetGlobalTimestamps) \
-	optional(zeDevicePciGetPropertiesExt)
+	optional(zeDevicePciGetPropertiesExt) \
+	optional(zeDriverGetExtensionProperties) \
+	optional(zeDeviceGetSubDevices) \
+	optional(zeDeviceGetMemoryAccessProperties) \
+	optional(zeModuleCreate) \
+	optional(zeModuleDestroy) \
+	optional(zeModuleBuildLogGetString) \
+	optional(zeModuleBuildLogDestroy) \
+	optional(zeModuleGetKernelNames) \
+	optional(zeKernelCreate) \
+	optional(zeKernelDestroy) \
+	optional(zeKernelGetProperties) \
+	LEVELZERO_WORK_FUNCTIONS(optional)
+
+// What memory and queues need. All are of the first specification: a loader without them is
+// refused when the first of them is wanted (levelzero_works).
+#define LEVELZERO_WORK_FUNCTIONS(X) \
+	X(zeContextCreate) \
+	X(zeContextDestroy) \
+	X(zeMemAllocHost) \
+	X(zeMemAllocDevice) \
+	X(zeMemAllocShared) \
+	X(zeMemFree) \
+	X(zeCommandQueueCreate) \
+	X(zeCommandQueueDestroy) \
+	X(zeCommandQueueExecuteCommandLists) \
+	X(zeCommandQueueSynchronize) \
+	X(zeCommandListCreate) \
+	X(zeCommandListCreateImmediate) \
+	X(zeCommandListDestroy) \
+	X(zeCommandListClose) \
+	X(zeCommandListReset) \
+	X(zeCommandListAppendBarrier) \
+	X(zeCommandListAppendSignalEvent) \
+	X(zeCommandListAppendEventReset) \
+	X(zeCommandListAppendMemoryCopy) \
+	X(zeCommandListAppendMemoryCopyRegion) \
+	X(zeCommandListAppendMemoryFill) \
+	X(zeCommandListAppendMemoryPrefetch) \
+	X(zeCommandListAppendMemAdvise) \
+	X(zeCommandListAppendLaunchKernel) \
+	X(zeKernelSetArgumentValue) \
+	X(zeKernelSetGroupSize) \
+	X(zeEventPoolCreate) \
+	X(zeEventPoolDestroy) \
+	X(zeEventCreate) \
+	X(zeEventDestroy) \
+	X(zeEventHostSignal) \
+	X(zeEventHostSynchronize) \
+	X(zeEventQueryStatus) \
+	X(zeEventHostReset) \
+	X(zeEventQueryKernelTimestamp)
+
+// newer(name, type): what Debian 12's headers do not declare; see newer.h.
+#define LEVELZERO_NEWER_FUNCTIONS(X) \
+	X(zeCommandListHostSynchronize, levelzero_list_host_synchronize) \
+	X(zeCommandListAppendHostFunction, levelzero_append_host_function)
 
 struct levelzero_functions {
 #define X(name) __typeof__(&name) name;
 	LEVELZERO_FUNCTIONS(X, X)
+#undef X
+#define X(name, type) type *name;
+	LEVELZERO_NEWER_FUNCTIONS(X)
 #undef X
 };
 
@@ -42,12 +102,19 @@ struct levelzero_driver {
 	struct tare_library *library;
 	struct levelzero_place places[LEVELZERO_MAX_DEVICES];  // the devices of all drivers
 	uint32_t count;
+	// One for all devices of a driver, so that they can reach each other's memory; at the place of
+	// the driver's first device.
+	ze_context_handle_t contexts[LEVELZERO_MAX_DEVICES];
 };
+
+struct levelzero_work;  // work.h
 
 struct levelzero_device {
 	struct tare_device base;
 	struct levelzero_driver *driver;
 	struct levelzero_place place;
+	ze_context_handle_t context;      // the driver's; NULL where it has none
+	struct levelzero_work *work;      // its queues and events; NULL until they are first wanted
 	struct tare_clock_rate rates[2];  // by enum tare_clock
 };
 
@@ -65,6 +132,9 @@ int levelzero_rates(const struct levelzero_place *place, const ze_device_propert
                     struct tare_clock_rate rates[2], struct tare_error *error);
 int levelzero_facts(struct tare_driver *driver, uint32_t index, struct tare_facts *facts,
                     struct tare_error *error);
+// Groups whose queues are engines to us.
+#define LEVELZERO_GROUP_FLAGS \
+	(ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE | ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY)
 int levelzero_engines_of(const struct levelzero_driver *driver,
                          const struct levelzero_place *place, struct tare_engine *engines,
                          uint32_t capacity, struct tare_error *error);

@@ -11,8 +11,11 @@ static const struct tare_symbol symbols[] = {
 #define REQUIRED(name) TARE_SYMBOL(struct levelzero_functions, name),
 #define OPTIONAL(name) TARE_SYMBOL_OPTIONAL(struct levelzero_functions, name),
 	LEVELZERO_FUNCTIONS(REQUIRED, OPTIONAL)
+#define NEWER(name, type) TARE_SYMBOL_OPTIONAL(struct levelzero_functions, name),
+	LEVELZERO_NEWER_FUNCTIONS(NEWER)
 #undef REQUIRED
 #undef OPTIONAL
+#undef NEWER
 };
 
 static const struct result_row {
@@ -34,6 +37,22 @@ static const struct result_row {
 	ROW(ZE_RESULT_ERROR_INVALID_ARGUMENT, EINVAL),
 	ROW(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, EINVAL),
 	ROW(ZE_RESULT_ERROR_INVALID_NULL_POINTER, EINVAL),
+	ROW(ZE_RESULT_ERROR_INVALID_SIZE, EINVAL),
+	ROW(ZE_RESULT_ERROR_INVALID_ENUMERATION, EINVAL),
+	ROW(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT, EINVAL),
+	ROW(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION, EINVAL),
+	ROW(ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION, EINVAL),
+	ROW(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX, EINVAL),
+	ROW(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE, EINVAL),
+	ROW(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE, EINVAL),
+	ROW(ZE_RESULT_ERROR_UNSUPPORTED_SIZE, ENOMEM),
+	ROW(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, ENOTSUP),
+	ROW(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION, ENOTSUP),
+	ROW(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, EINVAL),
+	ROW(ZE_RESULT_ERROR_MODULE_LINK_FAILURE, EINVAL),
+	ROW(ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED, EINVAL),
+	ROW(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY, ENOTSUP),
+	ROW(ZE_RESULT_ERROR_INVALID_KERNEL_NAME, EINVAL),
 	ROW(ZE_RESULT_ERROR_UNKNOWN, EIO),
 #undef ROW
 };
@@ -66,15 +85,18 @@ static int add_devices(struct levelzero_driver *driver, ze_driver_handle_t handl
 {
 	ze_device_handle_t devices[LEVELZERO_MAX_DEVICES];
 	ze_api_version_t version = ZE_API_VERSION_1_0;
-	uint32_t count = LEVELZERO_MAX_DEVICES - driver->count;
+	uint32_t room = LEVELZERO_MAX_DEVICES - driver->count, count = 0;
 	ze_result_t result = driver->call.zeDriverGetApiVersion(handle, &version);
 
 	if (result != ZE_RESULT_SUCCESS)
 		return levelzero_fail(result, "zeDriverGetApiVersion", error, "cannot ask a driver");
+	// Asked for the number first: Intel's driver 22.43 leaves a count that is too large as it is.
+	result = driver->call.zeDeviceGet(handle, &count, NULL);
+	if (count > room)
+		count = room;
 	// With a count of 0 it would tell the number and no devices.
-	if (count == 0)
-		return 0;
-	result = driver->call.zeDeviceGet(handle, &count, devices);
+	if (result == ZE_RESULT_SUCCESS && count > 0)
+		result = driver->call.zeDeviceGet(handle, &count, devices);
 	if (result != ZE_RESULT_SUCCESS)
 		return levelzero_fail(result, "zeDeviceGet", error, "cannot list the devices");
 	for (uint32_t i = 0; i < count; i++)
@@ -95,7 +117,8 @@ int levelzero_library_open(struct levelzero_driver *driver, struct tare_error *e
 	if (status == -ENOENT)
 		return chosen && *chosen
 			? tare_fail(error, ENOENT,
-			            "TARE_LEVELZERO_LIBRARY names '%.200s', which cannot be opened", chosen)
+			            "TARE_LEVELZERO_LIBRARY names '%.200s', which cannot be opened; "
+			            "unset it for the system's loader", chosen)
 			: tare_fail(error, ENOENT,
 			            "no Level Zero loader (libze_loader.so.1); install libze1");
 	if (status < 0)

@@ -4,3 +4,63 @@
 // asks for these entry points at run time and does without; drivers/ze-cpu has those it lists.
 #pragma once
 #include <level_zero/ze_api.h>
+
+// Appended to ze_kernel_properties_t (extension of 1.11): the largest work-group of a kernel.
+#define LEVELZERO_TYPE_MAX_GROUP_SIZE ((ze_structure_type_t)0x10013)
+struct levelzero_max_group_size {
+	ze_structure_type_t stype;
+	void *pNext;
+	uint32_t items;
+};
+
+// Appended to ze_device_properties_t (extension of 1.5): a number that grows with the generation.
+#define LEVELZERO_TYPE_IP_VERSION ((ze_structure_type_t)0x1000f)
+struct levelzero_ip_version {
+	ze_structure_type_t stype;
+	void *pNext;
+	uint32_t version;
+};
+
+// Core since 1.6: waits for an immediate list. As zeCommandQueueSynchronize does for a queue.
+typedef ze_result_t ZE_APICALL levelzero_list_host_synchronize(ze_command_list_handle_t list,
+                                                               uint64_t timeout_ns);
+
+// Core since 1.7: an immediate list, or a regular one, whose commands run one after another.
+#define LEVELZERO_QUEUE_IN_ORDER ((ze_command_queue_flags_t)2)
+#define LEVELZERO_LIST_IN_ORDER ((ze_command_list_flags_t)8)
+#define LEVELZERO_VERSION_IN_ORDER ((ze_api_version_t)ZE_MAKE_VERSION(1, 7))
+
+// Extension of 1.17: a host function takes its place in a list.
+typedef void levelzero_host_function(void *context);
+typedef ze_result_t ZE_APICALL levelzero_append_host_function(
+	ze_command_list_handle_t list, levelzero_host_function *function, void *context,
+	const void *next, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits);
+
+// Core since 1.6: stamps of events also as times of the host. Pools with this flag have both.
+#define LEVELZERO_EVENT_POOL_MAPPED_TIMESTAMP ((ze_event_pool_flags_t)8)
+#define LEVELZERO_TYPE_STAMPS_RESULTS ((ze_structure_type_t)0x10012)
+struct levelzero_host_stamp {
+	uint64_t start_ns, end_ns;
+};
+struct levelzero_host_stamps {
+	struct levelzero_host_stamp global, context;
+};
+struct levelzero_stamps_results {
+	ze_structure_type_t stype;
+	void *pNext;
+	ze_kernel_timestamp_result_t *ticks;   // may be NULL
+	struct levelzero_host_stamps *host;    // may be NULL
+};
+// *count 0: tells how many there are.
+typedef ze_result_t ZE_APICALL levelzero_query_stamps(ze_event_handle_t event,
+                                                      ze_device_handle_t device, uint32_t *count,
+                                                      struct levelzero_stamps_results *results);
+
+// Core since 1.10: zeInitDrivers, which initialises and lists the drivers of some kinds at once.
+#define LEVELZERO_TYPE_INIT_DRIVERS ((ze_structure_type_t)0x20021)
+#define LEVELZERO_INIT_GPU 1u
+struct levelzero_init_drivers {
+	ze_structure_type_t stype;
+	const void *pNext;
+	uint32_t flags;  // all kinds: UINT32_MAX
+};

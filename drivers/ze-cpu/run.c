@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real layer: a queue's thread takes its runs in order, waits for their events, does the work.
+#include "run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// A queue that was destroyed goes on for so long with what waits; then it drops it.
+#define GRACE_NS INT64_C(1000000000)
+
+static uint64_t sequence;
+
+uint64_t cpu_last_sequence(void)
+{
+	return sequence;
+}
+
+struct run *cpu_run_new(const struct command *command, struct command_chain *chain,
+                        struct _ze_fence_handle_t *fence)
+{
+	struct run *run = calloc(1, sizeof *run);
+
+	if (!run)
+		return NULL;
+	if (command && command->type == COMMAND_QUERY_TIMESTAMPS) {
+		run->queried = calloc(command->queried_count, sizeof *run->queried);
+		if (!run->queried) {
+			free(run);
+			return NULL;
+		}
+	}
+	run->command = command;
+	run->chain = chain;
+	run->fence = fence;
+	if (chain)
+		__atomic_add_fetch(&chain->references, 1, __ATOMIC_RELAXED);
+	if (fence)
+		__atomic_add_fetch(&fence->references, 1, __ATOMIC_RELAXED);
+	return run;
+}
+
+void cpu_run_free(struct run *run)
+{
+	if (run->chain)
+		cpu_chain_release(run->chain);
+	else
+		cpu_command_free((struct command *)(uintptr_t)run->command);
+	if (run->fence)
+		cpu_fence_release(run->fence);
+	free(run->queried);
+	free(run->scripted);
+	free(run);
+}
+
+static void keep_queried(struct run *run)
+{
+	const struct command *command = run->command;
+
+	for (uint32_t i = 0; i < command->queried_count; i++)
+		run->queried[i] = command->queried[i]->stamp;
+}
+
+void cpu_run_modelled(struct run *run)
+{
+	const struct command *command = run->command;
+	struct cpu_queue *queue = run->queue;
+
+	if (queue->first_modelled == run) {
+		queue->first_modelled = run->next_modelled;
+		if (!queue->first_modelled)
+			queue->last_modelled = NULL;
+	}
+	run->modelled = true;
+	if (command && command->type == COMMAND_QUERY_TIMESTAMPS)
+		keep_queried(run);
+	if (command && command->type == COMMAND_RESET)
+		command->event->modelled = false;
+	if (command && command->signal) {
+		command->signal->modelled = true;
+		command->signal->stamp = run->stamp;
+	}
+	if (run->fence)
+		run->fence->modelled = true;
+	pthread_cond_broadcast(&work_changed);
+}
+
+void cpu_run_real(struct run *run, bool failed)
+{
+	const struct command *command = run->command;
+	struct cpu_queue *queue = run->queue;
+
+	queue->first_real = run->next_real;
+	if (!queue->first_real)
+		queue->last_real = NULL;
+	run->real = true;
+	if (command && command->type == COMMAND_RESET)
+		command->event->real = command->event->failed = false;
+	if (command && command->signal) {
+		command->signal->real = true;
+		command->signal->failed = failed;
+	}
+	if (run->fence) {
+		run->fence->real = true;
+		run->fence->failed = failed;
+	}
+	if (!cpu_device.scripted)
+		cpu_run_modelled(run);
+	pthread_cond_broadcast(&work_changed);
+	cpu_reap();
+}
+
+// Waits until work_changed, or until a queue that was destroyed gives up: false.
+static bool still_waiting(const struct cpu_queue *queue)
+{
+	return cpu_sleep_until(&work_changed, queue->ending ? queue->give_up_ns : INT64_MAX);
+}
+
+static bool await_events(const struct run *run)
+{
+	const struct command *command = run->command;
+
+	for (uint32_t i = 0; command && i < command->wait_count; i++)
+		while (!command->waits[i]->real && !cpu_device.lost)
+			if (!still_waiting(run->queue))
+				return false;
+	return true;
+}
+
+// The next run, with its events signalled. NULL: the queue was destroyed, and is empty or gives up.
+static struct run *next_run(struct cpu_queue *queue)
+{
+	while (!queue->first_real) {
+		if (!queue->ending)
+			pthread_cond_wait(&queue->work, &work_lock);
+		else if (!queue->first || !still_waiting(queue))
+			return NULL;
+	}
+	return await_events(queue->first_real) ? queue->first_real : NULL;
+}
+
+// The timestamps' commands are written in their turn: under a script once the model knows it.
+static bool write_stamps(struct run *run)
+{
+	const struct command *command = run->command;
+	ze_kernel_timestamp_result_t result;
+	uint64_t ticks;
+	size_t at;
+
+	while (cpu_device.scripted && !run->modelled && !cpu_device.lost)
+		if (!still_waiting(run->queue))
+			return false;
+	if (!cpu_device.scripted && command->type == COMMAND_QUERY_TIMESTAMPS)
+		keep_queried(run);
+	pthread_mutex_unlock(&work_lock);
+	if (command->type == COMMAND_GLOBAL_TIMESTAMP) {
+		ticks = cpu_device.scripted ? cpu_global_ticks_ps(run->stamp.end_ps)
+		                            : cpu_global_ticks(cpu_raw_ns());
+		memcpy(command->destination, &ticks, sizeof ticks);
+	}
+	for (uint32_t i = 0; i < command->queried_count; i++) {
+		at = command->offsets ? command->offsets[i] : i * sizeof result;
+		cpu_stamp_ticks(&run->queried[i], &result);
+		memcpy((char *)command->destination + at, &result, sizeof result);
+	}
+	pthread_mutex_lock(&work_lock);
+	return true;
+}
+
+static bool needs_engine(const struct command *command)
+{
+	return command->type == COMMAND_COPY || command->type == COMMAND_REGION ||
+	       command->type == COMMAND_FILL || command->type == COMMAND_LAUNCH;
+}
+
+// Works without the lock; an engine is held by one command at a time.
+static void work(struct run *run)
+{
+	pthread_mutex_t *busy = needs_engine(run->command) ? &run->queue->engine->busy : NULL;
+	struct cpu_stamp stamp = { .known = true };
+
+	pthread_mutex_unlock(&work_lock);
+	if (busy)
+		pthread_mutex_lock(busy);
+	stamp.start_ns = cpu_raw_ns();
+	run->result = cpu_command_do(run->command);
+	stamp.end_ns = cpu_raw_ns();
+	scripted_worked(run);
+	if (busy)
+		pthread_mutex_unlock(busy);
+	pthread_mutex_lock(&work_lock);
+	if (!cpu_device.scripted)
+		run->stamp = stamp;
+}
+
+// Does one run. False: its queue gave up.
+static bool perform(struct run *run)
+{
+	struct cpu_queue *queue = run->queue;
+	bool stamps = run->command && (run->command->type == COMMAND_GLOBAL_TIMESTAMP ||
+	                                       run->command->type == COMMAND_QUERY_TIMESTAMPS);
+
+	if (cpu_device.lost)
+		run->result = ZE_RESULT_ERROR_DEVICE_LOST;
+	else if (stamps && !write_stamps(run))
+		return false;
+	else if (run->command && !stamps)
+		work(run);
+	if (!cpu_device.scripted && !run->stamp.known) {
+		run->stamp.start_ns = run->stamp.end_ns = cpu_raw_ns();
+		run->stamp.known = true;
+	}
+	if (run->result == ZE_RESULT_ERROR_DEVICE_LOST)
+		cpu_device.lost = true;
+	if (run->result != ZE_RESULT_SUCCESS)
+		queue->result = ZE_RESULT_ERROR_DEVICE_LOST;
+	cpu_run_real(run, run->result != ZE_RESULT_SUCCESS);
+	return true;
+}
+
+static void unlink_queue(struct cpu_queue *queue)
+{
+	struct cpu_queue **at = &cpu_queues;
+
+	while (*at != queue)
+		at = &(*at)->next;
+	*at = queue->next;
+}
+
+static void queue_free(struct cpu_queue *queue)
+{
+	pthread_cond_destroy(&queue->work);
+	free(queue);
+}
+
+// The thread of a queue. When the queue was destroyed it still does what can be done and waits for
+// GRACE_NS; then the rest is dropped, and nobody waits for ever for a program's mistake.
+static void *queue_main(void *context)
+{
+	struct cpu_queue *queue = context;
+	struct run *run;
+
+	pthread_mutex_lock(&work_lock);
+	while ((run = next_run(queue)) != NULL) {
+		if (!perform(run))
+			break;
+		cpu_collect();
+	}
+	scripted_queue_end(queue);
+	cpu_queue_drop(queue);
+	unlink_queue(queue);
+	cpu_collect();
+	pthread_mutex_unlock(&work_lock);
+	queue_free(queue);
+	return NULL;
+}
+
+ze_result_t cpu_queue_new(uint32_t ordinal, uint32_t index, bool synchronous,
+                          struct cpu_queue **made)
+{
+	const struct cpu_group *group = &cpu_device.groups[ordinal < CPU_GROUPS ? ordinal : 0];
+	struct cpu_queue *queue;
+	ze_result_t result;
+
+	if (ordinal >= cpu_device.group_count || index >= group->engine_count)
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	queue = calloc(1, sizeof *queue);
+	if (!queue)
+		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+	queue->ordinal = ordinal;
+	queue->index = index;
+	queue->synchronous = synchronous;
+	queue->engine_index = group->first_engine + index;
+	queue->engine = &cpu_device.engines[queue->engine_index];
+	pthread_cond_init(&queue->work, NULL);
+	pthread_mutex_lock(&work_lock);
+	result = scripted_queue_start(queue);
+	if (result == ZE_RESULT_SUCCESS) {
+		queue->next = cpu_queues;
+		cpu_queues = queue;
+	}
+	pthread_mutex_unlock(&work_lock);
+	if (result != ZE_RESULT_SUCCESS)
+		queue_free(queue);
+	else
+		*made = queue;
+	return result;
+}
+
+void cpu_queue_end(struct cpu_queue *queue)
+{
+	bool threadless;
+
+	pthread_mutex_lock(&work_lock);
+	threadless = !queue->started;
+	queue->ending = true;
+	queue->give_up_ns = cpu_monotonic_ns() + GRACE_NS;
+	if (threadless) {
+		scripted_queue_end(queue);
+		unlink_queue(queue);
+	} else {
+		pthread_cond_signal(&queue->work);
+		pthread_cond_broadcast(&work_changed);
+	}
+	pthread_mutex_unlock(&work_lock);
+	if (threadless)
+		queue_free(queue);
+}
+
+static void put(struct cpu_queue *queue, struct run *run)
+{
+	run->queue = queue;
+	run->sequence = ++sequence;
+	run->next = NULL;
+	if (queue->last)
+		queue->last->next = run;
+	else
+		queue->first = run;
+	queue->last = run;
+	if (queue->last_real)
+		queue->last_real->next_real = run;
+	else
+		queue->first_real = run;
+	queue->last_real = run;
+	queue->submitted++;
+	if (!cpu_device.scripted)
+		return;
+	if (queue->last_modelled)
+		queue->last_modelled->next_modelled = run;
+	else
+		queue->first_modelled = run;
+	queue->last_modelled = run;
+	scripted_submit(run);
+}
+
+ze_result_t cpu_queue_submit(struct cpu_queue *queue, struct run *runs)
+{
+	int64_t submitted_ps;
+	struct run *next;
+
+	if (!queue->started)
+		queue->started = cpu_thread_start(queue_main, queue) == 0;
+	if (!queue->started)
+		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+	cpu_pump_wake();
+	// What is handed over together is submitted at one time.
+	submitted_ps = scripted_now_ps();
+	for (; runs; runs = next) {
+		next = runs->next;
+		runs->submitted_ps = submitted_ps;
+		put(queue, runs);
+	}
+	pthread_cond_signal(&queue->work);
+	if (cpu_device.scripted)
+		pthread_cond_broadcast(&work_changed);
+	return ZE_RESULT_SUCCESS;
+}
+
+struct awaited {
+	const struct cpu_queue *queue;
+	uint64_t count;
+};
+
+static bool reached(void *context)
+{
+	const struct awaited *awaited = context;
+
+	return awaited->queue->completed >= awaited->count;
+}
+
+ze_result_t cpu_queue_wait(struct cpu_queue *queue, uint64_t timeout_ns)
+{
+	struct awaited awaited = { queue, queue->submitted };
+	ze_result_t result = cpu_wait(reached, &awaited, timeout_ns);
+
+	if (result == ZE_RESULT_SUCCESS && queue->result != ZE_RESULT_SUCCESS) {
+		result = queue->result;
+		queue->result = ZE_RESULT_SUCCESS;
+	}
+	return result;
+}

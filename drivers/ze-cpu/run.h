@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queues and their runs, as the real layer's files share them.
+#pragma once
+#include "ze_cpu.h"
+
+// The flags that there are today, so that a newer program is not refused.
+#define CPU_QUEUE_FLAGS UINT32_C(0x7)
+#define CPU_LIST_FLAGS UINT32_C(0x1f)
+
+// A queue on engine `index` of the group `ordinal`. INVALID_ARGUMENT: there is no such engine.
+ze_result_t cpu_queue_new(uint32_t ordinal, uint32_t index, bool synchronous,
+                          struct cpu_queue **queue);
+// Gives it back. What is in it goes on for a while (see queue_main); it never blocks.
+void cpu_queue_end(struct cpu_queue *queue);
+
+// Makes a run of a command (NULL: of a fence alone), with references of its own to chain and
+// fence. NULL: memory ran out. cpu_run_free: without work_lock.
+struct run *cpu_run_new(const struct command *command, struct command_chain *chain,
+                        struct _ze_fence_handle_t *fence);
+void cpu_run_free(struct run *run);
+
+// With work_lock: puts a chain of runs (by `next`) at the end of a queue. OUT_OF_HOST_MEMORY: it
+// has no thread; the runs are still the caller's.
+ze_result_t cpu_queue_submit(struct cpu_queue *queue, struct run *runs);
+// With work_lock: waits for what was submitted so far, and tells the queue's failure once.
+ze_result_t cpu_queue_wait(struct cpu_queue *queue, uint64_t timeout_ns);
+
+// With work_lock: takes runs that are done off their queues.
+void cpu_reap(void);
+// With work_lock, which it lets go meanwhile: frees what was reaped, calls what waited for it.
+void cpu_collect(void);
+// With work_lock: the sequence of the oldest run that is not done; UINT64_MAX: none.
+uint64_t cpu_oldest_run(void);
+// With work_lock: how many runs were ever submitted.
+uint64_t cpu_last_sequence(void);
+// With work_lock: the first of a queue's real FIFO is done. `failed`: it came to nothing.
+void cpu_run_real(struct run *run, bool failed);
+// With work_lock: drops everything that is in a queue.
+void cpu_queue_drop(struct cpu_queue *queue);
+
+// With work_lock: starts or wakes the thread that lets the model get on while nobody waits.
+void cpu_pump_wake(void);
+
+// With work_lock: waits for `changed` until `at_ns` of CLOCK_MONOTONIC (INT64_MAX: for ever).
+// False: the time has come.
+bool cpu_sleep_until(pthread_cond_t *changed, int64_t at_ns);
+
+// Runs closed lists on a queue; a fence (may be NULL) is signalled behind them. Without work_lock.
+ze_result_t cpu_execute(struct cpu_queue *queue, uint32_t count, ze_command_list_handle_t *lists,
+                        ze_fence_handle_t fence);
+
+// What a detached thread of the driver's begins with; 0 or an errno.
+int cpu_thread_start(void *(*main)(void *context), void *context);
+
+int64_t cpu_monotonic_ns(void);
+int64_t cpu_raw_ns(void);
+
+// Appends to a regular list, or runs at once in an immediate one. The command is the list's then,
+// also where it fails.
+ze_result_t cpu_list_append(ze_command_list_handle_t list, struct command *command);
+// What all append entry points check of their events.
+ze_result_t cpu_check_waits(ze_command_list_handle_t list, uint32_t count,
+                            const ze_event_handle_t *waits);
+
+void cpu_chain_release(struct command_chain *chain);
+void cpu_fence_release(ze_fence_handle_t fence);
+
+// An event's stamp as the specification's result has it, and in nanoseconds of the host.
+void cpu_stamp_ticks(const struct cpu_stamp *stamp, ze_kernel_timestamp_result_t *result);
+void cpu_stamp_host_ns(const struct cpu_stamp *stamp, int64_t *start_ns, int64_t *end_ns);

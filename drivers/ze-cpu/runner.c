@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner.h"
+#include "trap.h"
+#include "ze_cpu.h"
+
+#include <errno.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct runner {
+	struct runner *next;       // of all; never taken out, so that a signal handler may walk them
+	struct runner *next_idle;  // under runners_lock
+	sem_t work, done;
+	struct errand *errand;
+	const struct cpu_opencl *opencl;
+	cl_command_queue queue;
+	ze_result_t result;
+	atomic_bool finished;
+};
+
+static _Atomic(struct runner *) runners;
+static struct runner *idle;
+static pthread_mutex_t runners_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void wait_for(sem_t *semaphore)
+{
+	while (sem_wait(semaphore) && errno == EINTR)
+		;
+}
+
+static void *runner_thread(void *argument)
+{
+	struct runner *runner = argument;
+	cl_int code;
+
+	runner->queue = runner->opencl->cl->clCreateCommandQueue(runner->opencl->context,
+	                                                         runner->opencl->device, 0, &code);
+	for (;;) {
+		wait_for(&runner->work);
+		struct errand *errand = runner->errand;
+		runner->result = runner->queue ? errand->go(errand, runner->opencl, runner->queue)
+		                               : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+		errand->leave(errand);
+		atomic_store(&runner->finished, true);
+		sem_post(&runner->done);
+	}
+	return NULL;
+}
+
+static struct runner *runner_new(const struct cpu_opencl *opencl)
+{
+	struct runner *runner = calloc(1, sizeof *runner);
+	pthread_t thread;
+	sigset_t mask;
+
+	if (!runner)
+		return NULL;
+	runner->opencl = opencl;
+	sem_init(&runner->work, 0, 0);
+	sem_init(&runner->done, 0, 0);
+	trap_block_signals(&mask);
+	int failed = pthread_create(&thread, NULL, runner_thread, runner);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	if (failed) {
+		free(runner);
+		return NULL;
+	}
+	pthread_detach(thread);
+	struct runner *first = atomic_load(&runners);
+	do
+		runner->next = first;
+	while (!atomic_compare_exchange_weak(&runners, &first, runner));
+	return runner;
+}
+
+void runner_wake_all(void)
+{
+	for (struct runner *runner = atomic_load(&runners); runner; runner = runner->next)
+		sem_post(&runner->done);
+}
+
+static ze_result_t lose_device(void)
+{
+	pthread_mutex_lock(&work_lock);
+	cpu_device.lost = true;
+	pthread_cond_broadcast(&work_changed);
+	pthread_mutex_unlock(&work_lock);
+	return ZE_RESULT_ERROR_DEVICE_LOST;
+}
+
+ze_result_t runner_run(struct errand *errand, const struct cpu_opencl *opencl)
+{
+	pthread_mutex_lock(&runners_lock);
+	struct runner *runner = idle;
+	if (runner)
+		idle = runner->next_idle;
+	pthread_mutex_unlock(&runners_lock);
+	if (!runner)
+		runner = runner_new(opencl);
+	if (!runner) {
+		errand->leave(errand);
+		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+	}
+	runner->errand = errand;
+	atomic_store(&runner->finished, false);
+	trap_launch_begins();
+	sem_post(&runner->work);
+	while (!atomic_load(&runner->finished) && !trap_happened())
+		wait_for(&runner->done);
+	trap_launch_ends();
+	if (trap_happened())
+		return lose_device();
+	ze_result_t result = runner->result;
+	pthread_mutex_lock(&runners_lock);
+	runner->next_idle = idle;
+	idle = runner;
+	pthread_mutex_unlock(&runners_lock);
+	return result;
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// A handler stands before the program's own. A fault is a kernel's when a launch of ours runs and
+// the faulting instruction, or a caller of it near the top of the stack (a kernel that calls
+// memcpy), lies in an object of the OpenCL compiler's cache. The thread then parks for ever, and
+// the launch is given up. Any other fault is handed to the handler that was there.
+#include "trap.h"
+#include "opencl.h"
+#include "runner.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define STACK_WORDS 64
+
+static const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE };
+#define FAULTS (sizeof faults / sizeof *faults)
+
+// `first`: what was there before our handler came for the first time; `next`: what it displaced
+// last, when the program had put its own before ours.
+static struct { struct sigaction first, next; bool installed; } chain[FAULTS];
+static pthread_mutex_t chain_lock = PTHREAD_MUTEX_INITIALIZER;
+
+// OpenCL's handler of SIGFPE steps over integer divisions by zero, as GPUs do.
+static struct sigaction program_fpe, program_usr2, opencl_fpe;
+static bool opencl_has_fpe;
+
+static atomic_int launches;
+static atomic_bool trapped;
+
+// The program's handler may hand a signal that we gave it back to us; it then goes to `first`. That
+// is so when the same context comes again in a deeper frame. Initial-exec: the usual model may
+// allocate in the handler.
+static __thread struct { const void *context; uintptr_t frame; } handling
+	__attribute__((tls_model("initial-exec")));
+
+static size_t fault_index(int number)
+{
+	size_t i = 0;
+
+	while (i + 1 < FAULTS && faults[i] != number)
+		i++;
+	return i;
+}
+
+static uintptr_t program_counter(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+	return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+	return (uintptr_t)context->uc_mcontext.pc;
+#else
+	(void)context;
+	return 0;
+#endif
+}
+
+static uintptr_t stack_pointer(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+	return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+	return (uintptr_t)context->uc_mcontext.sp;
+#else
+	(void)context;
+	return 0;
+#endif
+}
+
+static bool in_kernel_code(uintptr_t at)
+{
+	char unused[1];
+	const struct cpu_opencl *opencl = cpu_opencl(unused, sizeof unused);
+	Dl_info object;
+
+	return opencl && at && dladdr((void *)at, &object) && object.dli_fname &&
+	       strncmp(object.dli_fname, opencl->cache, strlen(opencl->cache)) == 0;
+}
+
+__attribute__((no_sanitize("address", "thread", "undefined")))
+static bool is_of_kernel(const ucontext_t *context)
+{
+	uintptr_t at = program_counter(context), top = stack_pointer(context);
+
+	if (in_kernel_code(at))
+		return true;
+#if defined(__aarch64__)
+	if (in_kernel_code((uintptr_t)context->uc_mcontext.regs[30]))
+		return true;
+#endif
+	// Not beyond the page: there may be no more stack.
+	for (size_t i = 0; top && i < STACK_WORDS; i++) {
+		uintptr_t word = (top + i * sizeof at) & ~(uintptr_t)(sizeof at - 1);
+		if (i && word % 4096 == 0)
+			break;
+		if (in_kernel_code(*(const volatile uintptr_t *)word))
+			return true;
+	}
+	return false;
+}
+
+static void park(void) __attribute__((noreturn));
+static void park(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	for (;;)
+		pause();
+}
+
+// Calls a handler as the kernel would have.
+static void deliver(const struct sigaction *action, int number, siginfo_t *info, void *context)
+{
+	bool plain = !(action->sa_flags & SA_SIGINFO);
+	sigset_t mask = action->sa_mask, before;
+
+	if (plain && action->sa_handler == SIG_IGN && info->si_code <= 0)
+		return;
+	if (plain && (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN)) {
+		// The fault comes again, and takes its default action.
+		struct sigaction usual = { .sa_handler = SIG_DFL };
+		sigaction(number, &usual, NULL);
+		if (info->si_code <= 0)
+			raise(number);
+		return;
+	}
+	if (!(action->sa_flags & SA_NODEFER))
+		sigaddset(&mask, number);
+	pthread_sigmask(SIG_BLOCK, &mask, &before);
+	if (plain)
+		action->sa_handler(number);
+	else
+		action->sa_sigaction(number, info, context);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+	size_t which = fault_index(number);
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+	bool again = handling.context == context && frame < handling.frame;
+
+	if (!again && info->si_code > 0 && (atomic_load(&launches) || trap_happened()) &&
+	    is_of_kernel(context)) {
+		if (number == SIGFPE && opencl_has_fpe && info->si_code == FPE_INTDIV) {
+			deliver(&opencl_fpe, number, info, context);
+			return;
+		}
+		atomic_store(&trapped, true);
+		runner_wake_all();
+		park();
+	}
+	if (again) {
+		deliver(&chain[which].first, number, info, context);
+		return;
+	}
+	const void *context_before = handling.context;
+	uintptr_t frame_before = handling.frame;
+	handling.context = context;
+	handling.frame = frame;
+	deliver(&chain[which].next, number, info, context);
+	handling.context = context_before;
+	handling.frame = frame_before;
+}
+
+static bool is_ours(const struct sigaction *action)
+{
+	return action->sa_flags & SA_SIGINFO && action->sa_sigaction == on_fault;
+}
+
+void trap_launch_begins(void)
+{
+	// Not masked while it runs: a program's handler that is called from it may fault itself.
+	struct sigaction ours = { .sa_sigaction = on_fault,
+		                  .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
+
+	atomic_fetch_add(&launches, 1);
+	pthread_mutex_lock(&chain_lock);
+	for (size_t i = 0; i < FAULTS; i++) {
+		struct sigaction present;
+		if (sigaction(faults[i], NULL, &present) || is_ours(&present))
+			continue;
+		if (!chain[i].installed)
+			chain[i].first = present;
+		chain[i].installed = true;
+		chain[i].next = present;
+		sigaction(faults[i], &ours, NULL);
+	}
+	pthread_mutex_unlock(&chain_lock);
+}
+
+void trap_launch_ends(void)
+{
+	atomic_fetch_sub(&launches, 1);
+}
+
+bool trap_happened(void)
+{
+	return atomic_load(&trapped);
+}
+
+void trap_block_signals(sigset_t *before)
+{
+	sigset_t blocked;
+
+	sigfillset(&blocked);
+	for (size_t i = 0; i < FAULTS; i++)
+		sigdelset(&blocked, faults[i]);
+	sigdelset(&blocked, SIGTRAP);
+	sigdelset(&blocked, SIGABRT);
+	pthread_sigmask(SIG_SETMASK, &blocked, before);
+}
+
+void trap_before_opencl(void)
+{
+	sigaction(SIGFPE, NULL, &program_fpe);
+	sigaction(SIGUSR2, NULL, &program_usr2);
+}
+
+static bool same_handler(const struct sigaction *one, const struct sigaction *other)
+{
+	return one->sa_flags & SA_SIGINFO ? one->sa_sigaction == other->sa_sigaction
+	                                  : one->sa_handler == other->sa_handler;
+}
+
+void trap_after_opencl(void)
+{
+	struct sigaction present;
+
+	if (sigaction(SIGFPE, NULL, &present) == 0 && !same_handler(&present, &program_fpe)) {
+		opencl_fpe = present;
+		opencl_has_fpe = true;
+		sigaction(SIGFPE, &program_fpe, NULL);
+	}
+	if (sigaction(SIGUSR2, NULL, &present) == 0 && !same_handler(&present, &program_usr2))
+		sigaction(SIGUSR2, &program_usr2, NULL);
+}

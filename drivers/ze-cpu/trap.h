@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that fault: the device is lost, the program lives. docs/ze-cpu-kernels.md says what is
+// promised.
+#pragma once
+#include <signal.h>
+#include <stdbool.h>
+
+// Around the opening of the OpenCL device, which installs handlers of its own: the program's come
+// back, and division by zero stays harmless in kernels.
+void trap_before_opencl(void);
+void trap_after_opencl(void);
+
+// Blocks in this thread, and so in those that it starts, every signal but those that faults raise.
+void trap_block_signals(sigset_t *before);
+
+// Around each launch. Puts our handler before the program's where it is not there.
+void trap_launch_begins(void);
+void trap_launch_ends(void);
+
+// A kernel has faulted. Nothing runs on the OpenCL device from then on.
+bool trap_happened(void);

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Appending: events to wait for, order, the command, the event that it signals.
+#include "backend/levelzero/work.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FEW_WAITS 16
+
+// Native events to wait for, and one place more. A queue that waits for what another still gathers
+// would wait for ever: that is submitted.
+static int gather_waits(const struct levelzero_queue *queue,
+                        const struct tare_operation *operation, ze_event_handle_t *waits,
+                        struct tare_error *error)
+{
+	for (uint32_t i = 0; i < operation->wait_count; i++) {
+		const struct levelzero_event *event = (struct levelzero_event *)operation->waits[i];
+		int status = 0;
+		if (event->graph)
+			return tare_fail(error, EINVAL,
+			                 "an operation waits for one of a graph, which is not running");
+		if (event->queue != queue->number)
+			status = levelzero_event_submit(event, error);
+		if (status < 0)
+			return status;
+		waits[i] = event->slot->handle;
+	}
+	return 0;
+}
+
+static void mark_waits(const struct tare_operation *operation, uint64_t serial)
+{
+	for (uint32_t i = 0; i < operation->wait_count; i++)
+		((struct levelzero_event *)operation->waits[i])->slot->waited = serial;
+}
+
+// The API's own blocking form is a list that works synchronously: the call that appends returns
+// when the device is done. What has none is appended and waited for.
+static bool blocks_natively(const struct levelzero_queue *queue,
+                            const struct tare_operation *operation)
+{
+	return operation->blocking && !queue->deferred && !queue->adopted &&
+	       (operation->type == TARE_OPERATION_COPY ||
+	        operation->type == TARE_OPERATION_RECTANGLE);
+}
+
+static int refuse_to_hang(const struct levelzero_queue *queue,
+                          const struct tare_operation *operation, struct tare_error *error)
+{
+	if (operation->blocking && queue->shut_gates)
+		return tare_fail(error, EINVAL,
+		                 "a blocking operation behind a shut gate would wait for ever");
+	return 0;
+}
+
+// On the queue's synchronous list, after what the queue has: by an event, as they are two lists.
+static int append_blocking(struct levelzero_queue *queue, struct levelzero_append *append,
+                           struct tare_error *error)
+{
+	struct levelzero_device *device = append->device;
+	struct levelzero_slot *slot = NULL;
+	int status = 0;
+
+	if (!queue->blocking)
+		status = levelzero_list_open(device, &queue->engine, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS,
+		                             false, &queue->blocking, error);
+	if (status == 0 && !queue->out_of_order && queue->done < queue->last)
+		status = levelzero_slot_take(device, false, &slot, error);
+	if (status < 0)
+		return status;
+	if (slot) {
+		ze_result_t result =
+			append->call->zeCommandListAppendBarrier(queue->list, slot->handle, 0, NULL);
+		if (result != ZE_RESULT_SUCCESS) {
+			levelzero_slot_give_unused(device, slot);
+			return levelzero_fail(result, "zeCommandListAppendBarrier", error,
+			                      "cannot put operations in order");
+		}
+		append->waits[append->wait_count++] = slot->handle;
+	}
+	append->list = queue->blocking;
+	status = levelzero_append_command(append, error);
+	levelzero_slot_give(device, slot, status == 0);
+	if (status == 0 && !queue->out_of_order)
+		levelzero_queue_is_done(queue);
+	return status;
+}
+
+static int append_plain(struct levelzero_queue *queue, struct levelzero_append *append,
+                        struct tare_error *error)
+{
+	bool marker = append->operation->type == TARE_OPERATION_MARKER;
+	int status = levelzero_list_of(queue, &append->list, error);
+
+	// A marker is a barrier itself.
+	if (status == 0 && !marker)
+		status = levelzero_order(queue, append->list, error);
+	if (status == 0)
+		status = levelzero_append_command(append, error);
+	if (status < 0)
+		return status;
+	queue->unordered = !marker;
+	queue->last = ++append->device->work->serial;
+	return 0;
+}
+
+static int append_with(struct levelzero_queue *queue, const struct tare_operation *operation,
+                       ze_event_handle_t *waits, struct levelzero_event *event,
+                       struct tare_error *error)
+{
+	struct levelzero_append append = {
+		.device = levelzero_device_of(queue->base.device),
+		.call = levelzero_calls(queue->base.device),
+		.engine = &queue->engine,
+		.operation = operation,
+		.signal = event ? event->slot->handle : NULL,
+		.wait_count = operation->wait_count,
+		.waits = waits,
+	};
+	bool native = blocks_natively(queue, operation);
+	int status = native ? append_blocking(queue, &append, error)
+	                    : append_plain(queue, &append, error);
+
+	if (status < 0)
+		return status;
+	if (event) {
+		event->queue = queue->number;
+		event->serial = queue->last;
+		event->unstamped = append.unstamped;
+		event->done = native;
+	}
+	if (native)
+		return 0;
+	mark_waits(operation, queue->last);
+	status = operation->blocking ? levelzero_finish(&queue->base, TARE_LIMIT_NATIVE, error) : 0;
+	if (status == 0 && event)
+		event->done = operation->blocking;
+	// The event is in the queue, and the caller will not have it.
+	if (status < 0 && event) {
+		levelzero_slot_give(append.device, event->slot, false);
+		event->slot = NULL;
+	}
+	return status;
+}
+
+static int append(struct levelzero_queue *queue, const struct tare_operation *operation,
+                  struct levelzero_event *event, struct tare_error *error)
+{
+	ze_event_handle_t few[FEW_WAITS], *waits = few;
+	int status;
+
+	if (operation->wait_count >= FEW_WAITS) {
+		waits = calloc(operation->wait_count + 1, sizeof(ze_event_handle_t));
+		if (!waits)
+			return tare_fail(error, ENOMEM, "out of memory");
+	}
+	status = gather_waits(queue, operation, waits, error);
+	if (status == 0)
+		status = append_with(queue, operation, waits, event, error);
+	if (waits != few)
+		free(waits);
+	return status;
+}
+
+int levelzero_append(struct tare_queue *base, const struct tare_operation *operation,
+                     struct tare_event **event, struct tare_error *error)
+{
+	struct levelzero_queue *queue = (struct levelzero_queue *)base;
+	struct levelzero_event *made = NULL;
+	int status;
+
+	levelzero_graph_join(queue, operation);
+	if (queue->recording)
+		return levelzero_graph_append(queue, operation, event, error);
+	status = refuse_to_hang(queue, operation, error);
+	if (status == 0 && event)
+		status = levelzero_event_make(base->device, queue->timed, &made, error);
+	if (status == 0)
+		status = append(queue, operation, made, error);
+	if (status < 0 && made) {
+		levelzero_slot_give_unused(levelzero_device_of(base->device), made->slot);
+		free(made);
+	}
+	if (status == 0 && event)
+		*event = &made->base;
+	return status;
+}

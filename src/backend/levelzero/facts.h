@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files that gather facts of a Level Zero device share.
+#pragma once
+#include "backend/levelzero/internal.h"
+
+#define LEVELZERO_INTEL 0x8086
+
+// Sets a count, or says that the driver told 0.
+void levelzero_count_fact(struct tare_facts *facts, enum tare_fact_id id, uint64_t value);
+// Units, widths, peaks (facts_compute.c).
+void levelzero_compute_facts(const struct levelzero_driver *driver,
+                             const struct levelzero_place *place,
+                             const ze_device_properties_t *properties, struct tare_facts *facts);
+// Both counters and both encodings of the timer (facts_clock.c).
+void levelzero_clock_facts(const struct levelzero_driver *driver,
+                           const struct levelzero_place *place,
+                           const ze_device_properties_t *properties, struct tare_facts *facts);
+// Memory, caches (facts_memory.c).
+void levelzero_memory_facts(const struct levelzero_driver *driver,
+                            const struct levelzero_place *place,
+                            const ze_device_properties_t *properties, struct tare_facts *facts);
+// Queue groups and engines (facts_engines.c).
+void levelzero_engine_facts(const struct levelzero_driver *driver,
+                            const struct levelzero_place *place, struct tare_facts *facts);
+// Whether the driver lists the extension of that name.
+bool levelzero_has_extension(const struct levelzero_driver *driver,
+                             const struct levelzero_place *place, const char *name);

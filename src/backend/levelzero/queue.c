@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queues and the device's work as a whole. An in-order or out-of-order queue is an asynchronous
+// immediate list; a deferred one a queue that executes regular lists (list.c).
+#include "backend/levelzero/work.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+// How long closing a device waits for work that its caller left in queues.
+#define CLOSE_LIMIT_NS INT64_C(5000000000)
+
+// ---- the device's work
+
+static int check_functions(const struct levelzero_functions *call, struct tare_error *error)
+{
+#define X(name) \
+	if (!call->name) \
+		return tare_fail(error, ENOTSUP, "this Level Zero loader lacks " #name);
+	LEVELZERO_WORK_FUNCTIONS(X)
+#undef X
+	return 0;
+}
+
+static int find_engines(struct levelzero_device *device, struct tare_error *error)
+{
+	ze_command_queue_group_properties_t groups[LEVELZERO_GROUPS];
+	struct levelzero_work *work = device->work;
+	uint32_t count = LEVELZERO_GROUPS, all = 0;
+
+	for (int i = 0; i < LEVELZERO_GROUPS; i++)
+		groups[i] = (ze_command_queue_group_properties_t){
+			.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES,
+		};
+	ze_result_t result = device->driver->call.zeDeviceGetCommandQueueGroupProperties(
+		device->place.device, &count, groups);
+	if (result != ZE_RESULT_SUCCESS)
+		return levelzero_fail(result, "zeDeviceGetCommandQueueGroupProperties", error,
+		                      "cannot list the engines");
+	for (uint32_t i = 0; i < count && i < LEVELZERO_GROUPS; i++)
+		all += groups[i].numQueues;
+	work->engines = calloc(all ? all : 1, sizeof *work->engines);
+	if (!work->engines)
+		return tare_fail(error, ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < count && i < LEVELZERO_GROUPS; i++)
+		// As levelzero_engines_of counts: a group for something else (media) has no engine.
+		for (uint32_t each = 0; groups[i].flags & LEVELZERO_GROUP_FLAGS &&
+		                        each < groups[i].numQueues; each++)
+			work->engines[work->engine_count++] = (struct levelzero_engine){
+				.ordinal = i,
+				.index = each,
+				.compute = groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE,
+				.fill_pattern_bytes = groups[i].maxMemoryFillPatternSize,
+			};
+	if (all == 0)
+		return tare_fail(error, ENOTSUP, "the driver tells of no engine to give work to");
+	return 0;
+}
+
+int levelzero_works(struct levelzero_device *device, struct tare_error *error)
+{
+	int status;
+
+	if (device->work)
+		return 0;
+	status = check_functions(&device->driver->call, error);
+	if (status < 0)
+		return status;
+	if (!device->context)
+		return tare_fail(error, ENOTSUP, "this driver makes no context (zeContextCreate)");
+	device->work = calloc(1, sizeof *device->work);
+	if (!device->work)
+		return tare_fail(error, ENOMEM, "out of memory");
+	status = find_engines(device, error);
+	if (status < 0) {
+		free(device->work->engines);
+		free(device->work);
+		device->work = NULL;
+	}
+	return status;
+}
+
+struct levelzero_queue *levelzero_queue_numbered(const struct levelzero_device *device,
+                                                 uint64_t number)
+{
+	struct levelzero_queue *queue = device->work->queues;
+
+	while (queue && (queue->number != number || queue->retired))
+		queue = queue->next;
+	return queue;
+}
+
+// ---- native handles
+
+int levelzero_list_open(struct levelzero_device *device, const struct levelzero_engine *engine,
+                        ze_command_queue_mode_t mode, bool in_order,
+                        ze_command_list_handle_t *list, struct tare_error *error)
+{
+	const ze_command_queue_desc_t wanted = {
+		.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+		.ordinal = engine->ordinal,
+		.index = engine->index,
+		.flags = in_order ? LEVELZERO_QUEUE_IN_ORDER : 0,
+		.mode = mode,
+		.priority = ZE_COMMAND_QUEUE_PRIORITY_NORMAL,
+	};
+	ze_result_t result = device->driver->call.zeCommandListCreateImmediate(
+		device->context, device->place.device, &wanted, list);
+
+	if (result == ZE_RESULT_SUCCESS)
+		return 0;
+	*list = NULL;
+	return levelzero_fail(result, "zeCommandListCreateImmediate", error,
+	                      "cannot make a queue on ordinal %u, index %u", engine->ordinal,
+	                      engine->index);
+}
+
+int levelzero_regular_list_open(struct levelzero_device *device,
+                                const struct levelzero_engine *engine,
+                                ze_command_list_handle_t *list, struct tare_error *error)
+{
+	const ze_command_list_desc_t wanted = {
+		.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
+		.commandQueueGroupOrdinal = engine->ordinal,
+	};
+	ze_result_t result = device->driver->call.zeCommandListCreate(
+		device->context, device->place.device, &wanted, list);
+
+	if (result == ZE_RESULT_SUCCESS)
+		return 0;
+	*list = NULL;
+	return levelzero_fail(result, "zeCommandListCreate", error,
+	                      "cannot make a command list for ordinal %u", engine->ordinal);
+}
+
+int levelzero_native_queue_open(struct levelzero_device *device,
+                                const struct levelzero_engine *engine,
+                                ze_command_queue_handle_t *queue, struct tare_error *error)
+{
+	const ze_command_queue_desc_t wanted = {
+		.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+		.ordinal = engine->ordinal,
+		.index = engine->index,
+		.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+		.priority = ZE_COMMAND_QUEUE_PRIORITY_NORMAL,
+	};
+	ze_result_t result = device->driver->call.zeCommandQueueCreate(
+		device->context, device->place.device, &wanted, queue);
+
+	if (result == ZE_RESULT_SUCCESS)
+		return 0;
+	*queue = NULL;
+	return levelzero_fail(result, "zeCommandQueueCreate", error,
+	                      "cannot make a queue on ordinal %u, index %u", engine->ordinal,
+	                      engine->index);
+}
+
+static void destroy(struct levelzero_device *device, struct levelzero_queue *queue)
+{
+	const struct levelzero_functions *call = &device->driver->call;
+	struct levelzero_queue **at = &device->work->queues;
+
+	while (*at && *at != queue)
+		at = &(*at)->next;
+	if (*at)
+		*at = queue->next;
+	levelzero_lists_close(queue);
+	if (queue->list && !queue->adopted && !queue->deferred)
+		call->zeCommandListDestroy(queue->list);
+	if (queue->blocking)
+		call->zeCommandListDestroy(queue->blocking);
+	if (queue->native)
+		call->zeCommandQueueDestroy(queue->native);
+	levelzero_slot_give(device, queue->token, true);
+	free(queue);
+}
+
+// Destroys the queues that were freed with work in them and have done it since.
+static void reap(struct levelzero_device *device)
+{
+	const struct levelzero_functions *call = &device->driver->call;
+	struct levelzero_queue *next;
+
+	for (struct levelzero_queue *queue = device->work->queues; queue; queue = next) {
+		next = queue->next;
+		if (!queue->retired)
+			continue;
+		ze_result_t result = queue->native ? call->zeCommandQueueSynchronize(queue->native, 0)
+		                     : queue->token ? call->zeEventQueryStatus(queue->token->handle)
+		                                    : ZE_RESULT_NOT_READY;
+		if (result == ZE_RESULT_SUCCESS) {
+			queue->done = queue->last;
+			destroy(device, queue);
+		}
+	}
+}
+
+// ---- the contract's members
+
+static int open_queue(struct levelzero_device *device, struct levelzero_queue *queue,
+                      struct tare_error *error)
+{
+	int status = -ENOTSUP;
+
+	if (queue->deferred)
+		return levelzero_native_queue_open(device, &queue->engine, &queue->native, error);
+	queue->chained = !queue->out_of_order && device->place.version >= LEVELZERO_VERSION_IN_ORDER;
+	if (queue->chained)
+		status = levelzero_list_open(device, &queue->engine, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+		                             true, &queue->list, error);
+	// A layer of an older loader may refuse the flag that the driver knows.
+	if (status == -ENOTSUP || status == -EINVAL) {
+		queue->chained = false;
+		status = levelzero_list_open(device, &queue->engine, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+		                             false, &queue->list, error);
+	}
+	return status;
+}
+
+static int new_queue(struct tare_device *base, const struct levelzero_engine *engine,
+                     struct levelzero_queue **queue, struct tare_error *error)
+{
+	struct levelzero_work *work = levelzero_device_of(base)->work;
+	struct levelzero_queue *made = calloc(1, sizeof *made);
+
+	if (!made)
+		return tare_fail(error, ENOMEM, "out of memory");
+	made->base.device = base;
+	made->engine = *engine;
+	made->number = ++work->numbers;
+	*queue = made;
+	return 0;
+}
+
+int levelzero_queue_create(struct tare_device *base, const struct tare_queue_options *options,
+                           struct tare_queue **queue, struct tare_error *error)
+{
+	struct levelzero_device *device = levelzero_device_of(base);
+	struct levelzero_queue *made = NULL;
+	int status = levelzero_works(device, error);
+
+	if (status < 0)
+		return status;
+	if (options->order == TARE_QUEUE_LEGACY_DEFAULT || options->order == TARE_QUEUE_THREAD_DEFAULT)
+		return tare_fail(error, ENOTSUP, "Level Zero has no default queue");
+	if (options->engine >= device->work->engine_count)
+		return tare_fail(error, EINVAL, "this device has no engine %u; it has %u", options->engine,
+		                 device->work->engine_count);
+	reap(device);
+	status = new_queue(base, &device->work->engines[options->engine], &made, error);
+	if (status < 0)
+		return status;
+	made->timed = options->timed;
+	made->out_of_order = options->order == TARE_QUEUE_OUT_OF_ORDER;
+	made->deferred = options->order == TARE_QUEUE_DEFERRED;
+	status = open_queue(device, made, error);
+	if (status < 0) {
+		free(made);
+		return status;
+	}
+	made->next = device->work->queues;
+	device->work->queues = made;
+	*queue = &made->base;
+	return 0;
+}
+
+int levelzero_queue_adopt(struct tare_device *base, void *native, struct tare_queue **queue,
+                          struct tare_error *error)
+{
+	struct levelzero_device *device = levelzero_device_of(base);
+	struct levelzero_queue *made = NULL;
+	int status = levelzero_works(device, error);
+
+	if (status < 0)
+		return status;
+	if (!native)
+		return tare_fail(error, EINVAL, "this is no immediate command list");
+	// Nothing tells the engine of a list; the first is what most are made on.
+	status = new_queue(base, &device->work->engines[0], &made, error);
+	if (status < 0)
+		return status;
+	made->timed = made->adopted = true;
+	made->list = native;
+	made->next = device->work->queues;
+	device->work->queues = made;
+	*queue = &made->base;
+	return 0;
+}
+
+// What was appended still runs; an event tells when it has.
+static void retire(struct levelzero_device *device, struct levelzero_queue *queue)
+{
+	queue->retired = true;
+	if (queue->deferred) {
+		levelzero_submit(&queue->base, NULL);
+		return;
+	}
+	if (levelzero_slot_take(device, false, &queue->token, NULL) < 0)
+		return;
+	if (device->driver->call.zeCommandListAppendBarrier(queue->list, queue->token->handle, 0,
+	                                                    NULL) != ZE_RESULT_SUCCESS) {
+		levelzero_slot_give_unused(device, queue->token);
+		queue->token = NULL;
+	}
+}
+
+void levelzero_queue_free(struct tare_queue *base)
+{
+	struct levelzero_queue *queue = (struct levelzero_queue *)base;
+
+	if (!queue)
+		return;
+	struct levelzero_device *device = levelzero_device_of(base->device);
+	levelzero_graph_leave(queue);
+	if (queue->done < queue->last)
+		retire(device, queue);
+	else
+		destroy(device, queue);
+	reap(device);
+}
+
+void levelzero_work_close(struct levelzero_device *device)
+{
+	struct levelzero_work *work = device->work;
+	struct tare_host_time begun = tare_host_now();
+
+	if (!work)
+		return;
+	levelzero_gates_open(device);
+	for (struct levelzero_queue *queue = work->queues, *next; queue; queue = next) {
+		int64_t left_ns = CLOSE_LIMIT_NS - tare_host_elapsed_ns(begun, tare_host_now());
+		next = queue->next;
+		if (queue->done == queue->last ||
+		    levelzero_finish(&queue->base, left_ns > 0 ? left_ns : 0, NULL) == 0)
+			destroy(device, queue);
+	}
+	// Events that a command still names must stay.
+	if (work->queues)
+		return;
+	if (work->service)
+		device->driver->call.zeCommandListDestroy(work->service);
+	levelzero_pools_close(device);
+	free(work->engines);
+	free(work);
+	device->work = NULL;
+}

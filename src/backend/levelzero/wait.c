@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting with a limit: by the API's own calls, which all have one.
+#include "backend/levelzero/work.h"
+
+#include <errno.h>
+
+uint64_t levelzero_timeout(int64_t limit_ns)
+{
+	if (limit_ns == TARE_LIMIT_NATIVE)
+		return UINT64_MAX;
+	return limit_ns > 0 ? (uint64_t)limit_ns : 0;
+}
+
+static int late(int64_t limit_ns, const char *what, const struct tare_device *device,
+                struct tare_error *error)
+{
+	return tare_fail(error, ETIMEDOUT, "%s of device %u: not done after %.3g s", what,
+	                 device->index, (double)(limit_ns > 0 ? limit_ns : 0) / 1e9);
+}
+
+// What a waiting call said.
+static int outcome(ze_result_t result, const char *call, int64_t limit_ns, const char *what,
+                   const struct tare_device *device, struct tare_error *error)
+{
+	if (result == ZE_RESULT_SUCCESS)
+		return 0;
+	if (result == ZE_RESULT_NOT_READY)
+		return late(limit_ns, what, device, error);
+	return levelzero_fail(result, call, error, "waiting failed");
+}
+
+int levelzero_slot_wait(const struct levelzero_device *device, ze_event_handle_t handle,
+                        int64_t limit_ns, const char *what, struct tare_error *error)
+{
+	ze_result_t result =
+		device->driver->call.zeEventHostSynchronize(handle, levelzero_timeout(limit_ns));
+
+	return outcome(result, "zeEventHostSynchronize", limit_ns, what, &device->base, error);
+}
+
+// Where immediate lists cannot be waited for (before 1.6): by an event of a barrier at their end.
+static int finish_by_event(struct levelzero_queue *queue, int64_t limit_ns,
+                           struct tare_error *error)
+{
+	struct levelzero_device *device = levelzero_device_of(queue->base.device);
+	struct levelzero_slot *slot = NULL;
+	int status = levelzero_slot_take(device, false, &slot, error);
+
+	if (status < 0)
+		return status;
+	ze_result_t result = device->driver->call.zeCommandListAppendBarrier(queue->list, slot->handle,
+	                                                                     0, NULL);
+	if (result != ZE_RESULT_SUCCESS) {
+		levelzero_slot_give_unused(device, slot);
+		return levelzero_fail(result, "zeCommandListAppendBarrier", error, "cannot finish a queue");
+	}
+	queue->unordered = false;
+	status = levelzero_slot_wait(device, slot->handle, limit_ns, "a queue", error);
+	levelzero_slot_give(device, slot, status == 0);
+	return status;
+}
+
+static int finish_immediate(struct levelzero_queue *queue, int64_t limit_ns,
+                            struct tare_error *error)
+{
+	struct levelzero_device *device = levelzero_device_of(queue->base.device);
+	const struct levelzero_functions *call = &device->driver->call;
+
+	if (call->zeCommandListHostSynchronize) {
+		ze_result_t result =
+			call->zeCommandListHostSynchronize(queue->list, levelzero_timeout(limit_ns));
+		if (result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE)
+			return outcome(result, "zeCommandListHostSynchronize", limit_ns, "a queue",
+			               &device->base, error);
+	}
+	return finish_by_event(queue, limit_ns, error);
+}
+
+int levelzero_finish(struct tare_queue *base, int64_t limit_ns, struct tare_error *error)
+{
+	struct levelzero_queue *queue = (struct levelzero_queue *)base;
+	const struct levelzero_functions *call = levelzero_calls(base->device);
+	int status;
+
+	if (queue->deferred) {
+		status = levelzero_submit(base, error);
+		if (status == 0)
+			status = outcome(call->zeCommandQueueSynchronize(queue->native,
+			                                                 levelzero_timeout(limit_ns)),
+			                 "zeCommandQueueSynchronize", limit_ns, "a queue", base->device,
+			                 error);
+	} else {
+		status = finish_immediate(queue, limit_ns, error);
+	}
+	if (status == 0)
+		levelzero_queue_is_done(queue);
+	return status;
+}

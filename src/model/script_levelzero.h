@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/script.h"
+
+// The flows of an engine that copies.
+#define TARE_FLOWS_OF_COPIES                                                                       \
+	((1u << TARE_FLOW_TO_DEVICE) | (1u << TARE_FLOW_TO_HOST) | (1u << TARE_FLOW_LOCAL))
+
+// Whether a Level Zero device can be what the script says (docs/ze-cpu.md): it has one timer rate
+// for two counters, and its engines copy in every direction or not at all.
+//   name  what errors call the script
+// Returns 0, or -EINVAL with one sentence that begins "NAME:LINE: ".
+int tare_script_check_levelzero(const struct tare_script *script, const char *name,
+                                struct tare_error *error);

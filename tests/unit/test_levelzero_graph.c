@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs of the Level Zero backend, on the CPU driver: recorded lists that are executed again.
+#include "levelzero_rig.h"
+
+#include <errno.h>
+
+static struct tare_graph *record_shift(struct tare_queue *queue, struct tare_memory *a,
+                                       struct tare_memory *b, int steps)
+{
+	struct tare_graph *graph = NULL;
+	must(tare_graph_begin(queue, &error));
+	shift(queue, a, b, steps);
+	must(tare_graph_end(queue, &graph, &error));
+	return graph;
+}
+
+static void a_graph_runs_each_time_it_is_launched(void **state)
+{
+	static const enum tare_queue_order orders[] = { TARE_QUEUE_IN_ORDER, TARE_QUEUE_DEFERRED };
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct tare_queue *queue = new_queue(orders[i], 0, true);
+		struct tare_memory *a = new_memory(TARE_MEMORY_PINNED), *b = new_memory(TARE_MEMORY_DEVICE);
+		struct tare_graph *graph = record_shift(queue, a, b, 2);
+		struct tare_event *event = NULL;
+		struct tare_stamps stamps;
+		put(a, 1);
+		assert_int_equal(tare_graph_stamps(graph, 0, &stamps, &error), -EAGAIN);
+		// Between other work, behind one another, and alone.
+		shift(queue, a, b, 1);
+		for (int n = 0; n < 10; n++)
+			must(tare_graph_launch(graph, queue, NULL, &error));
+		shift(queue, a, b, 1);
+		must(tare_graph_launch(graph, queue, &event, &error));
+		must(tare_event_wait(event, LIMIT, &error));
+		assert_pattern(a, 24, 1, 24);
+		assert_int_equal(tare_event_stamps(event, &stamps, &error), -ENODATA);
+		tare_event_free(event);
+		for (int n = 0; n < 10; n++) {
+			must(tare_graph_launch(graph, queue, NULL, &error));
+			must(tare_finish(queue, LIMIT, &error));
+		}
+		assert_pattern(a, 44, 1, 44);
+		tare_graph_free(graph);
+		free_all(queue, a, b);
+	}
+}
+
+static void nodes_have_stamps_in_their_order(void **state)
+{
+	struct tare_queue *queue = new_queue(TARE_QUEUE_IN_ORDER, 0, true);
+	struct tare_memory *a = new_memory(TARE_MEMORY_PINNED), *b = new_memory(TARE_MEMORY_DEVICE);
+	const struct tare_clock_rate *rate = &own()->rates[TARE_CLOCK_STAMPS];
+	struct tare_graph *graph = record_shift(queue, a, b, 2);
+	struct tare_stamps before = { 0 }, stamps;
+	(void)state;
+	put(a, 1);
+	for (int n = 0; n < 3; n++) {
+		must(tare_graph_launch(graph, queue, NULL, &error));
+		must(tare_finish(queue, LIMIT, &error));
+		for (uint32_t i = 0; i < 4; i++) {
+			must(tare_graph_stamps(graph, i, &stamps, &error));
+			// Also after the last node of the launch before.
+			if (n || i)
+				assert_true(tare_ticks_elapsed_signed(rate, before.at[TARE_STAMP_END],
+				                                      stamps.at[TARE_STAMP_START]) >= 0);
+			assert_true(tare_ticks_elapsed_signed(rate, stamps.at[TARE_STAMP_START],
+			                                      stamps.at[TARE_STAMP_END]) > 0);
+			before = stamps;
+		}
+	}
+	assert_int_equal(tare_graph_stamps(graph, 4, &stamps, &error), -EINVAL);
+	tare_graph_free(graph);
+	free_all(queue, a, b);
+}
+
+// Up on one engine, back on another, several chunks: each waits for the one of the other engine.
+static void a_graph_of_two_engines_keeps_who_waits_for_whom(void **state)
+{
+	enum { CHUNKS = 4, CHUNK = BYTES / CHUNKS };
+	struct tare_queue *up = new_queue(TARE_QUEUE_IN_ORDER, 0, false);
+	struct tare_queue *down = new_queue(TARE_QUEUE_IN_ORDER, 1, false);
+	struct tare_memory *in = new_memory(TARE_MEMORY_PINNED), *out = new_memory(TARE_MEMORY_PINNED);
+	struct tare_memory *middle = new_memory(TARE_MEMORY_DEVICE);
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	struct tare_event *there[CHUNKS], *end = NULL;
+	struct tare_graph *graph = NULL;
+	struct tare_stamps stamps;
+	(void)state;
+	put(in, 1);
+	must(tare_graph_begin(up, &error));
+	assert_int_equal(tare_graph_begin(up, &error), -EINVAL);
+	assert_int_equal(tare_graph_begin(down, &error), -EINVAL);
+	for (int i = 0; i < CHUNKS; i++) {
+		struct tare_operation write = copy(in, (uint64_t)i * CHUNK, middle, (uint64_t)i * CHUNK, CHUNK);
+		struct tare_operation read = copy(middle, (uint64_t)i * CHUNK, out, (uint64_t)i * CHUNK, CHUNK);
+		must(tare_append(up, &write, &there[i], &error));
+		read.waits = &there[i];
+		read.wait_count = 1;
+		must(tare_append(down, &read, NULL, &error));
+	}
+	must(tare_append(down, &marker, &end, &error));
+	marker.waits = &end;
+	marker.wait_count = 1;
+	must(tare_append(up, &marker, NULL, &error));
+	assert_int_equal(tare_graph_end(down, &graph, &error), -EINVAL);
+	must(tare_graph_end(up, &graph, &error));
+	for (uint8_t seed = 3; seed < 40; seed++) {
+		put(in, seed);
+		put(out, 0);
+		must(tare_graph_launch(graph, up, NULL, &error));
+		must(tare_finish(up, LIMIT, &error));
+		assert_pattern(out, 0, seed, 0);
+	}
+	// Several in a row: no launch may begin before the last has ended everywhere.
+	for (int n = 0; n < 20; n++)
+		must(tare_graph_launch(graph, up, NULL, &error));
+	must(tare_finish(up, LIMIT, &error));
+	assert_int_equal(tare_graph_stamps(graph, 0, &stamps, &error), -ENODATA);
+	assert_int_equal(tare_event_wait(there[0], LIMIT, &error), -EINVAL);
+	assert_int_equal(tare_append(up, &marker, NULL, &error), -EINVAL);
+	tare_graph_free(graph);
+	for (int i = 0; i < CHUNKS; i++)
+		tare_event_free(there[i]);
+	tare_event_free(end);
+	tare_memory_free(middle);
+	tare_queue_free(down);
+	free_all(up, in, out);
+}
+
+static void a_graph_refuses_what_would_break_it(void **state)
+{
+	struct tare_queue *queue = new_queue(TARE_QUEUE_IN_ORDER, 0, false);
+	struct tare_queue *other = new_queue(TARE_QUEUE_IN_ORDER, 1, false);
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER }, waits = marker;
+	struct tare_event *event = NULL;
+	struct tare_gate *gate = NULL;
+	struct tare_graph *graph = NULL, *none = NULL;
+	(void)state;
+	must(tare_append(queue, &marker, &event, &error));
+	must(tare_graph_begin(queue, &error));
+	waits.waits = &event;
+	waits.wait_count = 1;
+	assert_int_equal(tare_append(queue, &waits, NULL, &error), -EINVAL);
+	assert_int_equal(tare_gate_shut(queue, &gate, &error), -EINVAL);
+	marker.blocking = true;
+	assert_int_equal(tare_append(queue, &marker, NULL, &error), -EINVAL);
+	marker.blocking = false;
+	must(tare_append(queue, &marker, NULL, &error));
+	must(tare_graph_end(queue, &graph, &error));
+	// In another queue while it runs in one.
+	must(tare_gate_shut(queue, &gate, &error));
+	must(tare_graph_launch(graph, queue, NULL, &error));
+	assert_int_equal(tare_graph_launch(graph, other, NULL, &error), -EINVAL);
+	must(tare_gate_open(gate, &error));
+	must(tare_finish(queue, LIMIT, &error));
+	must(tare_graph_launch(graph, other, NULL, &error));
+	must(tare_finish(other, LIMIT, &error));
+	tare_gate_free(gate);
+	tare_event_free(event);
+	tare_graph_free(graph);
+	// A queue that goes while it records takes the graph with it.
+	must(tare_graph_begin(queue, &error));
+	must(tare_append(queue, &marker, NULL, &error));
+	tare_queue_free(queue);
+	assert_int_equal(tare_graph_end(other, &none, &error), -EINVAL);
+	must(tare_graph_begin(other, &error));
+	must(tare_graph_end(other, &graph, &error));
+	tare_graph_free(graph);
+	tare_queue_free(other);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_graph_runs_each_time_it_is_launched),
+		TEST(nodes_have_stamps_in_their_order),
+		TEST(a_graph_of_two_engines_keeps_who_waits_for_whom),
+		TEST(a_graph_refuses_what_would_break_it),
+	};
+	return run_on_levelzero(tests);
+}

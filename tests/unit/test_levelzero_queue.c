@@ -1,0 +1,588 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory, queues, events, gates and graphs of the Level Zero backend on the CPU driver: what the
+// contract test cannot ask of every backend. Calls that fail are made to by changing the backend's
+// own table of functions.
+#include "levelzero_rig.h"
+
+#include "backend/kernels.h"
+
+#include <errno.h>
+
+// ---- order
+
+// The validation layer of Debian's loader knows no in-order lists and refuses their flag.
+static bool takes_flag(bool flag)
+{
+	return flag && !getenv("ZE_ENABLE_VALIDATION_LAYER");
+}
+
+static void an_in_order_queue_keeps_the_order(void **state)
+{
+	static const struct { enum tare_queue_order order; bool flag; } rows[] = {
+		{ TARE_QUEUE_IN_ORDER, false }, { TARE_QUEUE_IN_ORDER, true },
+		{ TARE_QUEUE_DEFERRED, false }, { TARE_QUEUE_DEFERRED, true },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		// With the driver's own in-order lists, and without.
+		own()->place.version =
+			rows[i].flag ? LEVELZERO_VERSION_IN_ORDER : ZE_API_VERSION_1_4;
+		struct tare_queue *queue = new_queue(rows[i].order, 0, false);
+		struct tare_memory *a = new_memory(TARE_MEMORY_PINNED), *b = new_memory(TARE_MEMORY_DEVICE);
+		if (rows[i].order == TARE_QUEUE_IN_ORDER)
+			assert_int_equal(((struct levelzero_queue *)queue)->chained,
+			                 takes_flag(rows[i].flag));
+		put(a, 1);
+		for (int round = 0; round < 4; round++) {
+			shift(queue, a, b, 5);
+			must(tare_submit(queue, &error));
+		}
+		must(tare_finish(queue, LIMIT, &error));
+		assert_pattern(a, 20, 1, 20);
+		free_all(queue, a, b);
+	}
+}
+
+// What each command but the first needs before it, and only that.
+static int barriers;
+static ze_result_t ZE_APICALL count_barrier(ze_command_list_handle_t list, ze_event_handle_t signal,
+                                            uint32_t count, ze_event_handle_t *waits)
+{
+	barriers++;
+	return real.zeCommandListAppendBarrier(list, signal, count, waits);
+}
+
+static void barriers_are_few(void **state)
+{
+	static const struct { enum tare_queue_order order; bool flag; int want; } rows[] = {
+		{ TARE_QUEUE_IN_ORDER, false, 4 }, { TARE_QUEUE_IN_ORDER, true, 0 },
+		{ TARE_QUEUE_OUT_OF_ORDER, false, 0 }, { TARE_QUEUE_DEFERRED, false, 4 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		own()->place.version =
+			rows[i].flag ? LEVELZERO_VERSION_IN_ORDER : ZE_API_VERSION_1_4;
+		struct tare_queue *queue = new_queue(rows[i].order, 0, false);
+		struct tare_memory *a = new_memory(TARE_MEMORY_PINNED), *b = new_memory(TARE_MEMORY_DEVICE);
+		struct tare_operation operation = copy(a, 0, b, 0, BYTES);
+		put(a, 1);
+		calls()->zeCommandListAppendBarrier = count_barrier;
+		barriers = 0;
+		for (int n = 0; n < 5; n++)
+			must(tare_append(queue, &operation, NULL, &error));
+		assert_int_equal(barriers, rows[i].flag && !takes_flag(true) ? 4 : rows[i].want);
+		must(tare_finish(queue, LIMIT, &error));
+		barriers = 0;
+		must(tare_append(queue, &operation, NULL, &error));
+		assert_int_equal(barriers, 0);
+		must(tare_finish(queue, LIMIT, &error));
+		*calls() = real;
+		free_all(queue, a, b);
+	}
+}
+
+// ---- deferred queues
+
+static void a_deferred_queue_gathers_until_submit(void **state)
+{
+	struct tare_queue *queue = new_queue(TARE_QUEUE_DEFERRED, 0, true);
+	struct tare_memory *a = new_memory(TARE_MEMORY_PINNED), *b = new_memory(TARE_MEMORY_PINNED);
+	struct tare_operation operation = copy(a, 0, b, 0, BYTES);
+	struct tare_event *event = NULL, *second = NULL;
+	(void)state;
+	put(a, 1);
+	put(b, 2);
+	must(tare_append(queue, &operation, &event, &error));
+	tare_device_pause(device, FEW_MS);
+	assert_int_equal(tare_event_done(event, &error), 0);
+	assert_pattern(b, 0, 2, 0);
+	must(tare_submit(queue, &error));
+	must(tare_event_wait(event, LIMIT, &error));
+	assert_pattern(b, 0, 1, 0);
+	// Who waits hands over what he waits for.
+	must(tare_append(queue, &operation, &second, &error));
+	must(tare_event_wait(second, LIMIT, &error));
+	must(tare_submit(queue, &error));
+	tare_event_free(event);
+	tare_event_free(second);
+	free_all(queue, a, b);
+}
+
+static void lists_gather_again(void **state)
+{
+	struct tare_queue *queue = new_queue(TARE_QUEUE_DEFERRED, 0, false);
+	struct levelzero_queue *inside = (struct levelzero_queue *)queue;
+	struct tare_memory *a = new_memory(TARE_MEMORY_PINNED), *b = new_memory(TARE_MEMORY_PINNED);
+	int lists = 0;
+	(void)state;
+	put(a, 1);
+	put(b, 2);
+	for (int i = 0; i < 100; i++) {
+		shift(queue, a, b, 1);
+		must(tare_submit(queue, &error));
+		if (i % 5 == 4)
+			must(tare_finish(queue, LIMIT, &error));
+	}
+	assert_pattern(a, 100, 1, 100);
+	for (struct levelzero_list *list = inside->idle; list; list = list->next)
+		lists++;
+	assert_null(inside->flying);
+	assert_int_equal(lists, 5);
+	free_all(queue, a, b);
+}
+
+static void waiting_for_another_queue_submits_it(void **state)
+{
+	struct tare_queue *gathers = new_queue(TARE_QUEUE_DEFERRED, 0, false);
+	struct tare_queue *waits = new_queue(TARE_QUEUE_IN_ORDER, 0, false);
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	struct tare_event *event = NULL;
+	(void)state;
+	must(tare_append(gathers, &marker, &event, &error));
+	marker.waits = &event;
+	marker.wait_count = 1;
+	must(tare_append(waits, &marker, NULL, &error));
+	must(tare_finish(waits, LIMIT, &error));
+	tare_event_free(event);
+	tare_queue_free(gathers);
+	tare_queue_free(waits);
+}
+
+// ---- events
+
+static int block_count(void)
+{
+	int count = 0;
+	for (struct levelzero_block *block = own()->work->blocks; block; block = block->next)
+		count++;
+	return count;
+}
+
+static void events_are_used_again(void **state)
+{
+	struct tare_queue *queue = new_queue(TARE_QUEUE_IN_ORDER, 0, true);
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	struct tare_event *event = NULL, *before = NULL;
+	int blocks;
+	(void)state;
+	must(tare_append(queue, &marker, &event, &error));
+	must(tare_event_wait(event, LIMIT, &error));
+	tare_event_free(event);
+	must(tare_finish(queue, LIMIT, &error));
+	blocks = block_count();
+	for (int i = 0; i < 1000; i++) {
+		must(tare_append(queue, &marker, &event, &error));
+		if (i % 2)
+			must(tare_event_wait(event, LIMIT, &error));
+		if (i % 50 == 49)
+			must(tare_finish(queue, LIMIT, &error));
+		tare_event_free(before);
+		before = event;
+		// Also those that somebody waited for.
+		marker.waits = &before;
+		marker.wait_count = 1;
+	}
+	tare_event_free(before);
+	assert_int_equal(block_count(), blocks);
+	tare_queue_free(queue);
+}
+
+// An event that is reset while somebody still waits for it would hold him for ever.
+static void an_event_that_is_waited_for_is_left_alone(void **state)
+{
+	struct tare_queue *first = new_queue(TARE_QUEUE_IN_ORDER, 0, false);
+	struct tare_queue *held = new_queue(TARE_QUEUE_IN_ORDER, 1, false);
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	struct tare_event *waited = NULL, *others[200];
+	struct tare_gate *gate = NULL;
+	(void)state;
+	must(tare_gate_shut(held, &gate, &error));
+	must(tare_append(first, &marker, &waited, &error));
+	must(tare_event_wait(waited, LIMIT, &error));
+	struct tare_operation waits = marker;
+	waits.waits = &waited;
+	waits.wait_count = 1;
+	must(tare_append(held, &waits, NULL, &error));
+	tare_event_free(waited);
+	for (int i = 0; i < 200; i++)
+		must(tare_append(first, &marker, &others[i], &error));
+	must(tare_finish(first, LIMIT, &error));
+	for (int i = 0; i < 200; i++)
+		tare_event_free(others[i]);
+	must(tare_gate_open(gate, &error));
+	must(tare_finish(held, LIMIT, &error));
+	tare_gate_free(gate);
+	tare_queue_free(first);
+	tare_queue_free(held);
+}
+
+static void thousands_of_events_are_told_apart(void **state)
+{
+	enum { MANY = 5000 };
+	struct tare_queue *queue = new_queue(TARE_QUEUE_OUT_OF_ORDER, 0, true);
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	struct tare_event **events = calloc(MANY, sizeof(struct tare_event *));
+	struct tare_stamps stamps;
+	(void)state;
+	for (int i = 0; i < MANY; i++)
+		must(tare_append(queue, &marker, &events[i], &error));
+	must(tare_finish(queue, LIMIT, &error));
+	for (int i = 0; i < MANY; i++) {
+		must(tare_event_stamps(events[i], &stamps, &error));
+		tare_event_free(events[i]);
+	}
+	free(events);
+	tare_queue_free(queue);
+}
+
+static void every_stamp_is_told(void **state)
+{
+	struct tare_queue *queue = new_queue(TARE_QUEUE_IN_ORDER, 0, true);
+	struct tare_memory *a = new_memory(TARE_MEMORY_PINNED), *b = new_memory(TARE_MEMORY_DEVICE);
+	struct tare_operation operation = copy(a, 0, b, 0, BYTES);
+	const struct tare_clock_rate *rate = &own()->rates[TARE_CLOCK_STAMPS];
+	struct tare_event *event = NULL;
+	struct tare_stamps stamps;
+	(void)state;
+	put(a, 1);
+	must(tare_append(queue, &operation, &event, &error));
+	must(tare_event_wait(event, LIMIT, &error));
+	must(tare_event_stamps(event, &stamps, &error));
+	assert_int_equal(stamps.present, 1 << TARE_STAMP_START | 1 << TARE_STAMP_END |
+	                                     1 << TARE_STAMP_ACTIVE_START | 1 << TARE_STAMP_ACTIVE_END);
+	assert_true(stamps.brackets_engine);
+	int64_t all = tare_ticks_elapsed_signed(rate, stamps.at[TARE_STAMP_START],
+	                                        stamps.at[TARE_STAMP_END]);
+	int64_t active = tare_ticks_elapsed_signed(rate, stamps.at[TARE_STAMP_ACTIVE_START],
+	                                           stamps.at[TARE_STAMP_ACTIVE_END]);
+	assert_true(all > 0 && active > 0 && active <= all);
+	tare_event_free(event);
+	free_all(queue, a, b);
+}
+
+static void what_nothing_stamps_says_so(void **state)
+{
+	struct tare_queue *queue = new_queue(TARE_QUEUE_IN_ORDER, 0, true);
+	struct tare_memory *shared = new_memory(TARE_MEMORY_SHARED);
+	struct tare_operation migrate = { .type = TARE_OPERATION_MIGRATE,
+		                          .destination = { shared, 0, BYTES } };
+	struct tare_event *event = NULL;
+	struct tare_stamps stamps;
+	(void)state;
+	must(tare_append(queue, &migrate, &event, &error));
+	must(tare_event_wait(event, LIMIT, &error));
+	assert_int_equal(tare_event_stamps(event, &stamps, &error), -ENODATA);
+	assert_says("prefetch");
+	tare_event_free(event);
+	free_all(queue, shared, NULL);
+}
+
+static ze_result_t ZE_APICALL tell_no_stamps(ze_event_handle_t event,
+                                             ze_kernel_timestamp_result_t *told)
+{
+	(void)event;
+	memset(told, 0, sizeof *told);
+	return ZE_RESULT_SUCCESS;
+}
+
+static void stamps_of_zero_are_no_stamps(void **state)
+{
+	struct tare_queue *queue = new_queue(TARE_QUEUE_IN_ORDER, 0, true);
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	struct tare_event *event = NULL;
+	struct tare_stamps stamps;
+	(void)state;
+	must(tare_append(queue, &marker, &event, &error));
+	must(tare_event_wait(event, LIMIT, &error));
+	calls()->zeEventQueryKernelTimestamp = tell_no_stamps;
+	assert_int_equal(tare_event_stamps(event, &stamps, &error), -ENODATA);
+	assert_int_equal(stamps.present, 0);
+	tare_event_free(event);
+	tare_queue_free(queue);
+}
+
+// ---- engines, operations
+
+static void engines_are_taken_by_ordinal_and_index(void **state)
+{
+	struct tare_engine engines[16];
+	int count = tare_engines(device, engines, 16, &error);
+	(void)state;
+	assert_true(count >= 2 && count <= 16);
+	for (int i = 0; i < count; i++) {
+		struct tare_queue *queue = new_queue(TARE_QUEUE_IN_ORDER, (uint32_t)i, true);
+		struct levelzero_engine *engine = &((struct levelzero_queue *)queue)->engine;
+		char title[48];
+		snprintf(title, sizeof title, "ordinal %u, %s %u", engine->ordinal,
+		         engine->compute ? "compute" : "copy", engine->index);
+		assert_string_equal(engines[i].title, title);
+		assert_int_equal(engine->compute, engines[i].class == TARE_ENGINE_COMPUTE);
+		tare_queue_free(queue);
+	}
+	struct tare_queue *none = NULL;
+	struct tare_queue_options options = { .engine = (uint32_t)count };
+	assert_int_equal(tare_queue_create(device, &options, &none, &error), -EINVAL);
+	options = (struct tare_queue_options){ .order = TARE_QUEUE_LEGACY_DEFAULT };
+	assert_int_equal(tare_queue_create(device, &options, &none, &error), -ENOTSUP);
+	options.order = TARE_QUEUE_THREAD_DEFAULT;
+	assert_int_equal(tare_queue_create(device, &options, &none, &error), -ENOTSUP);
+}
+
+static void what_cannot_be_appended_is_refused(void **state)
+{
+	struct tare_queue *queue = new_queue(TARE_QUEUE_IN_ORDER, 0, false);
+	struct tare_memory *pinned = new_memory(TARE_MEMORY_PINNED);
+	struct tare_memory *heap = new_memory(TARE_MEMORY_PAGEABLE);
+	struct tare_memory *shared = new_memory(TARE_MEMORY_SHARED);
+	const struct tare_span all = { pinned, 0, BYTES }, heaps = { heap, 0, BYTES };
+	const struct {
+		struct tare_operation operation;
+		int code;
+		const char *says;
+	} rows[] = {
+		{ { TARE_OPERATION_MAP, .destination = all }, -ENOTSUP, "no mapping" },
+		{ { TARE_OPERATION_UNMAP, .destination = all }, -ENOTSUP, "no mapping" },
+		{ { TARE_OPERATION_HOST_CALL }, -ENOTSUP, "zeCommandListAppendHostFunction" },
+		{ { TARE_OPERATION_MIGRATE, .destination = all }, -ENOTSUP, "shared" },
+		{ { TARE_OPERATION_MIGRATE, .destination = { shared, 0, BYTES }, .to_host = true },
+		  -ENOTSUP, "touch" },
+		{ { TARE_OPERATION_FILL, .destination = all, .fill = { "abc", 3 } }, -EINVAL, "3 bytes" },
+		{ { TARE_OPERATION_FILL, .destination = { pinned, 0, 7 }, .fill = { "ab", 2 } },
+		  -EINVAL, "whole number" },
+		{ { TARE_OPERATION_FILL, .destination = heaps, .fill = { "a", 1 } }, -ENOTSUP, "fills" },
+		{ { TARE_OPERATION_COPY, .source = all, .destination = { heap, 0, 1 } }, -EINVAL, "into 1" },
+		{ { TARE_OPERATION_RECTANGLE, .source = all, .destination = heaps,
+		    .rectangle = { 1, 1, 1, UINT64_C(1) << 32, 0, 1, 0 } }, -ENOTSUP, "4 GiB" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct tare_event *event = NULL;
+		int rc = tare_append(queue, &rows[i].operation, &event, &error);
+		if (rc != rows[i].code)
+			fail_msg("row %d: %d, not %d", (int)i, rc, rows[i].code);
+		assert_says(rows[i].says);
+		assert_null(event);
+	}
+	must(tare_finish(queue, LIMIT, &error));
+	tare_memory_free(heap);
+	free_all(queue, pinned, shared);
+}
+
+static void a_short_pattern_is_found_in_a_long_one(void **state)
+{
+	struct tare_queue *queue = new_queue(TARE_QUEUE_IN_ORDER, 0, false);
+	struct levelzero_engine *engine = &((struct levelzero_queue *)queue)->engine;
+	struct tare_memory *memory = new_memory(TARE_MEMORY_PINNED);
+	struct tare_operation fill = { .type = TARE_OPERATION_FILL,
+		                       .destination = { memory, 0, 64 },
+		                       .fill = { "abababababababab", 16 } };
+	(void)state;
+	engine->fill_pattern_bytes = 2;
+	must(tare_append(queue, &fill, NULL, &error));
+	must(tare_finish(queue, LIMIT, &error));
+	assert_memory_equal(memory->host, "abababababababab", 16);
+	fill.fill.pattern = "abababababababac";
+	assert_int_equal(tare_append(queue, &fill, NULL, &error), -ENOTSUP);
+	assert_says("2 bytes");
+	free_all(queue, memory, NULL);
+}
+
+static void a_launch_gets_its_arguments(void **state)
+{
+	enum { LENGTH = 4000, OFFSET = 64 };
+	struct tare_module *module = NULL;
+	struct tare_kernel *kernel = NULL;
+	struct tare_queue *queue = new_queue(TARE_QUEUE_IN_ORDER, 0, true), *copies = NULL;
+	struct tare_memory *in = new_memory(TARE_MEMORY_PINNED), *out = new_memory(TARE_MEMORY_MAPPED);
+	uint64_t length = LENGTH;
+	(void)state;
+	int rc = tare_kernel_build(device, "copy", "copy_bytes", &module, &kernel, NULL, &error);
+	if (rc == -ENOTSUP) {
+		free_all(queue, in, out);
+		skip_test();
+	}
+	must(rc);
+	put(in, 1);
+	put(out, 2);
+	const struct tare_argument arguments[] = {
+		{ TARE_ARGUMENT_MEMORY, .span = { out, 0, 0 } },
+		{ TARE_ARGUMENT_MEMORY, .span = { in, OFFSET, 0 } },
+		{ TARE_ARGUMENT_VALUE, .value = &length, .bytes = sizeof length },
+	};
+	struct tare_operation launch = { .type = TARE_OPERATION_LAUNCH };
+	launch.launch = (struct tare_launch){ kernel, { 2, 1, 1 }, { 64, 1, 1 }, arguments, 3 };
+	must(tare_append(queue, &launch, NULL, &error));
+	length = 0;  // values are copied at append
+	must(tare_finish(queue, LIMIT, &error));
+	for (uint64_t i = 0; i < BYTES; i++)
+		assert_int_equal(((uint8_t *)out->host)[i],
+		                 i < LENGTH ? pattern(i + OFFSET, 1) : pattern(i, 2));
+	// An engine that only copies.
+	for (uint32_t i = 0; i < own()->work->engine_count && !copies; i++)
+		if (!own()->work->engines[i].compute)
+			copies = new_queue(TARE_QUEUE_IN_ORDER, i, false);
+	assert_non_null(copies);
+	assert_int_equal(tare_append(copies, &launch, NULL, &error), -ENOTSUP);
+	assert_says("only copies");
+	tare_queue_free(copies);
+	tare_kernel_free(kernel);
+	tare_module_free(module);
+	free_all(queue, in, out);
+}
+
+static void a_blocking_copy_comes_after_what_is_before_it(void **state)
+{
+	static const enum tare_queue_order orders[] = { TARE_QUEUE_IN_ORDER, TARE_QUEUE_DEFERRED };
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct tare_queue *queue = new_queue(orders[i], 0, true);
+		struct tare_memory *a = new_memory(TARE_MEMORY_PINNED), *b = new_memory(TARE_MEMORY_DEVICE);
+		struct tare_operation operation = copy(a, 0, a, BYTES / 2, BYTES / 2);
+		struct tare_event *event = NULL;
+		struct tare_stamps stamps;
+		put(a, 1);
+		shift(queue, a, b, 10);
+		operation.blocking = true;
+		must(tare_append(queue, &operation, &event, &error));
+		for (uint64_t at = 10; at < BYTES / 2; at++)
+			assert_int_equal(((uint8_t *)a->host)[at + BYTES / 2], pattern(at - 10, 1));
+		assert_int_equal(tare_event_done(event, &error), 1);
+		must(tare_event_stamps(event, &stamps, &error));
+		tare_event_free(event);
+		free_all(queue, a, b);
+	}
+}
+
+// ---- gates, limits
+
+static void a_blocking_copy_behind_a_gate_is_refused(void **state)
+{
+	struct tare_queue *queue = new_queue(TARE_QUEUE_IN_ORDER, 0, false);
+	struct tare_memory *a = new_memory(TARE_MEMORY_PINNED), *b = new_memory(TARE_MEMORY_DEVICE);
+	struct tare_operation operation = copy(a, 0, b, 0, BYTES);
+	struct tare_gate *gate = NULL;
+	(void)state;
+	put(a, 1);
+	operation.blocking = true;
+	must(tare_gate_shut(queue, &gate, &error));
+	assert_int_equal(tare_append(queue, &operation, NULL, &error), -EINVAL);
+	must(tare_gate_open(gate, &error));
+	must(tare_append(queue, &operation, NULL, &error));
+	tare_gate_free(gate);
+	free_all(queue, a, b);
+}
+
+static void a_queue_freed_with_work_in_it_does_it(void **state)
+{
+	static const enum tare_queue_order orders[] = { TARE_QUEUE_IN_ORDER, TARE_QUEUE_OUT_OF_ORDER,
+		                                        TARE_QUEUE_DEFERRED };
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct tare_queue *queue = new_queue(orders[i], 0, false), *other;
+		struct tare_memory *a = new_memory(TARE_MEMORY_PINNED), *b = new_memory(TARE_MEMORY_PINNED);
+		struct tare_operation operation = copy(a, 0, b, 0, BYTES);
+		struct tare_event *event = NULL;
+		struct tare_gate *gate = NULL;
+		put(a, 1);
+		put(b, 2);
+		must(tare_gate_shut(queue, &gate, &error));
+		must(tare_append(queue, &operation, &event, &error));
+		tare_queue_free(queue);
+		assert_non_null(own()->work->queues);
+		assert_int_equal(tare_event_done(event, &error), 0);
+		must(tare_gate_open(gate, &error));
+		must(tare_event_wait(event, LIMIT, &error));
+		assert_pattern(b, 0, 1, 0);
+		tare_event_free(event);
+		tare_gate_free(gate);
+		// Its handles go when somebody looks; the token comes right behind the copy.
+		for (int n = 0; n < 2000; n++) {
+			other = new_queue(TARE_QUEUE_IN_ORDER, 0, false);
+			bool gone = own()->work->queues == (struct levelzero_queue *)other &&
+			            !own()->work->queues->next;
+			tare_queue_free(other);
+			if (gone)
+				break;
+			tare_device_pause(device, MS);
+		}
+		assert_null(own()->work->queues);
+		tare_memory_free(a);
+		tare_memory_free(b);
+	}
+}
+
+static void a_device_closes_with_a_gate_shut(void **state)
+{
+	struct tare_queue *queue = new_queue(TARE_QUEUE_IN_ORDER, 0, false);
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	struct tare_gate *gate = NULL;
+	(void)state;
+	must(tare_gate_shut(queue, &gate, &error));
+	must(tare_append(queue, &marker, NULL, &error));
+	tare_queue_free(queue);
+	levelzero_work_close(own());
+	assert_null(own()->work);
+	// The gate's event is gone with the device's work: only its own memory is left.
+	free(gate);
+}
+
+static void what_never_ends_is_given_up_in_time(void **state)
+{
+	static struct tare_driver *left_open;  // a driver stays open behind a device that was given up
+	struct tare_device *lost = NULL;
+	struct tare_queue *queue = NULL;
+	struct tare_gate *gate = NULL;
+	struct tare_event *event = NULL;
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	(void)state;
+	must(levelzero->driver_open(NULL, &left_open, &error));
+	must(levelzero->device_open(left_open, 0, &lost, &error));
+	must(tare_queue_create(lost, &(struct tare_queue_options){ .timed = true }, &queue, &error));
+	must(tare_gate_shut(queue, &gate, &error));
+	must(tare_append(queue, &marker, &event, &error));
+	struct tare_host_time begun = tare_host_now();
+	assert_int_equal(tare_event_wait(event, FEW_MS, &error), -ETIMEDOUT);
+	assert_says("not done after 0.02 s");
+	assert_int_equal(tare_finish(queue, FEW_MS, &error), -ETIMEDOUT);
+	assert_true(tare_host_elapsed_ns(begun, tare_host_now()) >= 2 * FEW_MS);
+	// The rest goes on.
+	struct tare_queue *other = new_queue(TARE_QUEUE_IN_ORDER, 1, false);
+	must(tare_append(other, &marker, NULL, &error));
+	must(tare_finish(other, LIMIT, &error));
+	tare_queue_free(other);
+	tare_device_abandon(lost);
+	begun = tare_host_now();
+	assert_int_equal(tare_append(queue, &marker, NULL, &error), -ENODEV);
+	must(levelzero_gate_open(gate, &error));  // for the driver's own end of the process
+	tare_event_free(event);
+	tare_gate_free(gate);
+	tare_queue_free(queue);
+	tare_device_close(lost);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_in_order_queue_keeps_the_order),
+		TEST(barriers_are_few),
+		TEST(a_deferred_queue_gathers_until_submit),
+		TEST(lists_gather_again),
+		TEST(waiting_for_another_queue_submits_it),
+		TEST(events_are_used_again),
+		TEST(an_event_that_is_waited_for_is_left_alone),
+		TEST(thousands_of_events_are_told_apart),
+		TEST(every_stamp_is_told),
+		TEST(what_nothing_stamps_says_so),
+		TEST(stamps_of_zero_are_no_stamps),
+		TEST(engines_are_taken_by_ordinal_and_index),
+		TEST(what_cannot_be_appended_is_refused),
+		TEST(a_short_pattern_is_found_in_a_long_one),
+		TEST(a_launch_gets_its_arguments),
+		TEST(a_blocking_copy_comes_after_what_is_before_it),
+		TEST(a_blocking_copy_behind_a_gate_is_refused),
+		TEST(a_queue_freed_with_work_in_it_does_it),
+		TEST(a_device_closes_with_a_gate_shut),
+		TEST(what_never_ends_is_given_up_in_time),
+	};
+	return run_on_levelzero(tests);
+}

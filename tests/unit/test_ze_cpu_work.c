@@ -1,0 +1,609 @@
+// SPDX-License-Identifier: Apache-2.0
+// What commands of the Level Zero CPU driver do, in what order, and what tells when they are done.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "ze_work_rig.h"
+
+#include <time.h>
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void fills(void **state)
+{
+	enum { BYTES = 5000, EDGE = 64 };
+	static uint8_t at[BYTES + 2 * EDGE], wanted[sizeof at];
+	ze_command_list_handle_t list = immediate_new(true);
+	struct tare_random random = { 7 };
+	uint8_t pattern[128];
+
+	(void)state;
+	for (int i = 0; i < 60; i++) {
+		size_t pattern_bytes = (size_t)1 << tare_random_below(&random, 8);
+		size_t bytes = i < 8 ? (size_t)i : tare_random_below(&random, BYTES);
+		random_bytes(&random, pattern, sizeof pattern);
+		random_bytes(&random, at, sizeof at);
+		memcpy(wanted, at, sizeof at);
+		for (size_t b = 0; b < bytes; b++)
+			wanted[EDGE + b] = pattern[b % pattern_bytes];
+		must(zeCommandListAppendMemoryFill(list, at + EDGE, pattern, pattern_bytes, bytes,
+		                                   NULL, 0, NULL));
+		assert_memory_equal(at, wanted, sizeof at);
+	}
+	assert_int_equal(zeCommandListAppendMemoryFill(list, at, pattern, 3, 9, NULL, 0, NULL),
+	                 ZE_RESULT_ERROR_INVALID_SIZE);
+	must(zeCommandListDestroy(list));
+}
+
+// The pattern is read at the append; source and destination only when the command runs.
+static void when_arguments_are_read(void **state)
+{
+	ze_command_list_handle_t list = list_new();
+	ze_command_queue_handle_t queue = queue_new(true);
+	uint8_t pattern = 5, filled[4] = { 0 }, source[4] = { 1, 1, 1, 1 }, copied[4] = { 0 };
+
+	(void)state;
+	must(zeCommandListAppendMemoryFill(list, filled, &pattern, 1, sizeof filled, NULL, 0, NULL));
+	must(zeCommandListAppendMemoryCopy(list, copied, source, sizeof source, NULL, 0, NULL));
+	must(zeCommandListClose(list));
+	pattern = 6;
+	memset(source, 9, sizeof source);
+	must(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+	assert_int_equal(filled[3], 5);
+	assert_int_equal(copied[3], 9);
+	must(zeCommandListDestroy(list));
+	must(zeCommandQueueDestroy(queue));
+}
+
+static size_t cell(const ze_copy_region_t *region, uint32_t pitch, uint32_t slice, uint32_t x,
+                   uint32_t y, uint32_t z)
+{
+	return (size_t)(region->originZ + z) * slice + (size_t)(region->originY + y) * pitch +
+	       region->originX + x;
+}
+
+static void regions(void **state)
+{
+	enum { BYTES = 40000 };
+	static uint8_t from[BYTES], to[BYTES], wanted[BYTES];
+	ze_command_list_handle_t list = immediate_new(true);
+	struct tare_random random = { 11 };
+
+	(void)state;
+	for (int i = 0; i < 60; i++) {
+		uint32_t width = 1 + (uint32_t)tare_random_below(&random, 20);
+		uint32_t height = 1 + (uint32_t)tare_random_below(&random, 9);
+		uint32_t depth = (uint32_t)tare_random_below(&random, 6), pitch[2], slice[2];
+		ze_copy_region_t region[2];
+		for (int r = 0; r < 2; r++) {
+			region[r] = (ze_copy_region_t){
+				.originX = (uint32_t)tare_random_below(&random, 9),
+				.originY = (uint32_t)tare_random_below(&random, 9),
+				.originZ = depth ? (uint32_t)tare_random_below(&random, 4) : 0,
+				.width = width, .height = height, .depth = depth,
+			};
+			pitch[r] = width + region[r].originX + (uint32_t)tare_random_below(&random, 30);
+			slice[r] = pitch[r] * (height + region[r].originY) +
+			           (uint32_t)tare_random_below(&random, 50);
+		}
+		random_bytes(&random, from, sizeof from);
+		random_bytes(&random, to, sizeof to);
+		memcpy(wanted, to, sizeof to);
+		for (uint32_t z = 0; z < (depth ? depth : 1); z++)
+			for (uint32_t y = 0; y < height; y++)
+				for (uint32_t x = 0; x < width; x++)
+					wanted[cell(&region[0], pitch[0], slice[0], x, y, z)] =
+						from[cell(&region[1], pitch[1], slice[1], x, y, z)];
+		must(zeCommandListAppendMemoryCopyRegion(list, to, &region[0], pitch[0], slice[0], from,
+		                                         &region[1], pitch[1], slice[1], NULL, 0,
+		                                         NULL));
+		assert_memory_equal(to, wanted, sizeof to);
+	}
+	must(zeCommandListDestroy(list));
+}
+
+// ---- random graphs of copies in several queues, joined by events
+
+enum { QUEUES = 5, BUFFERS = 7, OPERATIONS = 60, LARGE = 1 << 18 };
+
+struct step {
+	int queue, to, from;
+	size_t bytes;
+	bool fills;
+	uint32_t value;
+};
+
+static void steps_draw(struct tare_random *random, struct step *steps)
+{
+	for (int i = 0; i < OPERATIONS; i++)
+		steps[i] = (struct step){
+			.queue = (int)tare_random_below(random, QUEUES),
+			.to = (int)tare_random_below(random, BUFFERS),
+			.from = (int)tare_random_below(random, BUFFERS),
+			.bytes = tare_random_below(random, 3) ? 64 : LARGE,
+			.fills = tare_random_below(random, 4) == 0,
+			.value = (uint32_t)tare_random_next(random),
+		};
+}
+
+// One after the other.
+static void steps_interpret(const struct step *steps, uint8_t *buffers[])
+{
+	for (int i = 0; i < OPERATIONS; i++) {
+		const struct step *step = &steps[i];
+		if (!step->fills)
+			memmove(buffers[step->to], buffers[step->from], step->bytes);
+		for (size_t b = 0; step->fills && b < step->bytes; b += 4)
+			memcpy(buffers[step->to] + b, &step->value, 4);
+	}
+}
+
+static bool touch_the_same(const struct step *a, const struct step *b)
+{
+	return a->to == b->to || (!a->fills && a->from == b->to) ||
+	       (!b->fills && a->to == b->from);
+}
+
+// Each step waits for the earlier ones in other queues that touch what it touches; odd queues are
+// regular lists. Nothing begins before the gate opens, when everything was appended.
+static void steps_run(const struct step *steps, uint8_t *buffers[])
+{
+	ze_command_list_handle_t lists[QUEUES];
+	ze_command_queue_handle_t queues[QUEUES] = { NULL };
+	ze_event_handle_t events[OPERATIONS], gate = event_of(pool, OPERATIONS), waits[OPERATIONS];
+
+	for (int q = 0; q < QUEUES; q++) {
+		lists[q] = q % 2 ? list_new() : immediate_new(false);
+		queues[q] = q % 2 ? queue_new(false) : NULL;
+		must(zeCommandListAppendBarrier(lists[q], NULL, 1, &gate));
+	}
+	for (uint32_t i = 0; i < OPERATIONS; i++) {
+		const struct step *step = &steps[i];
+		ze_command_list_handle_t list = lists[step->queue];
+		uint32_t count = 0;
+		events[i] = event_of(pool, i);
+		for (uint32_t j = 0; j < i; j++)
+			if (steps[j].queue != step->queue && touch_the_same(&steps[j], step))
+				waits[count++] = events[j];
+		if (step->fills)
+			must(zeCommandListAppendMemoryFill(list, buffers[step->to], &step->value, 4,
+			                                   step->bytes, events[i], count, waits));
+		else
+			must(zeCommandListAppendMemoryCopy(list, buffers[step->to], buffers[step->from],
+			                                   step->bytes, events[i], count, waits));
+	}
+	for (int q = 1; q < QUEUES; q += 2) {
+		must(zeCommandListClose(lists[q]));
+		must(zeCommandQueueExecuteCommandLists(queues[q], 1, &lists[q], NULL));
+	}
+	must(zeEventHostSignal(gate));
+	for (uint32_t i = 0; i < OPERATIONS; i++)
+		must(zeEventHostSynchronize(events[i], FOR_EVER));
+	for (int q = 0; q < QUEUES; q++) {
+		must(zeCommandListDestroy(lists[q]));
+		if (queues[q])
+			must(zeCommandQueueDestroy(queues[q]));
+	}
+	for (uint32_t i = 0; i < OPERATIONS; i++)
+		must(zeEventDestroy(events[i]));
+	must(zeEventDestroy(gate));
+}
+
+static void graphs(void **state)
+{
+	struct tare_random random = { 3 };
+	uint8_t *buffers[BUFFERS], *wanted[BUFFERS];
+	struct step steps[OPERATIONS];
+
+	(void)state;
+	for (int b = 0; b < BUFFERS; b++) {
+		buffers[b] = shared_new(LARGE);
+		wanted[b] = malloc(LARGE);
+		assert_non_null(wanted[b]);
+	}
+	for (int turn = 0; turn < 12; turn++) {
+		for (int b = 0; b < BUFFERS; b++) {
+			random_bytes(&random, buffers[b], 128);
+			memset(buffers[b] + 128, b, LARGE - 128);
+			memcpy(wanted[b], buffers[b], LARGE);
+		}
+		steps_draw(&random, steps);
+		steps_interpret(steps, wanted);
+		steps_run(steps, buffers);
+		for (int b = 0; b < BUFFERS; b++)
+			assert_memory_equal(buffers[b], wanted[b], LARGE);
+	}
+	for (int b = 0; b < BUFFERS; b++) {
+		must(zeMemFree(context, buffers[b]));
+		free(wanted[b]);
+	}
+}
+
+// A queue in which a command waits does not hold up another on the same engine.
+static void waits_hold_no_engine(void **state)
+{
+	ze_command_list_handle_t blocked = immediate_new(false), free_one = immediate_new(true);
+	ze_event_handle_t gate = event_of(pool, 0);
+	int from = 4, to = 0, late = 0;
+
+	(void)state;
+	must(zeCommandListAppendMemoryCopy(blocked, &late, &from, sizeof from, NULL, 1, &gate));
+	must(zeCommandListAppendMemoryCopy(free_one, &to, &from, sizeof from, NULL, 0, NULL));
+	assert_int_equal(to, 4);
+	must(zeCommandListAppendSignalEvent(free_one, gate));
+	must(zeCommandListAppendBarrier(blocked, NULL, 0, NULL));
+	levelzero_list_host_synchronize *synchronise =
+		(levelzero_list_host_synchronize *)newer_entry("zeCommandListHostSynchronize");
+	assert_non_null(synchronise);
+	must(synchronise(blocked, FOR_EVER));
+	assert_int_equal(late, 4);
+	must(zeCommandListDestroy(blocked));
+	must(zeCommandListDestroy(free_one));
+	must(zeEventDestroy(gate));
+}
+
+static void timeouts(void **state)
+{
+	ze_command_queue_handle_t queue = queue_new(false);
+	ze_command_list_handle_t list = list_new();
+	ze_event_handle_t never = event_of(pool, 0), done = event_of(pool, 1);
+	ze_fence_desc_t described = { .stype = ZE_STRUCTURE_TYPE_FENCE_DESC };
+	ze_kernel_timestamp_result_t stamp, before;
+	ze_fence_handle_t fence = NULL;
+	int64_t start_ns;
+
+	(void)state;
+	must(zeFenceCreate(queue, &described, &fence));
+	must(zeCommandListAppendBarrier(list, done, 1, &never));
+	must(zeCommandListClose(list));
+	must(zeCommandQueueExecuteCommandLists(queue, 1, &list, fence));
+	for (uint64_t timeout_ns = 0; timeout_ns <= 4000000; timeout_ns += 2000000) {
+		start_ns = now_ns();
+		assert_int_equal(zeEventHostSynchronize(done, timeout_ns), ZE_RESULT_NOT_READY);
+		assert_int_equal(zeFenceHostSynchronize(fence, timeout_ns), ZE_RESULT_NOT_READY);
+		assert_int_equal(zeCommandQueueSynchronize(queue, timeout_ns), ZE_RESULT_NOT_READY);
+		assert_true(now_ns() - start_ns >= 3 * (int64_t)timeout_ns);
+	}
+	memset(&stamp, 0x5a, sizeof stamp);
+	before = stamp;
+	assert_int_equal(zeEventQueryKernelTimestamp(done, &stamp), ZE_RESULT_NOT_READY);
+	assert_memory_equal(&stamp, &before, sizeof stamp);
+	assert_int_equal(zeFenceQueryStatus(fence), ZE_RESULT_NOT_READY);
+	must(zeEventHostSignal(never));
+	must(zeFenceHostSynchronize(fence, FOR_EVER));
+	must(zeEventQueryStatus(done));
+	must(zeCommandQueueSynchronize(queue, 0));
+	must(zeFenceDestroy(fence));
+	must(zeCommandListDestroy(list));
+	must(zeCommandQueueDestroy(queue));
+	must(zeEventDestroy(never));
+	must(zeEventDestroy(done));
+}
+
+static void fences(void **state)
+{
+	ze_fence_desc_t described = {
+		.stype = ZE_STRUCTURE_TYPE_FENCE_DESC,
+		.flags = ZE_FENCE_FLAG_SIGNALED,
+	};
+	ze_command_queue_handle_t queue = queue_new(false), other = queue_new(false);
+	ze_command_list_handle_t lists[2] = { list_new(), list_new() };
+	ze_fence_handle_t fence = NULL;
+	uint32_t count = 0, one = 1;
+
+	(void)state;
+	must(zeFenceCreate(queue, &described, &fence));
+	must(zeFenceQueryStatus(fence));
+	must(zeFenceReset(fence));
+	assert_int_equal(zeFenceQueryStatus(fence), ZE_RESULT_NOT_READY);
+	must(zeCommandListAppendMemoryCopy(lists[1], &count, &one, 4, NULL, 0, NULL));
+	must(zeCommandListClose(lists[0]));
+	must(zeCommandListClose(lists[1]));
+	must(zeCommandQueueExecuteCommandLists(queue, 2, lists, fence));
+	must(zeFenceHostSynchronize(fence, FOR_EVER));
+	assert_int_equal(count, 1);
+	must(zeFenceReset(fence));
+	must(zeCommandQueueExecuteCommandLists(queue, 1, lists, NULL));
+	must(zeCommandQueueSynchronize(queue, FOR_EVER));
+	assert_int_equal(zeFenceQueryStatus(fence), ZE_RESULT_NOT_READY);
+	assert_int_equal(zeCommandQueueExecuteCommandLists(other, 1, lists, fence),
+	                 ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT);
+	must(zeFenceDestroy(fence));
+	must(zeCommandListDestroy(lists[0]));
+	must(zeCommandListDestroy(lists[1]));
+	must(zeCommandQueueDestroy(queue));
+	must(zeCommandQueueDestroy(other));
+}
+
+// A command behind a reset waits again, whoever reset the event.
+static void waits_after_resets(void **state)
+{
+	ze_command_list_handle_t list = immediate_new(true);
+	ze_event_handle_t event = event_of(pool, 0), done = event_of(pool, 1);
+
+	(void)state;
+	for (int by_host = 0; by_host < 2; by_host++) {
+		ze_command_list_handle_t waiting = immediate_new(false);
+		must(zeCommandListAppendSignalEvent(list, event));
+		if (by_host)
+			must(zeEventHostReset(event));
+		else
+			must(zeCommandListAppendEventReset(list, event));
+		must(zeCommandListAppendBarrier(waiting, done, 1, &event));
+		assert_int_equal(zeEventHostSynchronize(done, 5000000), ZE_RESULT_NOT_READY);
+		must(zeCommandListAppendSignalEvent(list, event));
+		must(zeEventHostSynchronize(done, FOR_EVER));
+		must(zeEventHostReset(done));
+		must(zeCommandListDestroy(waiting));
+	}
+	must(zeEventDestroy(event));
+	must(zeEventDestroy(done));
+	must(zeCommandListDestroy(list));
+}
+
+static void resets(void **state)
+{
+	ze_command_list_handle_t list = immediate_new(true);
+	ze_event_handle_t event = event_of(pool, 0), back = event_of(pool, 1);
+
+	(void)state;
+	must(zeCommandListAppendSignalEvent(list, event));
+	must(zeEventQueryStatus(event));
+	must(zeCommandListAppendEventReset(list, event));
+	assert_int_equal(zeEventQueryStatus(event), ZE_RESULT_NOT_READY);
+	must(zeEventHostSignal(event));
+	must(zeCommandListAppendWaitOnEvents(list, 1, &event));
+	must(zeEventHostReset(event));
+	assert_int_equal(zeEventHostSynchronize(event, 0), ZE_RESULT_NOT_READY);
+	must(zeEventHostSignal(event));
+	const void *ranges[] = { &event };
+	size_t sizes[] = { sizeof event };
+	must(zeCommandListAppendMemoryRangesBarrier(list, 1, sizes, ranges, back, 1, &event));
+	must(zeEventQueryStatus(back));
+	must(zeEventDestroy(event));
+	must(zeEventDestroy(back));
+	must(zeCommandListDestroy(list));
+}
+
+// ---- stamps
+
+// Global timestamps before and behind bracket the stamps of a copy: unscripted all are one clock.
+static void stamps(void **state)
+{
+	enum { BYTES = 1 << 20 };
+	ze_command_list_handle_t list = list_new();
+	ze_command_queue_handle_t queue = queue_new(true);
+	ze_event_handle_t events[2] = { event_of(pool, 0), event_of(pool, 1) };
+	ze_kernel_timestamp_result_t stamp, written[4];
+	size_t offsets[] = { 2 * sizeof stamp, 0 };
+	uint64_t global[3] = { 0 };
+	uint8_t *memory = shared_new(2 * BYTES);
+	uint32_t count = 0;
+
+	(void)state;
+	memset(written, 0x5a, sizeof written);
+	must(zeCommandListAppendWriteGlobalTimestamp(list, &global[0], NULL, 0, NULL));
+	must(zeCommandListAppendMemoryCopy(list, memory, memory + BYTES, BYTES, events[0], 0, NULL));
+	must(zeCommandListAppendWriteGlobalTimestamp(list, &global[1], NULL, 1, events));
+	must(zeCommandListAppendMemoryCopy(list, memory, memory + BYTES, BYTES, events[1], 0, NULL));
+	must(zeCommandListAppendWriteGlobalTimestamp(list, &global[2], NULL, 0, NULL));
+	must(zeCommandListAppendQueryKernelTimestamps(list, 2, events, written, offsets, NULL, 0,
+	                                              NULL));
+	must(zeCommandListClose(list));
+	must(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+	for (int i = 0; i < 2; i++) {
+		must(zeEventQueryKernelTimestamp(events[i], &stamp));
+		assert_true(global[i] <= stamp.global.kernelStart);
+		assert_true(stamp.global.kernelStart < stamp.global.kernelEnd);
+		assert_true(stamp.global.kernelEnd <= global[i + 1]);
+		assert_memory_equal(&stamp.context, &stamp.global, sizeof stamp.global);
+		assert_memory_equal(&written[i == 0 ? 2 : 0], &stamp, sizeof stamp);
+	}
+	assert_int_equal(((uint8_t *)&written[1])[0], 0x5a);
+	assert_int_equal(((uint8_t *)&written[3])[0], 0x5a);
+	must(zeCommandListReset(list));
+	must(zeCommandListAppendQueryKernelTimestamps(list, 2, events, written, NULL, NULL, 0, NULL));
+	must(zeCommandListClose(list));
+	must(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+	assert_memory_equal(&written[1], &stamp, sizeof stamp);
+	memset(&written[0], 0, sizeof written[0]);
+	must(zeEventQueryTimestampsExp(events[1], device, &count, NULL));
+	assert_int_equal(count, 1);
+	must(zeEventQueryTimestampsExp(events[1], device, &count, written));
+	assert_memory_equal(&written[0], &stamp, sizeof stamp);
+	must(zeMemFree(context, memory));
+	must(zeEventDestroy(events[0]));
+	must(zeEventDestroy(events[1]));
+	must(zeCommandListDestroy(list));
+	must(zeCommandQueueDestroy(queue));
+}
+
+// Stamps in the host's time lie between the host's own readings.
+static void mapped_stamps(void **state)
+{
+	levelzero_query_stamps *query =
+		(levelzero_query_stamps *)newer_entry("zeEventQueryKernelTimestampsExt");
+	ze_event_pool_handle_t mapped = pool_new(1, LEVELZERO_EVENT_POOL_MAPPED_TIMESTAMP);
+	ze_event_handle_t event = event_of(mapped, 0), plain = event_of(pool, 0);
+	ze_command_list_handle_t list = immediate_new(true);
+	struct levelzero_host_stamps host = { 0 };
+	struct levelzero_stamps_results results = {
+		.stype = LEVELZERO_TYPE_STAMPS_RESULTS,
+		.host = &host,
+	};
+	static uint8_t memory[4096];
+	struct timespec before, after;
+	uint32_t count = 0;
+
+	(void)state;
+	assert_non_null(query);
+	must(query(event, device, &count, NULL));
+	assert_int_equal(count, 1);
+	assert_int_equal(query(event, device, &count, &results), ZE_RESULT_NOT_READY);
+	clock_gettime(CLOCK_MONOTONIC_RAW, &before);
+	must(zeCommandListAppendMemoryCopy(list, memory, memory + 2048, 2048, event, 0, NULL));
+	must(zeCommandListAppendMemoryCopy(list, memory, memory + 2048, 2048, plain, 0, NULL));
+	clock_gettime(CLOCK_MONOTONIC_RAW, &after);
+	must(query(event, device, &count, &results));
+	assert_true(host.global.start_ns >= (uint64_t)before.tv_sec * 1000000000 +
+	                                            (uint64_t)before.tv_nsec);
+	assert_true(host.global.start_ns <= host.global.end_ns);
+	assert_true(host.global.end_ns <=
+	            (uint64_t)after.tv_sec * 1000000000 + (uint64_t)after.tv_nsec);
+	assert_int_equal(query(plain, device, &count, &results), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+	must(zeCommandListDestroy(list));
+	must(zeEventDestroy(event));
+	must(zeEventDestroy(plain));
+	must(zeEventPoolDestroy(mapped));
+}
+
+static void add_one(void *at)
+{
+	++*(int *)at;
+}
+
+static void host_functions(void **state)
+{
+	levelzero_append_host_function *append =
+		(levelzero_append_host_function *)newer_entry("zeCommandListAppendHostFunction");
+	ze_command_list_handle_t list = list_new();
+	ze_command_queue_handle_t queue = queue_new(true);
+	int calls = 0, seen[2] = { 0 };
+
+	(void)state;
+	assert_non_null(append);
+	must(append(list, add_one, &calls, NULL, NULL, 0, NULL));
+	must(zeCommandListAppendMemoryCopy(list, &seen[0], &calls, sizeof calls, NULL, 0, NULL));
+	must(append(list, add_one, &calls, NULL, NULL, 0, NULL));
+	must(zeCommandListAppendMemoryCopy(list, &seen[1], &calls, sizeof calls, NULL, 0, NULL));
+	must(zeCommandListClose(list));
+	must(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+	assert_int_equal(seen[0], 1);
+	assert_int_equal(seen[1], 2);
+	must(zeCommandListDestroy(list));
+	must(zeCommandQueueDestroy(queue));
+}
+
+// What queues, lists and events tell of themselves.
+static void newer_facts(void **state)
+{
+	ze_command_list_handle_t lists[2] = { list_new(), immediate_new(false) };
+	ze_event_handle_t event = event_of(pool, 0);
+	ze_event_pool_handle_t its_pool = NULL;
+	ze_event_scope_flags_t scope = 0;
+	ze_context_handle_t its_context = NULL;
+	uint32_t ordinal = 7, index = 7;
+	ze_bool_t immediate = 7;
+
+	(void)state;
+	ze_result_t (*is_immediate)(ze_command_list_handle_t, ze_bool_t *) =
+		(ze_result_t (*)(ze_command_list_handle_t, ze_bool_t *))newer_entry(
+			"zeCommandListIsImmediate");
+	ze_result_t (*number[2])(ze_command_list_handle_t, uint32_t *);
+	number[0] = (ze_result_t (*)(ze_command_list_handle_t, uint32_t *))newer_entry(
+		"zeCommandListGetOrdinal");
+	number[1] = (ze_result_t (*)(ze_command_list_handle_t, uint32_t *))newer_entry(
+		"zeCommandListImmediateGetIndex");
+	ze_result_t (*pool_of)(ze_event_handle_t, ze_event_pool_handle_t *) =
+		(ze_result_t (*)(ze_event_handle_t, ze_event_pool_handle_t *))newer_entry(
+			"zeEventGetEventPool");
+	ze_result_t (*scope_of)(ze_event_handle_t, ze_event_scope_flags_t *) =
+		(ze_result_t (*)(ze_event_handle_t, ze_event_scope_flags_t *))newer_entry(
+			"zeEventGetSignalScope");
+	ze_result_t (*context_of)(ze_command_list_handle_t, ze_context_handle_t *) =
+		(ze_result_t (*)(ze_command_list_handle_t, ze_context_handle_t *))newer_entry(
+			"zeCommandListGetContextHandle");
+	for (int i = 0; i < 2; i++) {
+		must(is_immediate(lists[i], &immediate));
+		assert_int_equal(immediate, i);
+	}
+	must(number[0](lists[0], &ordinal));
+	assert_int_equal(ordinal, 0);
+	must(number[1](lists[1], &index));
+	assert_int_equal(index, 0);
+	assert_int_equal(number[1](lists[0], &index), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+	must(pool_of(event, &its_pool));
+	assert_ptr_equal(its_pool, pool);
+	must(scope_of(event, &scope));
+	assert_int_equal(scope, ZE_EVENT_SCOPE_FLAG_HOST);
+	must(context_of(lists[0], &its_context));
+	assert_ptr_equal(its_context, context);
+	must(zeEventDestroy(event));
+	must(zeCommandListDestroy(lists[0]));
+	must(zeCommandListDestroy(lists[1]));
+}
+
+// A list that an immediate one runs: behind its waits, before its signal.
+static void lists_in_immediate_lists(void **state)
+{
+	typedef ze_result_t append_lists(ze_command_list_handle_t, uint32_t,
+	                                 ze_command_list_handle_t *, ze_event_handle_t, uint32_t,
+	                                 ze_event_handle_t *);
+	append_lists *append =
+		(append_lists *)newer_entry("zeCommandListImmediateAppendCommandListsExp");
+	ze_command_list_handle_t immediate = immediate_new(false), list = list_new();
+	ze_event_handle_t gate = event_of(pool, 0), done = event_of(pool, 1);
+	int from = 3, to = 0;
+
+	(void)state;
+	assert_non_null(append);
+	must(zeCommandListAppendMemoryCopy(list, &to, &from, sizeof to, NULL, 0, NULL));
+	must(zeCommandListClose(list));
+	must(append(immediate, 1, &list, done, 1, &gate));
+	assert_int_equal(zeEventHostSynchronize(done, 2000000), ZE_RESULT_NOT_READY);
+	assert_int_equal(to, 0);
+	must(zeEventHostSignal(gate));
+	must(zeEventHostSynchronize(done, FOR_EVER));
+	assert_int_equal(to, 3);
+	must(zeCommandListDestroy(list));
+	must(zeCommandListDestroy(immediate));
+	must(zeEventDestroy(gate));
+	must(zeEventDestroy(done));
+}
+
+static int make_pool(void **state)
+{
+	(void)state;
+	pool = pool_new(OPERATIONS + 1,
+	                ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+	return 0;
+}
+
+static int free_pool(void **state)
+{
+	(void)state;
+	must(zeEventPoolDestroy(pool));
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fills),
+		cmocka_unit_test(when_arguments_are_read),
+		cmocka_unit_test(regions),
+		cmocka_unit_test(graphs),
+		cmocka_unit_test(waits_hold_no_engine),
+		cmocka_unit_test(timeouts),
+		cmocka_unit_test(fences),
+		cmocka_unit_test(waits_after_resets),
+		cmocka_unit_test(resets),
+		cmocka_unit_test(stamps),
+		cmocka_unit_test(mapped_stamps),
+		cmocka_unit_test(host_functions),
+		cmocka_unit_test(newer_facts),
+		cmocka_unit_test(lists_in_immediate_lists),
+	};
+	int status = argc < 2 ? 77 : rig_open(argv[1]);
+
+	return status ? status : cmocka_run_group_tests(tests, make_pool, free_pool);
+}
