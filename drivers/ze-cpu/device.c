@@ -34,7 +34,6 @@ static void group_engines(struct _ze_device_handle_t *device)
 	device->engine_count = (uint32_t)device->script.engine_count;
 	for (uint32_t i = 0; i < device->engine_count; i++) {
 		const struct tare_script_engine *engine = &device->script.engines[i];
-		pthread_mutex_init(&device->engines[i].busy, NULL);
 		if (!before || before->compute != engine->compute || before->flows != engine->flows)
 			device->groups[device->group_count++] = (struct cpu_group){
 				.compute = engine->compute,

@@ -67,7 +67,9 @@ static uint32_t vendor_of(const char *name)
 	static const struct {
 		const char *part;
 		uint32_t id; // of PCI-SIG
-	} vendors[] = { { "ntel", 0x8086 }, { "AMD", 0x1022 }, { "Advanced Micro", 0x1022 }, { "NVIDIA", 0x10de } };
+	} vendors[] = {
+		{ "ntel", 0x8086 }, { "AMD", 0x1022 }, { "Advanced Micro", 0x1022 }, { "NVIDIA", 0x10de },
+	};
 
 	for (size_t i = 0; i < sizeof vendors / sizeof *vendors; i++)
 		if (strstr(name, vendors[i].part))

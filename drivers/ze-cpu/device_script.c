@@ -72,6 +72,7 @@ static void describe_cpu(struct tare_script_device *device)
 	device->clock_hz = cpu_clock_hz();
 	device->memory_bytes = positive(sysconf(_SC_PHYS_PAGES)) * positive(sysconf(_SC_PAGESIZE));
 	device->largest_bytes = device->memory_bytes / 2;
+	device->memory_bus_bits = 64;  // one DDR channel; nobody tells how many there are
 	device->cache_bytes = positive(sysconf(_SC_LEVEL3_CACHE_SIZE));
 	device->local_bytes = 32768;
 	device->work_group = 1024;

@@ -18,6 +18,7 @@ struct kernel_argument {
 // What the OpenCL device says of a kernel, and what this device allows.
 struct kernel_limits {
 	uint64_t local_bytes, private_bytes;  // fixed when it was compiled
+	uint32_t spill_bytes;
 	uint64_t device_local_bytes;
 	uint32_t group_size, dimension_size[3];
 	uint32_t sub_group_size;
@@ -50,3 +51,5 @@ void kernel_arguments_free(struct kernel_argument *arguments, uint32_t count);
 ze_result_t kernel_read_limits(ze_kernel_handle_t kernel);
 // "": nothing declared; NULL: out of memory.
 char *kernel_source_attributes(const struct _ze_kernel_handle_t *kernel);
+// kernel_spill.c: an estimate, in bytes; 0 also where memory runs out.
+uint32_t kernel_spill_bytes(const struct _ze_kernel_handle_t *kernel);

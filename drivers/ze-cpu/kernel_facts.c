@@ -50,6 +50,7 @@ ze_result_t kernel_read_limits(ze_kernel_handle_t kernel)
 		                          .group_size = UINT32_MAX, .sub_group_size = 1,
 		                          .dimension_size = { UINT32_MAX, UINT32_MAX, UINT32_MAX },
 		                          .device_local_bytes = device_local };
+	limits->spill_bytes = kernel_spill_bytes(kernel);
 	read_device_limits(limits);
 	if (device_local < limits->device_local_bytes)
 		limits->device_local_bytes = device_local;
@@ -177,7 +178,7 @@ ze_result_t cpu_zeKernelGetProperties(ze_kernel_handle_t kernel, ze_kernel_prope
 	properties->maxNumSubgroups = limits->group_size / limits->sub_group_size;
 	properties->localMemSize = (uint32_t)limits->local_bytes;
 	properties->privateMemSize = (uint32_t)limits->private_bytes;
-	properties->spillMemSize = 0;
+	properties->spillMemSize = limits->spill_bytes;
 	fill_uuid(kernel, &properties->uuid);
 	for (ze_base_properties_t *next = properties->pNext; next; next = next->pNext)
 		if (next->stype == ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES)

@@ -205,9 +205,10 @@ static bool make(struct memory_record *record, size_t alignment)
 			made = MAP_FAILED;
 		}
 	}
+	// Where pages move by a script, the driver drops mappings to see what the host touches.
+	int kind = record->is.pages ? MAP_SHARED : MAP_PRIVATE;
 	if (made == MAP_FAILED)
-		made = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-		            -1, 0);
+		made = mmap(at, bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	if (made == MAP_FAILED) {
 		munmap(at, bytes);
 		return false;
@@ -278,11 +279,13 @@ static ze_result_t allocate(struct memory_record *record, size_t alignment,
 		return result;
 	record->mapped_bytes = memory_pages(record->is.bytes);
 	record->ipc = -1;
-	if (!make(record, alignment))
-		return counts(record) ? ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY
-		                      : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 	if (record->is.type == ZE_MEMORY_TYPE_SHARED)
 		record->is.pages = scripted_pages_new(record->is.bytes);
+	if (!make(record, alignment)) {
+		scripted_pages_end(record->is.pages);
+		return counts(record) ? ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY
+		                      : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+	}
 	// What was touched is told by the page; large pages would make that a matter of luck.
 	if (record->is.pages)
 		madvise(record->is.base, record->mapped_bytes, MADV_NOHUGEPAGE);
@@ -300,8 +303,7 @@ static ze_result_t check_device(const ze_device_mem_alloc_desc_t *desc, struct w
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	if (desc->flags & ~(ze_device_mem_alloc_flags_t)7)
 		return ZE_RESULT_ERROR_INVALID_ENUMERATION;
-	if (desc->ordinal > 0)
-		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	// The ordinal does not matter: there is one memory, and programs ask for more.
 	read_wishes(desc->pNext, wishes);
 	return ZE_RESULT_SUCCESS;
 }

@@ -143,11 +143,27 @@ ze_result_t cpu_zeEventPoolCloseIpcHandle(ze_event_pool_handle_t pool)
 	return cpu_zeEventPoolDestroy(pool);
 }
 
-// An index that has an event gives that one once more, as two views of one place would.
+static ze_event_handle_t event_new(ze_event_pool_handle_t pool, const ze_event_desc_t *description)
+{
+	ze_event_handle_t event = calloc(1, sizeof *event);
+
+	if (!event)
+		return NULL;
+	event->pool = pool;
+	event->index = description->index;
+	event->signal_scope = description->signal;
+	event->wait_scope = description->wait;
+	event->references = event->handles = 1;
+	__atomic_add_fetch(&pool->references, 1, __ATOMIC_RELAXED);
+	return event;
+}
+
+// From a pool that was opened by IPC it is the event that the pool has at the index, if it has one.
+// Otherwise it is a new one, also where the index is in use.
 ze_result_t cpu_zeEventCreate(ze_event_pool_handle_t pool, const ze_event_desc_t *description,
                               ze_event_handle_t *made)
 {
-	ze_event_handle_t event;
+	ze_event_handle_t event = NULL;
 
 	if (!pool)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
@@ -157,28 +173,19 @@ ze_result_t cpu_zeEventCreate(ze_event_pool_handle_t pool, const ze_event_desc_t
 		return ZE_RESULT_ERROR_INVALID_ENUMERATION;
 	if (description->index >= pool->count)
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-	if (pool->of)
-		pool = pool->of;
 	pthread_mutex_lock(&work_lock);
-	event = pool->events[description->index];
-	if (!event) {
-		event = calloc(1, sizeof *event);
-		if (!event) {
-			pthread_mutex_unlock(&work_lock);
-			return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-		}
-		event->pool = pool;
-		event->index = description->index;
-		event->signal_scope = description->signal;
-		event->wait_scope = description->wait;
-		event->references = 1;
-		pool->events[event->index] = event;
-		__atomic_add_fetch(&pool->references, 1, __ATOMIC_RELAXED);
+	if (pool->of) {
+		pool = pool->of;
+		event = pool->events[description->index];
+		if (event)
+			event->handles++;
 	}
-	event->handles++;
-	*made = event;
+	if (!event)
+		event = event_new(pool, description);
+	if (event)
+		*made = pool->events[event->index] = event;
 	pthread_mutex_unlock(&work_lock);
-	return ZE_RESULT_SUCCESS;
+	return event ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 ze_result_t cpu_zeEventDestroy(ze_event_handle_t event)
@@ -189,7 +196,7 @@ ze_result_t cpu_zeEventDestroy(ze_event_handle_t event)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 	pthread_mutex_lock(&work_lock);
 	last = --event->handles == 0;
-	if (last)
+	if (last && event->pool->events[event->index] == event)
 		event->pool->events[event->index] = NULL;
 	pthread_mutex_unlock(&work_lock);
 	if (last)

@@ -172,45 +172,112 @@ static bool needs_engine(const struct command *command)
 	       command->type == COMMAND_FILL || command->type == COMMAND_LAUNCH;
 }
 
+static bool is_stamp(const struct command *command)
+{
+	return command->type == COMMAND_GLOBAL_TIMESTAMP ||
+	       command->type == COMMAND_QUERY_TIMESTAMPS;
+}
+
+static int urgency(ze_command_queue_priority_t priority)
+{
+	if (priority == ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH)
+		return 1;
+	return priority == ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW ? -1 : 0;
+}
+
+static bool is_ready(const struct run *run)
+{
+	const struct command *command = run->command;
+
+	for (uint32_t i = 0; command && i < command->wait_count; i++)
+		if (!command->waits[i]->real)
+			return false;
+	return true;
+}
+
+// Whether a queue has work for its engine that nothing holds back, perhaps behind commands that
+// need no engine. What may take any time (a host's function, a stamp under a script) holds it back.
+static bool wants_engine(const struct cpu_queue *queue)
+{
+	for (const struct run *run = queue->first_real; run; run = run->next_real) {
+		if (!is_ready(run))
+			return false;
+		if (run->command && needs_engine(run->command))
+			return true;
+		if (run->command &&
+		    (run->command->type == COMMAND_HOST_CALL || is_stamp(run->command)))
+			return false;
+	}
+	return false;
+}
+
+// Whether a more urgent queue is to have the engine first.
+static bool must_give_way(const struct cpu_queue *queue)
+{
+	for (const struct cpu_queue *other = cpu_queues; other; other = other->next)
+		if (other->engine == queue->engine &&
+		    urgency(other->priority) > urgency(queue->priority) && wants_engine(other))
+			return true;
+	return false;
+}
+
+static void take_engine(const struct cpu_queue *queue)
+{
+	while (queue->engine->busy || must_give_way(queue))
+		pthread_cond_wait(&work_changed, &work_lock);
+	queue->engine->busy = true;
+}
+
 // Works without the lock; an engine is held by one command at a time.
 static void work(struct run *run)
 {
-	pthread_mutex_t *busy = needs_engine(run->command) ? &run->queue->engine->busy : NULL;
+	bool on_engine = needs_engine(run->command);
 	struct cpu_stamp stamp = { .known = true };
 
+	if (on_engine)
+		take_engine(run->queue);
 	pthread_mutex_unlock(&work_lock);
-	if (busy)
-		pthread_mutex_lock(busy);
 	stamp.start_ns = cpu_raw_ns();
 	run->result = cpu_command_do(run->command);
 	stamp.end_ns = cpu_raw_ns();
 	scripted_worked(run);
-	if (busy)
-		pthread_mutex_unlock(busy);
 	pthread_mutex_lock(&work_lock);
+	if (on_engine)
+		run->queue->engine->busy = false;
 	if (!cpu_device.scripted)
 		run->stamp = stamp;
 }
 
-// Does one run. False: its queue gave up.
+static bool waits_for_failure(const struct run *run)
+{
+	const struct command *command = run->command;
+
+	for (uint32_t i = 0; command && i < command->wait_count; i++)
+		if (command->waits[i]->failed)
+			return true;
+	return false;
+}
+
+// Does one run. False: its queue gave up. A failure is kept in the queue and in what it signals;
+// what waits for that fails too, and behind a kernel that trapped everything of its queue.
 static bool perform(struct run *run)
 {
 	struct cpu_queue *queue = run->queue;
-	bool stamps = run->command && (run->command->type == COMMAND_GLOBAL_TIMESTAMP ||
-	                                       run->command->type == COMMAND_QUERY_TIMESTAMPS);
+	bool stamps = run->command && is_stamp(run->command);
 
-	if (cpu_device.lost)
+	if (cpu_device.lost || queue->lost || waits_for_failure(run)) {
 		run->result = ZE_RESULT_ERROR_DEVICE_LOST;
-	else if (stamps && !write_stamps(run))
-		return false;
-	else if (run->command && !stamps)
+	} else if (stamps) {
+		if (!write_stamps(run))
+			return false;
+	} else if (run->command) {
 		work(run);
+		queue->lost = run->result == ZE_RESULT_ERROR_DEVICE_LOST;
+	}
 	if (!cpu_device.scripted && !run->stamp.known) {
 		run->stamp.start_ns = run->stamp.end_ns = cpu_raw_ns();
 		run->stamp.known = true;
 	}
-	if (run->result == ZE_RESULT_ERROR_DEVICE_LOST)
-		cpu_device.lost = true;
 	if (run->result != ZE_RESULT_SUCCESS)
 		queue->result = ZE_RESULT_ERROR_DEVICE_LOST;
 	cpu_run_real(run, run->result != ZE_RESULT_SUCCESS);
@@ -254,9 +321,9 @@ static void *queue_main(void *context)
 	return NULL;
 }
 
-ze_result_t cpu_queue_new(uint32_t ordinal, uint32_t index, bool synchronous,
-                          struct cpu_queue **made)
+ze_result_t cpu_queue_new(const ze_command_queue_desc_t *description, struct cpu_queue **made)
 {
+	uint32_t ordinal = description->ordinal, index = description->index;
 	const struct cpu_group *group = &cpu_device.groups[ordinal < CPU_GROUPS ? ordinal : 0];
 	struct cpu_queue *queue;
 	ze_result_t result;
@@ -268,7 +335,8 @@ ze_result_t cpu_queue_new(uint32_t ordinal, uint32_t index, bool synchronous,
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 	queue->ordinal = ordinal;
 	queue->index = index;
-	queue->synchronous = synchronous;
+	queue->synchronous = description->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
+	queue->priority = description->priority;
 	queue->engine_index = group->first_engine + index;
 	queue->engine = &cpu_device.engines[queue->engine_index];
 	pthread_cond_init(&queue->work, NULL);
@@ -374,7 +442,8 @@ ze_result_t cpu_queue_wait(struct cpu_queue *queue, uint64_t timeout_ns)
 
 	if (result == ZE_RESULT_SUCCESS && queue->result != ZE_RESULT_SUCCESS) {
 		result = queue->result;
-		queue->result = ZE_RESULT_SUCCESS;
+		if (!queue->lost)
+			queue->result = ZE_RESULT_SUCCESS;
 	}
 	return result;
 }

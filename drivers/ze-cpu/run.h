@@ -7,9 +7,8 @@
 #define CPU_QUEUE_FLAGS UINT32_C(0x7)
 #define CPU_LIST_FLAGS UINT32_C(0x1f)
 
-// A queue on engine `index` of the group `ordinal`. INVALID_ARGUMENT: there is no such engine.
-ze_result_t cpu_queue_new(uint32_t ordinal, uint32_t index, bool synchronous,
-                          struct cpu_queue **queue);
+// A queue on an engine. INVALID_ARGUMENT: there is no such engine.
+ze_result_t cpu_queue_new(const ze_command_queue_desc_t *description, struct cpu_queue **queue);
 // Gives it back. What is in it goes on for a while (see queue_main); it never blocks.
 void cpu_queue_end(struct cpu_queue *queue);
 

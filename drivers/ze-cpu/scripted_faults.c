@@ -43,4 +43,5 @@ void scripted_worked(struct run *run)
 	char *middle = run->scripted->wrong ? middle_of(run->command) : NULL;
 	if (middle)
 		*middle ^= 1;
+	scripted_pages_leave(run->command);
 }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared memory under a script's `migrate`: pages move to the device at its first use of them and
-// stay there. What the host touches cannot be seen, so none moves back. A page that nobody had
-// touched when the first command that uses it was submitted has nothing to move: it costs `touch`
-// where the script has it.
+// Shared memory under a script's `migrate`: a page moves to the device at its first use there, and
+// back when the host touches it. The host's touch is seen in this way: when the real layer is done
+// with memory, the driver drops its mappings, which loses nothing of shared ones; those that are
+// there when the next command is submitted were made by the host. A page that nobody had touched
+// when the first command that uses it was submitted has nothing to move: it costs `touch` where the
+// script has it.
 #include "ze_cpu.h"
 
+#include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,14 +17,17 @@
 enum page { PAGE_SEEN = 1, PAGE_TOUCHED = 2, PAGE_ON_DEVICE = 4 };
 
 struct cpu_pages {
+	atomic_int pending;    // commands submitted that the real layer is not done with
 	size_t count;
 	unsigned char page[];  // enum page
 };
 
+enum use_kind { USE_SEE, USE_RUN, USE_LEAVE };
+
 struct use {
+	enum use_kind kind;
+	bool asked;       // a prefetch: no faults
 	int64_t cost_ps;
-	bool run;       // false: only look which pages are touched
-	bool asked;     // a prefetch: no faults
 };
 
 struct cpu_pages *scripted_pages_new(size_t bytes)
@@ -61,6 +68,29 @@ static bool touched(const char *at, size_t bytes)
 	return false;
 }
 
+// Whether the host's page table maps any of these bytes. Where the system does not tell: no.
+static bool mapped(const char *at, size_t bytes)
+{
+	static int pagemap = -2;
+	size_t system_page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t first = (uintptr_t)at / system_page;
+	size_t end = ((uintptr_t)at + bytes + system_page - 1) / system_page;
+	uint64_t entries[64];
+
+	if (pagemap == -2)
+		pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	while (pagemap >= 0 && first < end) {
+		size_t count = end - first < 64 ? end - first : 64;
+		if (pread(pagemap, entries, count * 8, (off_t)(first * 8)) != (ssize_t)(count * 8))
+			return false;
+		for (size_t i = 0; i < count; i++)
+			if (entries[i] >> 63)
+				return true;
+		first += count;
+	}
+	return false;
+}
+
 static int64_t move_ps(const struct use *use, bool was_touched)
 {
 	const struct tare_script_pages *touch = &cpu_device.script.touch;
@@ -77,6 +107,17 @@ static int64_t move_ps(const struct use *use, bool was_touched)
 	                         tare_model_rate_ps(bytes, touch->rate));
 }
 
+static void see_page(unsigned char *page, const char *at, size_t bytes, bool pending)
+{
+	if ((*page & PAGE_ON_DEVICE) && !pending && mapped(at, bytes))
+		*page = PAGE_SEEN | PAGE_TOUCHED;
+	if (*page & PAGE_SEEN)
+		return;
+	*page |= PAGE_SEEN;
+	if (cpu_device.script.touch.line && touched(at, bytes))
+		*page |= PAGE_TOUCHED;
+}
+
 static void use_page(struct use *use, const struct cpu_allocation *memory, size_t index)
 {
 	size_t page_bytes = cpu_device.script.migrate.page_bytes;
@@ -84,15 +125,24 @@ static void use_page(struct use *use, const struct cpu_allocation *memory, size_
 	size_t offset = index * page_bytes;
 	size_t bytes = memory->bytes - offset < page_bytes ? memory->bytes - offset : page_bytes;
 
-	if (!(*page & PAGE_SEEN)) {
-		*page |= PAGE_SEEN;
-		if (cpu_device.script.touch.line && touched(memory->base + offset, bytes))
-			*page |= PAGE_TOUCHED;
+	if (use->kind == USE_SEE) {
+		see_page(page, memory->base + offset, bytes, atomic_load(&memory->pages->pending) > 0);
+	} else if (!(*page & PAGE_ON_DEVICE)) {
+		use->cost_ps = tare_model_add_ps(use->cost_ps, move_ps(use, *page & PAGE_TOUCHED));
+		*page |= PAGE_ON_DEVICE;
 	}
-	if (!use->run || (*page & PAGE_ON_DEVICE))
-		return;
-	*page |= PAGE_ON_DEVICE;
-	use->cost_ps = tare_model_add_ps(use->cost_ps, move_ps(use, *page & PAGE_TOUCHED));
+}
+
+// Drops the mappings of what the real layer used.
+static void leave_span(const struct cpu_allocation *memory, size_t from, size_t to)
+{
+	size_t system_page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t first = from / system_page * system_page;
+	size_t end = (to + system_page - 1) / system_page * system_page;
+
+	madvise(memory->base + first, end - first, MADV_DONTNEED);
+	if (atomic_load(&memory->pages->pending) > 0)
+		atomic_fetch_sub(&memory->pages->pending, 1);
 }
 
 // bytes SIZE_MAX: to the end of the allocation.
@@ -106,8 +156,14 @@ static void use_span(struct use *use, const void *at, size_t bytes)
 	size_t offset = (size_t)((const char *)at - memory.base);
 	size_t left = memory.bytes - offset;
 	size_t end = offset + (bytes < left ? bytes : left);
+	if (use->kind == USE_LEAVE) {
+		leave_span(&memory, offset, end);
+		return;
+	}
 	for (size_t i = offset / page_bytes; i * page_bytes < end && i < memory.pages->count; i++)
 		use_page(use, &memory, i);
+	if (use->kind == USE_SEE)
+		atomic_fetch_add(&memory.pages->pending, 1);
 }
 
 static void use_pointer(void *context, const void *at)
@@ -169,16 +225,22 @@ static void use_command(struct use *use, const struct command *command)
 
 void scripted_pages_see(const struct command *command)
 {
-	struct use use = { .run = false };
+	struct use use = { .kind = USE_SEE };
 
 	use_command(&use, command);
 }
 
 int64_t scripted_pages_use_ps(const struct command *command)
 {
-	struct use use = { .run = true, .asked = command->type == COMMAND_PREFETCH };
+	struct use use = { .kind = USE_RUN, .asked = command->type == COMMAND_PREFETCH };
 
 	use_command(&use, command);
 	return use.cost_ps;
 }
 
+void scripted_pages_leave(const struct command *command)
+{
+	struct use use = { .kind = USE_LEAVE };
+
+	use_command(&use, command);
+}

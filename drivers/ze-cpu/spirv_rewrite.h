@@ -11,7 +11,7 @@ struct spirv_specialisation {
 };
 
 struct spirv_placement {
-	uint32_t id;          // of the OpVariable
+	uint32_t id;          // of the OpVariable; those that are `addressed` are placed with the others
 	void *at;             // where it lives; as long as the module
 };
 

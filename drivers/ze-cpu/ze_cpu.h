@@ -50,7 +50,7 @@ struct cpu_group {
 };
 
 struct cpu_engine {
-	pthread_mutex_t busy;   // held while a command runs on it; taken with no other lock held
+	bool busy;              // a command runs on it; under work_lock
 };
 
 // There is one of each: the driver, and its one device.
@@ -67,7 +67,7 @@ struct _ze_device_handle_t {
 	struct cpu_engine engines[TARE_SCRIPT_ENGINES];
 	uint32_t engine_count;
 	struct tare_host_time started;   // time 0 of model and clocks
-	bool lost;                       // a kernel trapped, or the script said so; under work_lock
+	bool lost;                       // the script said so; under work_lock
 };
 
 extern struct _ze_driver_handle_t cpu_driver;
@@ -135,7 +135,7 @@ struct _ze_event_handle_t {
 	ze_event_pool_handle_t pool;
 	uint32_t index;
 	uint32_t references;
-	uint32_t handles;                // an index created twice, also by IPC, is one event
+	uint32_t handles;                // 2 and more: created again from a pool opened by IPC
 	ze_event_scope_flags_t signal_scope, wait_scope;
 	bool real, modelled;             // signalled in each layer; unscripted both are set together
 	bool failed;                     // what signalled it came to nothing: waits answer DEVICE_LOST
@@ -253,6 +253,8 @@ struct cpu_queue {
 	struct cpu_engine *engine;
 	size_t engine_index;
 	bool synchronous;
+	bool lost;                               // a kernel trapped: what is behind it comes to nothing
+	ze_command_queue_priority_t priority;    // who gets a free engine first
 	struct run *first, *last;                // not freed yet
 	uint64_t submitted, completed;           // counts of runs
 	pthread_cond_t work;                     // signalled when it got work, or ends
@@ -316,13 +318,16 @@ void scripted_cost(const struct command *command, struct tare_model_operation *o
 void scripted_worked(struct run *run);
 
 // Which pages of shared memory the device has (scripted_pages.c). NULL where the script moves none,
-// or memory ran out. The memory is whole system pages from mmap. End it with work_lock held, once
-// cpu_allocation_of finds the memory no more.
+// or memory ran out; else the memory is to be mapped MAP_SHARED, for its mappings are dropped to
+// see what the host touches. End it with work_lock held, once cpu_allocation_of finds the memory no
+// more.
 struct cpu_pages *scripted_pages_new(size_t bytes);
 void scripted_pages_end(struct cpu_pages *pages);
-// When a command is submitted, and when it runs: what its first use of shared memory costs on top.
+// When a command is submitted; when it runs in the model: what its first use of shared memory costs
+// on top; and when it really did its work (without work_lock).
 void scripted_pages_see(const struct command *command);
 int64_t scripted_pages_use_ps(const struct command *command);
+void scripted_pages_leave(const struct command *command);
 
 // ---- kernels (kernel.c, launch.c)
 

@@ -255,7 +255,8 @@ enum tare_blas_precision {
 
 // Time limits: nanoseconds on the device's host clock.
 #define TARE_LIMIT_DEFAULT_NS INT64_C(30000000000)
-// Waits with the API's own blocking call, which has no limit. Only to measure that very call,
+// Waits with the API's own blocking call, which has no limit (Level Zero's has, and gets the default
+// one). Only to measure that very call,
 // after a limited wait on the same queue has succeeded for the same kind of operation.
 #define TARE_LIMIT_NATIVE INT64_C(-1)
 

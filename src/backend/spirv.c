@@ -276,7 +276,7 @@ void tare_spirv_free(struct tare_spirv *module)
 const struct tare_spirv_kernel *tare_spirv_kernel(const struct tare_spirv *module,
                                                   const char *name)
 {
-	for (uint32_t i = 0; i < module->kernel_count; i++)
+	for (uint32_t i = 0; module && i < module->kernel_count; i++)
 		if (strcmp(module->kernels[i].name, name) == 0)
 			return &module->kernels[i];
 	return NULL;

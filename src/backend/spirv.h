@@ -49,6 +49,6 @@ int tare_spirv_read(const void *data, size_t bytes, struct tare_spirv **module,
                     struct tare_error *error);
 // NULL is legal.
 void tare_spirv_free(struct tare_spirv *module);
-// The kernel of that name, or NULL.
+// The kernel of that name, or NULL; also where there is no module.
 const struct tare_spirv_kernel *tare_spirv_kernel(const struct tare_spirv *module,
                                                   const char *name);

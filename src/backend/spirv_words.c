@@ -217,7 +217,9 @@ static void size_array(const struct spirv_words *module, struct spirv_id *type)
 	const struct spirv_id *part = spirv_find(module, module->words[type->at + 2]);
 	uint64_t parts;
 
+	// A length that may still be given otherwise is not known.
 	if (!part || part->bytes == SPIRV_UNKNOWN_BYTES ||
+	    spirv_find_op(module, module->words[type->at + 3], SPIRV_SPEC_CONSTANT) ||
 	    !spirv_constant_value(module, module->words[type->at + 3], &parts) ||
 	    (part->bytes && parts > LARGEST_BYTES / part->bytes))
 		return;

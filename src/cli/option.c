@@ -3,7 +3,6 @@
 
 #include "base/units.h"
 #include "cli/command.h"
-#include "cli/suggest.h"
 #include "measure/bandwidth.h"
 #include "measure/checkup.h"
 #include "measure/latency.h"
@@ -388,65 +387,7 @@ static int set_value(struct tare_settings *settings, const struct tare_option *o
 	return TARE_EXIT_USAGE;
 }
 
-// ---- what is wrong with an option
-
-// `text` without dashes and value.
-static void bare_name(const char *text, char *name, size_t size)
-{
-	text += strspn(text, "-");
-	snprintf(name, size, "%.*s", (int)strcspn(text, "="), text);
-}
-
-static int refuse_unknown(const struct tare_command *command, const char *text,
-                          struct tare_error *error)
-{
-	char name[64], list[256] = "";
-	unsigned candidates = 0;
-
-	bare_name(text, name, sizeof name);
-	struct tare_suggestion suggestion = { .wanted = name };
-	for (size_t i = 0; i < tare_option_count; i++) {
-		const struct tare_option *option = &tare_options[i];
-		if (!tare_option_applies(option, command)) {
-			if (strcmp(option->name, name) == 0)
-				return tare_usage(error, "%s takes no option '--%s'", command->name,
-				                  name);
-			continue;
-		}
-		tare_suggestion_offer(&suggestion, option->name);
-		if (name[0] && strncmp(option->name, name, strlen(name)) == 0) {
-			size_t length = strlen(list);
-			snprintf(list + length, sizeof list - length, "%s--%s",
-			         candidates++ ? " or " : "", option->name);
-		}
-	}
-	if (candidates > 1)
-		return tare_usage(error, "'%s' could be %s", text, list);
-	if (suggestion.nearest)
-		return tare_usage(error, "unknown option '%s'; did you mean '--%s'?", text,
-		                  suggestion.nearest);
-	return tare_usage(error, "unknown option '%s'; see tare %s --help", text, command->name);
-}
-
-// What getopt_long did not like, in our words.
-static int refuse(int found, const struct tare_command *command, char **arguments,
-                  struct tare_error *error)
-{
-	char letter[] = { '-', (char)optopt, '\0' };
-
-	for (size_t i = 0; i < tare_option_count; i++) {
-		const struct tare_option *option = &tare_options[i];
-		bool long_form = optopt == 256 + (int)i;
-		if (!long_form && (optopt == 0 || optopt != option->letter ||
-		                   !tare_option_applies(option, command)))
-			continue;
-		if (found == ':')
-			return tare_usage(error, "--%s needs a value (%s)", option->name,
-			                  option->value_name);
-		return tare_usage(error, "--%s takes no value", option->name);
-	}
-	return refuse_unknown(command, optopt ? letter : arguments[optind - 1], error);
-}
+// ---- the command line
 
 static bool takes_ze_cpu(const struct tare_command *command)
 {
@@ -456,8 +397,6 @@ static bool takes_ze_cpu(const struct tare_command *command)
 			return true;
 	return false;
 }
-
-// ---- the command line
 
 // Whether what follows the options is a program and its arguments, options of its own among them.
 static bool runs_program(const struct tare_command *command)
@@ -539,28 +478,12 @@ static int parse_command(int argument_count, char **arguments, struct tare_setti
 	while ((found = getopt_long(argument_count, arguments, shorts, longs, NULL)) != -1) {
 		const struct tare_option *option = option_found(found, settings->command);
 		if (found == '?' || found == ':' || !option)
-			return refuse(found, settings->command, arguments, error);
+			return tare_option_refuse(found, settings->command, arguments, error);
 		status = set_value(settings, option, optarg, error);
 		if (status)
 			return status;
 	}
 	return parse_operands(argument_count, arguments, settings, error);
-}
-
-static int refuse_command(const char *name, struct tare_error *error)
-{
-	struct tare_suggestion suggestion = { .wanted = name };
-
-	for (size_t i = 0; i < TARE_COMMAND_COUNT; i++)
-		if (!tare_commands[i].hidden)
-			tare_suggestion_offer(&suggestion, tare_commands[i].name);
-	if (name[0] == '-')
-		return tare_usage(
-		    error, "unknown option '%s'; options follow the command: see tare help", name);
-	if (suggestion.nearest)
-		return tare_usage(error, "unknown command '%s'; did you mean '%s'?", name,
-		                  suggestion.nearest);
-	return tare_usage(error, "unknown command '%s'; see tare help", name);
 }
 
 // --ze-cpu before the command: it may be told for whatever follows. Returns whether it was there.
@@ -607,7 +530,7 @@ int tare_settings_parse(int argument_count, char **arguments, struct tare_settin
 	}
 	settings->command = tare_command_find(first);
 	if (!settings->command)
-		return refuse_command(first, error);
+		return tare_command_refuse(first, error);
 	if (before && !takes_ze_cpu(settings->command))
 		return tare_usage(error, "%s takes no option '--ze-cpu'", settings->command->name);
 	// The default is one of measuring.

@@ -161,6 +161,12 @@ const char *tare_option_summary(const struct tare_option *option,
 int tare_usage(struct tare_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+// What getopt_long answered (`found`, with its optind and optopt) to an option that it did not like,
+// and a command that there is none of, in our words. Both return TARE_EXIT_USAGE.
+int tare_option_refuse(int found, const struct tare_command *command, char **arguments,
+                       struct tare_error *error);
+int tare_command_refuse(const char *name, struct tare_error *error);
+
 // What `tare help` and `tare COMMAND --help` print; command NULL: the overview.
 void tare_help_write(const struct tare_command *command, FILE *file);
 // The OPTIONS section of a command's man page in scdoc.

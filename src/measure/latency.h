@@ -11,7 +11,7 @@ struct tare_latency_options {
 };
 
 // Fills run->result with cells labelled `group` ("clock", "launch", "synchronise", "copy",
-// "event", "graph", "queue", "host call") and `what`, plots and warnings. Where the device or its
+// "event", "graph", "list", "queue", "host call") and `what`, plots and warnings. Where the device or its
 // API lacks an ability, the cell says so. Returns as tare_run_measure.
 int tare_measure_latency(struct tare_run *run, const struct tare_latency_options *options,
                          struct tare_error *error);

@@ -346,8 +346,7 @@ int pipeline_queue(struct tare_pipeline *pipeline, enum pipeline_queue_set set, 
 
 struct tare_queue *pipeline_stage_queue(struct tare_pipeline *pipeline, enum tare_stage stage)
 {
-	enum pipeline_queue_set set =
-	    pipeline->bench->stamped ? PIPELINE_STAGES_TIMED : PIPELINE_STAGES;
+	enum pipeline_queue_set set = pipeline_stage_set(pipeline, pipeline->bench->stamped);
 	struct pipeline_queue *queue;
 
 	if (!pipeline->device->backend->binds_queues ||
@@ -358,8 +357,8 @@ struct tare_queue *pipeline_stage_queue(struct tare_pipeline *pipeline, enum tar
 
 uint32_t tare_pipeline_mechanisms(struct tare_pipeline *pipeline, char *why, size_t size)
 {
-	static const enum pipeline_queue_set sets[] = { PIPELINE_PLAIN, PIPELINE_STAGES,
-		                                        PIPELINE_OUT_OF_ORDER, PIPELINE_PLAIN };
+	const enum pipeline_queue_set sets[] = { PIPELINE_PLAIN, pipeline_stage_set(pipeline, false),
+		                                 PIPELINE_OUT_OF_ORDER, PIPELINE_PLAIN };
 	static const uint32_t last[] = { 0, TARE_STAGE_COUNT - 1, 0, 0 };
 	uint32_t mechanisms = 0;
 	size_t used = 0;

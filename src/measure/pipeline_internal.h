@@ -20,7 +20,8 @@ struct pipeline_queue {
 enum pipeline_queue_set {
 	PIPELINE_PLAIN,        // in-order, without stamps; as many as schedules ask for
 	PIPELINE_TIMED,        // in-order, with stamps
-	PIPELINE_STAGES,       // as PLAIN, one a stage, each on the engine for it (measure/engines.h)
+	PIPELINE_STAGES,       // as PLAIN, one a stage, each on the engine for it (measure/engines.h),
+	                       // where the API binds queues to engines
 	PIPELINE_STAGES_TIMED,
 	PIPELINE_OUT_OF_ORDER, // one
 	PIPELINE_OUT_OF_ORDER_TIMED,
@@ -128,6 +129,15 @@ void pipeline_aim(const struct tare_pipeline *pipeline, enum tare_stage stage, u
 // Queue `index` of a set, made (with those before it) if it is not there yet.
 int pipeline_queue(struct tare_pipeline *pipeline, enum pipeline_queue_set set, uint32_t index,
                    struct pipeline_queue **queue, struct tare_error *error);
+
+// The set of in-order queues for stages, one each.
+static inline enum pipeline_queue_set pipeline_stage_set(const struct tare_pipeline *pipeline,
+                                                         bool timed)
+{
+	if (!pipeline->device->backend->binds_queues)
+		return timed ? PIPELINE_TIMED : PIPELINE_PLAIN;
+	return timed ? PIPELINE_STAGES_TIMED : PIPELINE_STAGES;
+}
 
 // The timed queue in which operations of one stage are timed alone: where the API binds queues to
 // engines, that of the stage's engine.

@@ -136,8 +136,7 @@ static uint32_t bounded(const struct race *race, double count)
 static int open_race(struct race *race, uint32_t mode, struct tare_error *error)
 {
 	struct tare_pipeline *pipeline = race->pipeline;
-	enum pipeline_queue_set set = pipeline->bench->stamped ? PIPELINE_STAGES_TIMED
-	                                                       : PIPELINE_STAGES;
+	enum pipeline_queue_set set = pipeline_stage_set(pipeline, pipeline->bench->stamped);
 	struct pipeline_ends ends = pipeline_ends(pipeline), aside = ends;
 	struct pipeline_queue *queue;
 	int status = pipeline_set_aside(pipeline, error);

@@ -170,8 +170,7 @@ static int probe_with(struct probe *probe, struct tare_error *error)
 
 int pipeline_probe_together(struct tare_pipeline *pipeline, uint32_t mode, struct tare_error *error)
 {
-	enum pipeline_queue_set set = pipeline->bench->stamped ? PIPELINE_STAGES_TIMED
-	                                                       : PIPELINE_STAGES;
+	enum pipeline_queue_set set = pipeline_stage_set(pipeline, pipeline->bench->stamped);
 	struct probe probe = { .pipeline = pipeline, .mode = mode };
 	bool unsure = false;
 

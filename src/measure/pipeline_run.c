@@ -238,7 +238,8 @@ static int execute(struct execution *execution, int64_t *ns, int64_t *issue_ns,
 
 // ---- its preparation
 
-static enum pipeline_queue_set set_of(const struct tare_schedule *schedule, enum tare_break how,
+static enum pipeline_queue_set set_of(const struct tare_pipeline *pipeline,
+                                      const struct tare_schedule *schedule, enum tare_break how,
                                       bool timed)
 {
 	if (how == TARE_BREAK_DEFAULT_QUEUE)
@@ -246,7 +247,7 @@ static enum pipeline_queue_set set_of(const struct tare_schedule *schedule, enum
 	if (schedule->mechanism == TARE_MECHANISM_OUT_OF_ORDER)
 		return timed ? PIPELINE_OUT_OF_ORDER_TIMED : PIPELINE_OUT_OF_ORDER;
 	if (schedule->mechanism == TARE_MECHANISM_STAGE_QUEUES)
-		return timed ? PIPELINE_STAGES_TIMED : PIPELINE_STAGES;
+		return pipeline_stage_set(pipeline, timed);
 	return timed ? PIPELINE_TIMED : PIPELINE_PLAIN;
 }
 
@@ -258,7 +259,7 @@ static int prepare(struct execution *execution, const struct tare_schedule *sche
 	struct pipeline_queue *last;
 	int status = pipeline_plan(pipeline, schedule, execution->how, error);
 
-	execution->set = set_of(schedule, execution->how, timed);
+	execution->set = set_of(pipeline, schedule, execution->how, timed);
 	execution->queue_count =
 	    execution->how == TARE_BREAK_DEFAULT_QUEUE ? 1 : tare_schedule_queues(schedule);
 	execution->alone = 2 * (size_t)execution->queue_count;

@@ -154,12 +154,18 @@ static int issue(struct transfer *transfer, struct tare_event **first, struct ta
                  struct tare_error *error)
 {
 	bool stamped = transfer->bandwidth->bench.stamped;
+	static const struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
 	struct tare_operation move = migration(transfer, false);
 	struct tare_queue *queue = queue_of(transfer);
+	bool prefetch = transfer->line == TARE_LINE_SHARED_PREFETCH;
+	// Level Zero's prefetch signals no event: what goes just before it does.
+	bool marked = prefetch && stamped && queue->device->backend->binds_queues;
 	int status = 0;
 
-	if (transfer->line == TARE_LINE_SHARED_PREFETCH)
-		status = tare_append(queue, &move, stamped ? first : NULL, error);
+	if (marked)
+		status = tare_append(queue, &marker, first, error);
+	if (status == 0 && prefetch)
+		status = tare_append(queue, &move, stamped && !marked ? first : NULL, error);
 	if (status == 0)
 		status = tare_append(queue, &transfer->operation, stamped ? last : NULL, error);
 	return status < 0 ? status : tare_finish(queue, TARE_LIMIT_NATIVE, error);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests/unit/test_ze_cpu_kernels.c runs. -DSECOND leaves a second, smaller module.
-#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
-
+// What tests/unit/test_ze_cpu_kernels.c runs.
 struct settings {
 	int scale;
 	float shift;
@@ -40,6 +38,13 @@ kernel void turn(global int *numbers, local int *store)
 	store[size - 1 - i] = numbers[get_global_id(0)];
 	barrier(CLK_LOCAL_MEM_FENCE);
 	numbers[get_global_id(0)] = store[i];
+}
+
+kernel void two_stores(local int *first, local int *second, global int *out)
+{
+	first[0] = 1;
+	second[0] = 2;
+	out[0] = first[0] + second[0];
 }
 
 kernel void count(global int *counter, int step)
@@ -85,4 +90,9 @@ kernel void divide(global int *out, int by)
 {
 	out[0] = 100 / by;
 	out[1] = 7;
+}
+
+kernel __attribute__((work_group_size_hint(16, 1, 1))) void sampled(sampler_t sampler, global int *out)
+{
+	*out = 1;
 }

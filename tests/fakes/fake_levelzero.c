@@ -2,8 +2,11 @@
 // A stand-in for libze_loader.so.1 with one integrated Gen9 GPU: 24 units, 8 wide, a timer of
 // 12,000,048 Hz, 36 bits of global and 32 of kernel timestamps (what Intel's driver says of one).
 // TARE_FAKE_LEVELZERO, read by zeInit, holds words: init=CODE, no_driver, no_device, old (an API
-// version 1.0 driver, which tells nanoseconds), no_pci, bits=0 (of kernel timestamps),
-// lost (the device's clock cannot be read).
+// version 1.0 driver, which tells nanoseconds), no_pci, bits=N (of kernel timestamps), wide=N (bits
+// of the global counter), rate=0, simd=N, id=0xN (device number), ip=0xN (generation), cpu (a
+// processor; ze-cpu: ours), lost (the device's clock cannot be read).
+#include "backend/levelzero/newer.h"
+
 #include <level_zero/ze_api.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,6 +22,12 @@ static int driver_object, device_object;
 static bool scripted(const char *word)
 {
 	return strstr(words, word) != NULL;
+}
+
+static uint32_t number(const char *word, uint32_t otherwise)
+{
+	const char *at = strstr(words, word);
+	return at ? (uint32_t)strtoul(at + strlen(word), NULL, 0) : otherwise;
 }
 
 ze_result_t zeInit(ze_init_flags_t flags)
@@ -79,21 +88,37 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t device, ze_device_propertie
 	bool cycles = properties->stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 && !scripted("old");
 	if (!cycles && properties->stype != ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES && !scripted("old"))
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-	properties->type = ZE_DEVICE_TYPE_GPU;
+	for (struct levelzero_ip_version *next = properties->pNext; next; next = next->pNext)
+		if (next->stype == LEVELZERO_TYPE_IP_VERSION)
+			next->version = number("ip=", 0);
+	properties->type = scripted("cpu") ? ZE_DEVICE_TYPE_CPU : ZE_DEVICE_TYPE_GPU;
+	properties->deviceId = number("id=", 0x3e98);
 	properties->vendorId = 0x8086;
 	properties->flags = ZE_DEVICE_PROPERTY_FLAG_INTEGRATED;
 	properties->coreClockRate = 1150;
 	properties->maxMemAllocSize = UINT64_C(4294959104);
-	properties->physicalEUSimdWidth = 8;
+	properties->physicalEUSimdWidth = number("simd=", 8);
+	properties->numThreadsPerEU = 7;
 	properties->numEUsPerSubslice = 8;
 	properties->numSubslicesPerSlice = 3;
 	properties->numSlices = 1;
-	properties->timerResolution = cycles ? HZ : 83;
-	properties->timestampValidBits = 36;
-	properties->kernelTimestampValidBits = scripted("bits=0") ? 0 : 32;
+	properties->timerResolution = scripted("rate=0") ? 0 : cycles ? HZ : 83;
+	properties->timestampValidBits = number("wide=", 36);
+	properties->kernelTimestampValidBits = number("bits=", 32);
 	for (int i = 0; i < 16; i++)
 		properties->uuid.id[i] = (uint8_t)i;
-	snprintf(properties->name, sizeof properties->name, "Intel(R) UHD Graphics [fake]");
+	snprintf(properties->name, sizeof properties->name, "%s",
+	         scripted("ze-cpu") ? "ze-cpu" : "Intel(R) UHD Graphics [fake]");
+	return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDriverGetExtensionProperties(ze_driver_handle_t driver, uint32_t *count,
+                                           ze_driver_extension_properties_t *list)
+{
+	(void)driver;
+	*count = scripted("ip=") ? 1 : 0;
+	if (list && *count)
+		snprintf(list[0].name, sizeof list[0].name, "ZE_extension_device_ip_version");
 	return ZE_RESULT_SUCCESS;
 }
 

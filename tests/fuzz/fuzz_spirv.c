@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a SPIR-V module: what is read must be told without harm, and what is changed must be
 // a module again. Memory for variables is as large as the module says, up to a limit.
+// In the corpus, globals.spv was compiled from OpenCL C, constants.spv assembled by spirv-as.
 #include "target.h"
 
 #include "spirv_rewrite.h"

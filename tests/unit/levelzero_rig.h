@@ -66,6 +66,16 @@ static inline struct tare_queue *new_queue(enum tare_queue_order order, uint32_t
 	return queue;
 }
 
+// A queue that has done something: it blocks by the API's own form.
+static inline struct tare_queue *used_queue(enum tare_queue_order order, bool timed)
+{
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	struct tare_queue *queue = new_queue(order, 0, timed);
+	must(tare_append(queue, &marker, NULL, &error));
+	must(tare_finish(queue, LIMIT, &error));
+	return queue;
+}
+
 static inline struct tare_memory *new_memory(enum tare_memory_kind kind)
 {
 	struct tare_memory *memory = NULL;
@@ -111,6 +121,25 @@ static inline void shift(struct tare_queue *queue, struct tare_memory *a, struct
 		must(tare_append(queue, &there, NULL, &error));
 		must(tare_append(queue, &back, NULL, &error));
 	}
+}
+
+// Counts the barriers that are appended, where it stands in the table.
+static int __attribute__((unused)) barriers;
+static inline ze_result_t ZE_APICALL count_barrier(ze_command_list_handle_t list,
+                                                   ze_event_handle_t signal, uint32_t count,
+                                                   ze_event_handle_t *waits)
+{
+	barriers++;
+	return real.zeCommandListAppendBarrier(list, signal, count, waits);
+}
+
+// How often events were made.
+static inline int block_count(void)
+{
+	int count = 0;
+	for (struct levelzero_block *block = own()->work->blocks; block; block = block->next)
+		count++;
+	return count;
 }
 
 static inline void free_all(struct tare_queue *queue, struct tare_memory *a, struct tare_memory *b)

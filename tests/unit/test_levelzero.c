@@ -69,6 +69,18 @@ static void an_integrated_gpu_is_told_as_it_is(void **state)
 		{ TARE_FACT_UNIFIED, "yes" },
 		{ TARE_FACT_TIMER_BITS, "32 bit" },
 		{ TARE_FACT_ENGINES, "1 compute, 2 copy" },
+		{ TARE_FACT_DEVICE_ID, "0x3e98" },
+		{ TARE_FACT_EXTENSIONS, "0" },
+		{ TARE_FACT_NOTE, "n/a" },
+		{ TARE_FACT_SLICES, "1" },
+		{ TARE_FACT_SUB_SLICES, "3" },
+		{ TARE_FACT_EUS, "8" },
+		{ TARE_FACT_EU_THREADS, "7" },
+		{ TARE_FACT_SUB_GROUPS, "8, 16, 32" },
+		{ TARE_FACT_MEMORIES, "0: 8 GB" },
+		{ TARE_FACT_TIMER_OLDER, "83 ns a tick, with which durations are 0.40 % too short" },
+		{ TARE_FACT_TIMER_GLOBAL_BITS, "36 bit" },
+		{ TARE_FACT_QUEUE_GROUPS, "0: 1 queue for compute, copy; 1: 2 queues for copy" },
 		{ TARE_FACT_LINK_MAX, "n/a" },
 		{ TARE_FACT_PEAK_LINK, "n/a" },
 		{ TARE_FACT_PEAK_FP64, "n/a" },
@@ -162,25 +174,110 @@ static void what_is_missing_is_said(void **state)
 	assert_says("/nonexistent.so");
 	setenv("TARE_LEVELZERO_LIBRARY", real, 1);
 	free(real);
-	open_driver("no_pci bits=0");
+	open_driver("no_pci");
 	must(levelzero->device_facts(driver, 0, &facts, &error));
 	assert_non_null(strstr(tare_fact_reason(&facts, TARE_FACT_PCI), "extension"));
-	assert_non_null(strstr(tare_fact_reason(&facts, TARE_FACT_TIMER_RATE), "0 valid bits"));
-	assert_int_equal(levelzero->device_open(driver, 0, &device, &error), -EINVAL);
 	open_driver("lost");
 	must(levelzero->device_open(driver, 0, &device, &error));
 	assert_int_equal(tare_clock_pair(device, &pair, &error), -ENODEV);
 }
 
-static void what_is_not_written_yet_is_refused_by_name(void **state)
+static void a_senseless_timer_is_refused_with_its_reason(void **state)
 {
+	static const struct { const char *script, *words; } rows[] = {
+		{ "bits=0", "kernel timestamps has 0 valid bits" },
+		{ "bits=65", "kernel timestamps has 65 valid bits" },
+		{ "wide=0", "global counter has 0 valid bits" },
+		{ "wide=4294967295", "global counter has 4294967295 valid bits" },
+		{ "rate=0", "rate of 0" },
+	};
+	struct tare_facts facts;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		open_driver(rows[i].script);
+		memset(&facts, 0, sizeof facts);
+		must(levelzero->device_facts(driver, 0, &facts, &error));
+		assert_true(facts.fact[TARE_FACT_NAME].present);
+		assert_false(facts.fact[TARE_FACT_TIMER_BITS].present);
+		assert_non_null(strstr(tare_fact_reason(&facts, TARE_FACT_TIMER_RATE), rows[i].words));
+		assert_int_equal(levelzero->device_open(driver, 0, &device, &error), -EINVAL);
+		assert_says(rows[i].words);
+		assert_says("update");
+	}
+	open_driver("bits=64 wide=1");
+	must(levelzero->device_open(driver, 0, &device, &error));
+}
+
+// 24 units at 1.15 GHz: 2 * 24 * 1.15e9 = 55.2e9 a lane.
+static void the_peak_goes_by_the_generation(void **state)
+{
+	static const struct { const char *script, *peak, *architecture; } rows[] = {
+		{ "", "442 GFLOP/s", "n/a" },
+		{ "simd=16", "883 GFLOP/s", "n/a" },
+		{ "simd=32", "n/a", "n/a" },
+		{ "ip=0x02400000", "442 GFLOP/s", "Gen9 (9.0)" },
+		{ "ip=0x03000000 simd=16", "442 GFLOP/s", "Xe-LP (12.0)" },
+		{ "ip=0x030dc000", "442 GFLOP/s", "Xe-HPG (12.55)" },
+		{ "ip=0x030f0000 simd=8", "883 GFLOP/s", "Xe-HPC (12.60)" },
+		{ "ip=0x03118000", "442 GFLOP/s", "Xe-LPG (12.70)" },
+		{ "ip=0x05004000 simd=8", "883 GFLOP/s", "Xe2 (20.1)" },
+		{ "ip=0x7fc00000 simd=8", "442 GFLOP/s", "n/a" },
+		{ "id=0x0bd5 simd=8", "883 GFLOP/s", "Xe-HPC" },
+		{ "cpu", "n/a", "n/a" },
+	};
+	struct tare_facts facts;
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		open_driver(rows[i].script);
+		memset(&facts, 0, sizeof facts);
+		must(levelzero->device_facts(driver, 0, &facts, &error));
+		assert_string_equal(tare_fact_format(&facts, TARE_FACT_PEAK_FP32, text, sizeof text),
+		                    rows[i].peak);
+		assert_string_equal(tare_fact_format(&facts, TARE_FACT_ARCHITECTURE, text, sizeof text),
+		                    rows[i].architecture);
+	}
+}
+
+static void our_own_driver_is_told_for_what_it_is(void **state)
+{
+	struct tare_facts facts = { 0 };
+	(void)state;
+	open_driver("cpu ze-cpu");
+	must(levelzero->device_facts(driver, 0, &facts, &error));
+	assert_non_null(strstr(facts.fact[TARE_FACT_NOTE].text, "its speed means nothing"));
+	assert_false(facts.fact[TARE_FACT_PEAK_FP32].present);
+	assert_false(facts.fact[TARE_FACT_LANES].present);
+}
+
+static void an_entry_point_that_the_loader_lacks_is_named(void **state)
+{
+	struct tare_module_source source = { .format = TARE_MODULE_OPENCL_C, .data = "", .bytes = 0 };
+	static const unsigned char words[20] = { 0x03, 0x02, 0x23, 0x07 };
 	struct tare_queue *queue = NULL;
+	struct tare_module *module = NULL;
+
 	(void)state;
 	open_driver("");
 	must(levelzero->device_open(driver, 0, &device, &error));
 	assert_int_equal(tare_queue_create(device, &(struct tare_queue_options){ 0 }, &queue, &error),
-	                 -ENOSYS);
-	assert_says("Level Zero cannot create queues");
+	                 -ENOTSUP);
+	assert_says("this Level Zero loader lacks ze");
+	assert_int_equal(tare_module_create(device, &source, &module, NULL, &error), -ENOTSUP);
+	assert_says("SPIR-V");
+	source = (struct tare_module_source){ .format = TARE_MODULE_SPIRV, .data = "kernel void f",
+		                              .bytes = 13 };
+	assert_int_equal(tare_module_create(device, &source, &module, NULL, &error), -EINVAL);
+	assert_says("no SPIR-V");
+	source.data = words;
+	source.bytes = sizeof words;
+	assert_int_equal(tare_module_create(device, &source, &module, NULL, &error), -ENOTSUP);
+	assert_says("lacks zeModuleCreate");
+	source.format = TARE_MODULE_NATIVE;
+	assert_int_equal(tare_module_create(device, &source, &module, NULL, &error), -EINVAL);
+	assert_says("is SPIR-V");
 }
 
 int main(void)
@@ -191,7 +288,10 @@ int main(void)
 		cmocka_unit_test_teardown(an_old_driver_tells_nanoseconds_a_tick, teardown),
 		cmocka_unit_test_teardown(pairs_bracket_the_devices_clock, teardown),
 		cmocka_unit_test_teardown(what_is_missing_is_said, teardown),
-		cmocka_unit_test_teardown(what_is_not_written_yet_is_refused_by_name, teardown),
+		cmocka_unit_test_teardown(a_senseless_timer_is_refused_with_its_reason, teardown),
+		cmocka_unit_test_teardown(the_peak_goes_by_the_generation, teardown),
+		cmocka_unit_test_teardown(our_own_driver_is_told_for_what_it_is, teardown),
+		cmocka_unit_test_teardown(an_entry_point_that_the_loader_lacks_is_named, teardown),
 	};
 	levelzero = tare_backend_find("levelzero");
 	return cmocka_run_group_tests(tests, NULL, NULL);

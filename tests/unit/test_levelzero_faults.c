@@ -205,6 +205,28 @@ static void failures_are_told_and_leave_nothing_behind(void **state)
 #undef X
 }
 
+static void refused_operations_keep_no_events(void **state)
+{
+	struct scene scene;
+	(void)state;
+	set_scene(&scene);
+	calls()->zeCommandListAppendMemoryCopy = fail_zeCommandListAppendMemoryCopy;
+	answer = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	int blocks = block_count();
+	for (int i = 0; i < 200; i++)
+		assert_int_equal(append_one(&scene, i % 2 ? scene.queue : scene.deferred, false), -EINVAL);
+	assert_int_equal(block_count(), blocks);
+	*calls() = real;
+	clear_scene(&scene);
+}
+
+static int closed;
+static ze_result_t ZE_APICALL count_close(ze_command_list_handle_t list)
+{
+	closed++;
+	return real.zeCommandListClose(list);
+}
+
 static void a_list_that_cannot_be_executed_is_said(void **state)
 {
 	struct scene scene;
@@ -214,12 +236,13 @@ static void a_list_that_cannot_be_executed_is_said(void **state)
 		put(scene.a, 1);
 		shift(scene.deferred, scene.a, scene.b, 1);
 		answer = ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-		if (close)
-			calls()->zeCommandListClose = fail_zeCommandListClose;
-		else
+		closed = 0;
+		calls()->zeCommandListClose = close ? fail_zeCommandListClose : count_close;
+		if (!close)
 			calls()->zeCommandQueueExecuteCommandLists = fail_zeCommandQueueExecuteCommandLists;
 		assert_int_equal(try(&scene, SUBMIT), -ENOMEM);
 		assert_int_equal(try(&scene, FINISH_DEFERRED), -ENOMEM);
+		assert_int_equal(closed, close ? 0 : 1);
 		*calls() = real;
 		// What was appended is still there, and more can follow it.
 		shift(scene.deferred, scene.a, scene.b, 1);
@@ -289,7 +312,7 @@ static void immediate_lists_are_waited_for_where_that_can_be(void **state)
 		int want;
 	} rows[] = {
 		{ ZE_RESULT_SUCCESS, 5 * MS, 5 * MS, 0 },
-		{ ZE_RESULT_SUCCESS, TARE_LIMIT_NATIVE, UINT64_MAX, 0 },
+		{ ZE_RESULT_SUCCESS, TARE_LIMIT_NATIVE, TARE_LIMIT_DEFAULT_NS, 0 },
 		{ ZE_RESULT_NOT_READY, 0, 0, -ETIMEDOUT },
 		{ ZE_RESULT_ERROR_DEVICE_LOST, LIMIT, LIMIT, -ENODEV },
 		// The loader knows it, the driver does not: the event of a barrier does it.
@@ -389,6 +412,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(failures_are_told_and_leave_nothing_behind),
+		TEST(refused_operations_keep_no_events),
 		TEST(a_list_that_cannot_be_executed_is_said),
 		TEST(a_device_without_events_says_so),
 		TEST(a_missing_entry_point_is_named),

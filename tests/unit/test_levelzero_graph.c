@@ -14,6 +14,31 @@ static struct tare_graph *record_shift(struct tare_queue *queue, struct tare_mem
 	return graph;
 }
 
+// As in a queue: before each command that has one before it, and is no barrier itself.
+static void nodes_of_a_queue_keep_their_order(void **state)
+{
+	static const struct { enum tare_queue_order order; int want; } rows[] = {
+		{ TARE_QUEUE_IN_ORDER, 3 + 1 }, { TARE_QUEUE_OUT_OF_ORDER, 1 },
+	};
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct tare_queue *queue = new_queue(rows[i].order, 0, false);
+		struct tare_memory *a = new_memory(TARE_MEMORY_PINNED), *b = new_memory(TARE_MEMORY_DEVICE);
+		struct tare_graph *graph = NULL;
+		must(tare_graph_begin(queue, &error));
+		calls()->zeCommandListAppendBarrier = count_barrier;
+		barriers = 0;
+		shift(queue, a, b, 2);
+		must(tare_append(queue, &marker, NULL, &error));
+		assert_int_equal(barriers, rows[i].want);
+		*calls() = real;
+		must(tare_graph_end(queue, &graph, &error));
+		tare_graph_free(graph);
+		free_all(queue, a, b);
+	}
+}
+
 static void a_graph_runs_each_time_it_is_launched(void **state)
 {
 	static const enum tare_queue_order orders[] = { TARE_QUEUE_IN_ORDER, TARE_QUEUE_DEFERRED };
@@ -128,6 +153,70 @@ static void a_graph_of_two_engines_keeps_who_waits_for_whom(void **state)
 	free_all(up, in, out);
 }
 
+// The last launch's stamps are none of the next one's; and what is launched begins by itself.
+static void stamps_are_of_the_last_launch(void **state)
+{
+	struct tare_queue *queue = new_queue(TARE_QUEUE_DEFERRED, 0, true);
+	struct tare_memory *a = new_memory(TARE_MEMORY_PINNED), *b = new_memory(TARE_MEMORY_DEVICE);
+	struct tare_graph *graph = record_shift(queue, a, b, 1);
+	struct tare_gate *gate = NULL;
+	struct tare_stamps stamps;
+	int rc = -EAGAIN;
+	(void)state;
+	put(a, 1);
+	shift(queue, a, b, 1);
+	must(tare_graph_launch(graph, queue, NULL, &error));
+	for (int i = 0; i < 20000 && rc == -EAGAIN; i++) {
+		tare_device_pause(device, MS);
+		rc = tare_graph_stamps(graph, 1, &stamps, &error);
+	}
+	must(rc);
+	must(tare_gate_shut(queue, &gate, &error));
+	must(tare_graph_launch(graph, queue, NULL, &error));
+	assert_int_equal(tare_graph_stamps(graph, 1, &stamps, &error), -EAGAIN);
+	must(tare_gate_open(gate, &error));
+	must(tare_finish(queue, LIMIT, &error));
+	must(tare_graph_stamps(graph, 1, &stamps, &error));
+	tare_gate_free(gate);
+	tare_graph_free(graph);
+	free_all(queue, a, b);
+}
+
+// Also of an engine that the first never waits for.
+static void a_graph_ends_when_all_its_engines_have(void **state)
+{
+	enum { COPIES = 40 };
+	struct tare_queue *first = new_queue(TARE_QUEUE_IN_ORDER, 0, false);
+	struct tare_queue *other = new_queue(TARE_QUEUE_IN_ORDER, 1, false);
+	struct tare_memory *a = new_memory(TARE_MEMORY_PINNED), *b = new_memory(TARE_MEMORY_PINNED);
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	struct tare_operation there = copy(a, 0, b, 1, BYTES - 1), back = copy(b, 0, a, 0, BYTES);
+	struct tare_graph *graph = NULL;
+	struct tare_event *fork = NULL;
+	(void)state;
+	put(a, 1);
+	put(b, 2);
+	must(tare_graph_begin(first, &error));
+	must(tare_append(first, &marker, &fork, &error));
+	there.waits = &fork;
+	there.wait_count = 1;
+	for (int i = 0; i < COPIES; i++) {
+		must(tare_append(other, &there, NULL, &error));
+		there.wait_count = 0;
+		must(tare_append(other, &back, NULL, &error));
+	}
+	must(tare_graph_end(first, &graph, &error));
+	for (int i = 1; i <= 5; i++) {
+		must(tare_graph_launch(graph, first, NULL, &error));
+		must(tare_finish(first, LIMIT, &error));
+		assert_pattern(a, (uint64_t)i * COPIES, 1, (uint64_t)i * COPIES);
+	}
+	tare_graph_free(graph);
+	tare_event_free(fork);
+	tare_queue_free(other);
+	free_all(first, a, b);
+}
+
 static void a_graph_refuses_what_would_break_it(void **state)
 {
 	struct tare_queue *queue = new_queue(TARE_QUEUE_IN_ORDER, 0, false);
@@ -142,6 +231,7 @@ static void a_graph_refuses_what_would_break_it(void **state)
 	waits.waits = &event;
 	waits.wait_count = 1;
 	assert_int_equal(tare_append(queue, &waits, NULL, &error), -EINVAL);
+	assert_says("others of its graph");
 	assert_int_equal(tare_gate_shut(queue, &gate, &error), -EINVAL);
 	marker.blocking = true;
 	assert_int_equal(tare_append(queue, &marker, NULL, &error), -EINVAL);
@@ -173,9 +263,12 @@ static void a_graph_refuses_what_would_break_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(nodes_of_a_queue_keep_their_order),
 		TEST(a_graph_runs_each_time_it_is_launched),
 		TEST(nodes_have_stamps_in_their_order),
 		TEST(a_graph_of_two_engines_keeps_who_waits_for_whom),
+		TEST(stamps_are_of_the_last_launch),
+		TEST(a_graph_ends_when_all_its_engines_have),
 		TEST(a_graph_refuses_what_would_break_it),
 	};
 	return run_on_levelzero(tests);

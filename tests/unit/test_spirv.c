@@ -132,6 +132,9 @@ static const struct parameter_row {
 	{ "an array longer than memory",
 	  WORDS(I(43, 5), ULONG, 22, 0, 0x80000000, I(28, 4), 21, ULONG, 22), { 0 }, 21,
 	  TARE_PARAMETER_UNKNOWN, -1, "", false, NULL },
+	{ "an array whose length is still to be given",
+	  WORDS(I(50, 5), ULONG, 22, 4, 0, I(28, 4), 21, ULONG, 22), { 0 }, 21,
+	  TARE_PARAMETER_UNKNOWN, -1, "", false, NULL },
 	{ "a type that is none", { 0 }, { 0 }, 77, TARE_PARAMETER_UNKNOWN, -1, "", false, NULL },
 };
 
@@ -348,6 +351,7 @@ static void a_bound_of_four_billion(void **state)
 	assert_int_equal(module->kernel_count, 1);
 	tare_spirv_free(module);
 	tare_spirv_free(NULL);
+	assert_null(tare_spirv_kernel(NULL, "k"));
 }
 
 int main(void)

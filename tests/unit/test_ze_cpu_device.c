@@ -144,9 +144,8 @@ static void without_a_script(void **state)
 	"memory 64 MiB largest 16 MiB cache 1 MiB local 64 KiB work-group 512 sub-group 32\n"       \
 	timer "\n" engines "\ncopy pageable device rate 1 GB/s\n"
 #define ENGINES                                                                                    \
-	"engine compute runs kernel\nengine copy runs to-device,to-host,local\n"                   \
-	"engine copy runs to-device,to-host,local\nengine compute runs "                           \
-	"kernel,to-device,to-host,local"
+	"engine compute runs kernel\nengine compute runs kernel,to-device,to-host,local\n"         \
+	"engine copy runs to-device,to-host,local\nengine copy runs to-device,to-host,local"
 
 static void as_scripted(void)
 {
@@ -169,11 +168,13 @@ static void as_scripted(void)
 	CHECK(compute.maxTotalGroupSize == 512 && compute.subGroupSizes[0] == 32);
 	CHECK(compute.maxSharedLocalMemory == 64 << 10);
 	MUST(zeDeviceGetCommandQueueGroupProperties(rig.device, &count, groups));
-	CHECK(count == 3 && groups[1].numQueues == 2);
+	CHECK(count == 3 && groups[0].numQueues == 1 && groups[2].numQueues == 2);
 	CHECK(!(groups[0].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY));
-	CHECK(groups[2].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY);
+	CHECK(groups[1].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY);
+	CHECK(groups[2].flags == ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY);
 	// The counter goes at its rate: within a tick of what the host's clock says passed.
 	MUST(zeDeviceGetGlobalTimestamps(rig.device, &host_ns, &ticks));
+	CHECK(ticks >= UINT64_C(500000000000));
 	usleep(1000);
 	MUST(zeDeviceGetGlobalTimestamps(rig.device, &next_ns, &next));
 	int64_t passed = (int64_t)((next - ticks) & ((UINT64_C(1) << 40) - 1));
@@ -185,7 +186,7 @@ static void under_a_script(void **state)
 {
 	(void)state;
 	in_child(SCRIPT("timer rate 12.5 MHz bits 32\npair-timer rate 12.5 MHz bits 40 epoch "
-	                "1099511627000 ticks", ENGINES), as_scripted);
+	                "500000000000 ticks", ENGINES), as_scripted);
 }
 
 static void refused(void)
@@ -254,6 +255,8 @@ static void memory_is_known(void)
 		CHECK(device == (i % 3 == 1 ? NULL : rig.device));
 		MUST(zeMemGetAddressRange(rig.context, at[i] + i, &base, &bytes));
 		CHECK(base == at[i] && bytes == i + 1 && at[i][i] == (char)i);
+		MUST(zeMemGetAllocProperties(rig.context, at[i] + i + 1, &properties, &device));
+		CHECK(properties.type == ZE_MEMORY_TYPE_UNKNOWN);
 	}
 	MUST(zeMemGetAllocProperties(rig.context, &local, &properties, &device));
 	CHECK(properties.type == ZE_MEMORY_TYPE_UNKNOWN && !device);
@@ -261,6 +264,40 @@ static void memory_is_known(void)
 		MUST(zeMemFree(rig.context, at[i * 7 % 300]));
 	CHECK(zeMemFree(rig.context, at[0]) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
 	CHECK(zeMemFree(rig.context, &local) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+// A copy that waits for the host still needs what the program has freed.
+static void freed_in_use(void)
+{
+	struct rig rig = open_device(0);
+	ze_memory_allocation_properties_t properties = {
+		.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES,
+	};
+	ze_command_queue_desc_t queue = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC };
+	ze_event_pool_desc_t pool_desc = { .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, .count = 2,
+		                           .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE };
+	ze_event_desc_t event_desc = { .stype = ZE_STRUCTURE_TYPE_EVENT_DESC };
+	ze_command_list_handle_t list;
+	ze_event_pool_handle_t pool;
+	ze_event_handle_t go, done;
+	char *from, target[100] = "";
+
+	MUST(zeMemAllocHost(rig.context, &host_desc, sizeof target, 0, (void **)&from));
+	memset(from, 'f', sizeof target);
+	MUST(zeEventPoolCreate(rig.context, &pool_desc, 1, &rig.device, &pool));
+	MUST(zeEventCreate(pool, &event_desc, &go));
+	event_desc.index = 1;
+	MUST(zeEventCreate(pool, &event_desc, &done));
+	queue.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
+	MUST(zeCommandListCreateImmediate(rig.context, rig.device, &queue, &list));
+	MUST(zeCommandListAppendMemoryCopy(list, target, from, sizeof target, done, 1, &go));
+	MUST(zeMemFree(rig.context, from));
+	CHECK(zeMemFree(rig.context, from) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+	MUST(zeMemGetAllocProperties(rig.context, from, &properties, NULL));
+	CHECK(properties.type == ZE_MEMORY_TYPE_UNKNOWN && !target[0]);
+	MUST(zeEventHostSignal(go));
+	MUST(zeEventHostSynchronize(done, UINT64_MAX));
+	CHECK(target[0] == 'f' && target[99] == 'f');
 }
 
 static void bad_allocations(void)
@@ -334,6 +371,7 @@ static void memory_and_addresses(void **state)
 {
 	(void)state;
 	in_child("", memory_is_known);
+	in_child("", freed_in_use);
 	in_child(SCRIPT("timer rate 1 GHz", ENGINES), bad_allocations);
 	in_child("", addresses_and_physical_memory);
 }

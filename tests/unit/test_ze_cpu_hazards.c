@@ -104,6 +104,23 @@ static void event_destroyed_while_pending(void **state)
 	must(zeCommandQueueDestroy(queue));
 }
 
+// Real programs do it, and wait for each of them.
+static void events_of_one_index(void **state)
+{
+	ze_event_handle_t first = event_of(pool, 0), second;
+
+	(void)state;
+	must(zeEventHostSignal(first));
+	second = event_of(pool, 0);
+	assert_int_equal(zeEventQueryStatus(second), ZE_RESULT_NOT_READY);
+	must(zeEventHostSignal(second));
+	must(zeEventHostReset(first));
+	must(zeEventQueryStatus(second));
+	must(zeEventDestroy(first));
+	must(zeEventQueryStatus(second));
+	must(zeEventDestroy(second));
+}
+
 static void many_events(void **state)
 {
 	enum { COUNT = 100000 };
@@ -370,6 +387,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(list_closed_twice),
 		cmocka_unit_test(list_changed_in_flight),
 		cmocka_unit_test(event_destroyed_while_pending),
+		cmocka_unit_test(events_of_one_index),
 		cmocka_unit_test(many_events),
 		cmocka_unit_test(shared_pools),
 		cmocka_unit_test(memory_freed_in_use),

@@ -93,6 +93,30 @@ static void local_pointer(void **state)
 	zeKernelDestroy(kernel);
 }
 
+// Each fits, both do not; and their sum may not wrap.
+static void too_much_local(void **state)
+{
+	ze_device_compute_properties_t device = {
+		.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES };
+	ze_kernel_handle_t kernel = kernel_of(rig.module, "two_stores");
+	int out = 0, *at = &out;
+
+	(void)state;
+	assert_good(zeDeviceGetComputeProperties(rig.device, &device));
+	const struct { size_t bytes; ze_result_t expected; } rows[] = {
+		{ device.maxSharedLocalMemory, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY },
+		{ (size_t)1 << 63, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY },
+		{ 64, ZE_RESULT_SUCCESS } };
+	set(kernel, 2, at);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		assert_good(zeKernelSetArgumentValue(kernel, 0, rows[i].bytes, NULL));
+		assert_good(zeKernelSetArgumentValue(kernel, 1, rows[i].bytes, NULL));
+		assert_ze(rows[i].expected, launch(&rig, kernel, 1, 1));
+	}
+	assert_int_equal(out, 3);
+	zeKernelDestroy(kernel);
+}
+
 // Atomics; and arguments are those of the append.
 static void arguments_of_append(void **state)
 {
@@ -273,7 +297,7 @@ static void properties(void **state)
 	assert_string_equal(attributes, "reqd_work_group_size(4,2,1)");
 	assert_int_equal(bytes, strlen(attributes) + 1);
 	assert_good(zeModuleGetKernelNames(rig.module, &count, NULL));
-	assert_int_equal(count, 11);
+	assert_int_equal(count, 13);
 	assert_good(zeModuleGetKernelNames(rig.module, &count, names));
 	assert_string_equal(names[0], "add");
 	const uint32_t items[][3] = { { 1024, 1, 1 }, { 1000003, 1, 1 }, { 60, 60, 60 },
@@ -285,6 +309,22 @@ static void properties(void **state)
 	}
 	zeKernelDestroy(add);
 	zeKernelDestroy(shaped);
+}
+
+static void sampler(void **state)
+{
+	int out = 0, *at = &out;
+	ze_kernel_handle_t kernel = kernel_of(rig.module, "sampled");
+	char *attributes = NULL;
+	uint32_t bytes = 0;
+
+	(void)state;
+	set(kernel, 1, at);
+	assert_ze(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, zeKernelSetArgumentValue(kernel, 0, 8, &at));
+	assert_ze(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, launch(&rig, kernel, 1, 1));
+	assert_good(zeKernelGetSourceAttributes(kernel, &bytes, &attributes));
+	assert_string_equal(attributes, "work_group_size_hint(16,1,1)");
+	zeKernelDestroy(kernel);
 }
 
 struct thread_work {
@@ -362,12 +402,14 @@ int main(int count, char **arguments)
 		cmocka_unit_test(vector_add),
 		cmocka_unit_test(matmul),
 		cmocka_unit_test(local_pointer),
+		cmocka_unit_test(too_much_local),
 		cmocka_unit_test(arguments_of_append),
 		cmocka_unit_test(values),
 		cmocka_unit_test(grid),
 		cmocka_unit_test(null_pointer),
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(properties),
+		cmocka_unit_test(sampler),
 		cmocka_unit_test(four_threads),
 		cmocka_unit_test(division_by_zero),
 	};

@@ -60,7 +60,7 @@ static void run_specialised(ze_module_handle_t module, long first, long second)
 // Constants, and a native binary that keeps them.
 static void constants(void **state)
 {
-	struct spirv_file file = read_spirv(rig.folder, "ze_cpu_globals");
+	struct spirv_file file = read_spirv(rig.folder, "ze_cpu_constants");
 	uint32_t ids[] = { 2, 1 }, unknown[] = { 77 };
 	int64_t wide = INT64_C(-5000000000);
 	int32_t narrow = -3;
@@ -211,7 +211,6 @@ static void translators(void **state)
 	snprintf(path, sizeof path, "%s/translator", folder);
 	assert_int_equal(sigaction(SIGCHLD, &hear, &before), 0);
 	setenv("ZE_CPU_LLVM_SPIRV", path, 1);
-	setenv("ZE_CPU_LLVM_SPIRV_LIMIT_S", "0.2", 1);
 	setenv("TMPDIR", folder, 1);
 	refused(&file, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, path);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -220,12 +219,19 @@ static void translators(void **state)
 		fputs(rows[i].script, script);
 		fclose(script);
 		assert_int_equal(chmod(path, 0700), 0);
+		setenv("ZE_CPU_LLVM_SPIRV_LIMIT_S", strstr(rows[i].script, "sleep") ? "0.2" : "60", 1);
 		refused(&file, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, rows[i].said);
 		unlink(path);
 	}
 	assert_int_equal(children_heard, 0);
 	assert_true(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 	unsetenv("ZE_CPU_LLVM_SPIRV");
+	const char *usual = getenv("PATH");
+	char *path_before = strdup(usual ? usual : "");
+	setenv("PATH", folder, 1);
+	refused(&file, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "there is no llvm-spirv on PATH");
+	setenv("PATH", path_before, 1);
+	free(path_before);
 	unsetenv("ZE_CPU_LLVM_SPIRV_LIMIT_S");
 	unsetenv("TMPDIR");
 	sigaction(SIGCHLD, &before, NULL);
@@ -234,7 +240,7 @@ static void translators(void **state)
 	free(file.data);
 }
 
-// ---- traps: each in a process of its own, which is this program with a third argument
+// ---- in a process of its own, which is this program with a third argument
 
 static int own_handler_ran;
 static sigjmp_buf out_of_handler;
@@ -256,14 +262,26 @@ static bool own_fault_is_handled(void)
 	return own_handler_ran == before + 1;
 }
 
+// Hands on to the handler that it replaced, as libraries do.
+static struct sigaction replaced;
+static int handed_on;
+
+static void chaining_handler(int number, siginfo_t *info, void *context)
+{
+	handed_on++;
+	replaced.sa_sigaction(number, info, context);
+}
+
 // 0: all as promised; else the number of what was not.
 static int trap(const char *how)
 {
 	struct sigaction own = { .sa_handler = own_handler };
+	struct sigaction chaining = { .sa_sigaction = chaining_handler, .sa_flags = SA_SIGINFO };
+	bool chains = strcmp(how, "chain") == 0;
 	int *bad = (int *)16, value = 1, out[8], *at = out;
 	ze_kernel_handle_t kernel = kernel_of(rig.module, "write_at");
 
-	if (strcmp(how, "before") == 0)
+	if (strcmp(how, "before") == 0 || chains)
 		sigaction(SIGSEGV, &own, NULL);
 	set(kernel, 1, value);
 	set(kernel, 0, at);
@@ -271,13 +289,16 @@ static int trap(const char *how)
 		return 1;
 	if (strcmp(how, "after") == 0)
 		sigaction(SIGSEGV, &own, NULL);
+	// The second launch puts the driver's handler before it.
+	if (chains && (sigaction(SIGSEGV, &chaining, &replaced) || launch(&rig, kernel, 1, 1)))
+		return 7;
 	set(kernel, 0, bad);
 	for (int i = 0; strcmp(how, "alone") && i < 3; i++)
 		if (!own_fault_is_handled())
 			return 2;
 	if (launch(&rig, kernel, 4, 1) != ZE_RESULT_ERROR_DEVICE_LOST)
 		return 3;
-	if (own_handler_ran != (strcmp(how, "alone") ? 3 : 0))
+	if (own_handler_ran != (strcmp(how, "alone") ? 3 : 0) || handed_on != (chains ? 3 : 0))
 		return 4;
 	for (int i = 0; strcmp(how, "alone") && i < 3; i++)
 		if (!own_fault_is_handled())
@@ -287,7 +308,25 @@ static int trap(const char *how)
 	       launch(&rig, kernel, 1, 1) == ZE_RESULT_ERROR_DEVICE_LOST ? 0 : 6;
 }
 
-static void run_trap(const char *how, const char *devices)
+// No OpenCL: modules say so, and the rest works.
+static int without_opencl(void)
+{
+	struct spirv_file file = read_spirv(rig.folder, "ze_cpu_import");
+	ze_module_desc_t description = { .format = ZE_MODULE_FORMAT_IL_SPIRV, .inputSize = file.bytes,
+		                         .pInputModule = file.data };
+	ze_module_handle_t module = NULL;
+	char *log = NULL, from[4] = "abc", to[4] = "";
+
+	if (make_module(&rig, description, &module, &log) != ZE_RESULT_ERROR_MODULE_BUILD_FAILURE)
+		return 1;
+	if (!log || !strstr(log, "/nonexistent/libopencl.so") || !strstr(log, "install pocl-opencl-icd"))
+		return 2;
+	if (zeCommandListAppendMemoryCopy(rig.list, to, from, sizeof to, NULL, 0, NULL))
+		return 3;
+	return memcmp(from, to, sizeof to) ? 4 : 0;
+}
+
+static void run_child(const char *how, const char *devices)
 {
 	int status = 0;
 	pid_t child = fork();
@@ -295,6 +334,8 @@ static void run_trap(const char *how, const char *devices)
 	if (child == 0) {
 		if (devices)
 			setenv("POCL_DEVICES", devices, 1);
+		if (strcmp(how, "nothing") == 0)
+			setenv("ZE_CPU_OPENCL", "/nonexistent/libopencl.so", 1);
 		execl(own_path, own_path, driver_path, rig.folder, how, (char *)NULL);
 		_exit(127);
 	}
@@ -307,9 +348,16 @@ static void run_trap(const char *how, const char *devices)
 static void traps(void **state)
 {
 	(void)state;
-	run_trap("alone", NULL);
-	run_trap("before", NULL);
-	run_trap("after", "basic");
+	run_child("alone", NULL);
+	run_child("before", NULL);
+	run_child("chain", NULL);
+	run_child("after", "basic");
+}
+
+static void no_opencl(void **state)
+{
+	(void)state;
+	run_child("nothing", NULL);
 }
 
 int main(int count, char **arguments)
@@ -321,6 +369,7 @@ int main(int count, char **arguments)
 		cmocka_unit_test(damaged),
 		cmocka_unit_test(translators),
 		cmocka_unit_test(traps),
+		cmocka_unit_test(no_opencl),
 	};
 
 	if (count != 3 && count != 4) {
@@ -331,6 +380,8 @@ int main(int count, char **arguments)
 	driver_path = arguments[1];
 	if (!open_rig(&rig, arguments[1], arguments[2]))
 		return 1;
+	if (count == 4 && strcmp(arguments[3], "nothing") == 0)
+		_exit(without_opencl());
 	if (!open_kernels(&rig))
 		return 0;
 	if (count == 4)

@@ -39,9 +39,9 @@ static const struct row rows[] = {
 	{ "19.2 MHz, 32 bits wrap, fast", "19.2 MHz", 19200000, 32, 32, 50, IN_COMMAND, 1 },
 	{ "25 MHz, 36 bits wrap in a command", "25 MHz", 25000000, 36, 36, 0, IN_COMMAND, 1 },
 	{ "1 GHz, 56 bits wrap in a command", "1 GHz", 1000000000, 56, 56, 0, IN_COMMAND, 1 },
-	{ "12 MHz, 32 bits wrap before the start", "12 MHz", 12000000, 32, 32, 0, BEFORE_START, -0.004 },
+	{ "12 MHz, 32 bits wrap before it", "12 MHz", 12000000, 32, 32, 0, BEFORE_START, -0.004 },
 	{ "19.2 MHz, 36 bits wrap before it", "19.2 MHz", 19200000, 36, 36, 0, BEFORE_START, -0.0016 },
-	{ "25 MHz, 32 and 36 bits wrap before it", "25 MHz", 25000000, 36, 32, -50, BEFORE_START, -0.00005 },
+	{ "25 MHz, both wrap before it", "25 MHz", 25000000, 36, 32, -50, BEFORE_START, -0.00005 },
 };
 
 #define ROWS (sizeof rows / sizeof *rows)

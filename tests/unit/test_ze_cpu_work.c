@@ -251,6 +251,87 @@ static void waits_hold_no_engine(void **state)
 	must(zeEventDestroy(gate));
 }
 
+static void an_engine_works_for_one_queue_at_a_time(void **state)
+{
+	enum { LISTS = 4, BYTES = 1 << 20 };
+	ze_command_list_handle_t lists[LISTS];
+	ze_event_handle_t gate = event_of(pool, LISTS), events[LISTS];
+	ze_kernel_timestamp_result_t stamps_of[LISTS];
+	uint8_t *memory = shared_new(2 * LISTS * BYTES);
+
+	(void)state;
+	for (uint32_t i = 0; i < LISTS; i++) {
+		lists[i] = immediate_new(false);
+		events[i] = event_of(pool, i);
+		must(zeCommandListAppendMemoryCopy(lists[i], memory + 2 * i * BYTES,
+		                                   memory + (2 * i + 1) * BYTES, BYTES, events[i], 1,
+		                                   &gate));
+	}
+	must(zeEventHostSignal(gate));
+	for (uint32_t i = 0; i < LISTS; i++) {
+		must(zeEventHostSynchronize(events[i], FOR_EVER));
+		must(zeEventQueryKernelTimestamp(events[i], &stamps_of[i]));
+	}
+	for (uint32_t i = 0; i < LISTS; i++)
+		for (uint32_t j = 0; j < i; j++)
+			assert_true(stamps_of[i].global.kernelEnd <= stamps_of[j].global.kernelStart ||
+			            stamps_of[j].global.kernelEnd <= stamps_of[i].global.kernelStart);
+	for (uint32_t i = 0; i < LISTS; i++) {
+		must(zeCommandListDestroy(lists[i]));
+		must(zeEventDestroy(events[i]));
+	}
+	must(zeEventDestroy(gate));
+	must(zeMemFree(context, memory));
+}
+
+// Of commands that became ready at once the engine takes the one of the more urgent queue first.
+static void urgent_queues_go_first(void **state)
+{
+	enum { BYTES = 1 << 16 };
+	static const ze_command_queue_priority_t priorities[] = {
+		ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW,
+		ZE_COMMAND_QUEUE_PRIORITY_NORMAL,
+		ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH,
+	};
+	ze_command_list_handle_t lists[3] = { NULL };
+	ze_event_handle_t gate = event_of(pool, 3), events[3];
+	ze_kernel_timestamp_result_t stamps_of[3];
+	uint8_t *memory = shared_new(6 * BYTES);
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		ze_command_queue_desc_t described = queue_description(0, false);
+		described.priority = priorities[i];
+		must(zeCommandListCreateImmediate(context, device, &described, &lists[i]));
+		events[i] = event_of(pool, i);
+	}
+	for (int turn = 0; turn < 30; turn++) {
+		for (uint32_t i = 0; i < 3; i++) {
+			bool behind = turn % 2;
+			if (behind)
+				must(zeCommandListAppendWaitOnEvents(lists[i], 1, &gate));
+			must(zeCommandListAppendMemoryCopy(lists[i], memory + 2 * i * BYTES,
+			                                   memory + (2 * i + 1) * BYTES, BYTES, events[i],
+			                                   behind ? 0 : 1, behind ? NULL : &gate));
+		}
+		must(zeEventHostSignal(gate));
+		for (uint32_t i = 0; i < 3; i++) {
+			must(zeEventHostSynchronize(events[i], FOR_EVER));
+			must(zeEventQueryKernelTimestamp(events[i], &stamps_of[i]));
+			must(zeEventHostReset(events[i]));
+		}
+		assert_true(stamps_of[2].global.kernelEnd <= stamps_of[1].global.kernelStart);
+		assert_true(stamps_of[1].global.kernelEnd <= stamps_of[0].global.kernelStart);
+		must(zeEventHostReset(gate));
+	}
+	for (uint32_t i = 0; i < 3; i++) {
+		must(zeCommandListDestroy(lists[i]));
+		must(zeEventDestroy(events[i]));
+	}
+	must(zeEventDestroy(gate));
+	must(zeMemFree(context, memory));
+}
+
 static void timeouts(void **state)
 {
 	ze_command_queue_handle_t queue = queue_new(false);
@@ -427,149 +508,6 @@ static void stamps(void **state)
 	must(zeCommandQueueDestroy(queue));
 }
 
-// Stamps in the host's time lie between the host's own readings.
-static void mapped_stamps(void **state)
-{
-	levelzero_query_stamps *query =
-		(levelzero_query_stamps *)newer_entry("zeEventQueryKernelTimestampsExt");
-	ze_event_pool_handle_t mapped = pool_new(1, LEVELZERO_EVENT_POOL_MAPPED_TIMESTAMP);
-	ze_event_handle_t event = event_of(mapped, 0), plain = event_of(pool, 0);
-	ze_command_list_handle_t list = immediate_new(true);
-	struct levelzero_host_stamps host = { 0 };
-	struct levelzero_stamps_results results = {
-		.stype = LEVELZERO_TYPE_STAMPS_RESULTS,
-		.host = &host,
-	};
-	static uint8_t memory[4096];
-	struct timespec before, after;
-	uint32_t count = 0;
-
-	(void)state;
-	assert_non_null(query);
-	must(query(event, device, &count, NULL));
-	assert_int_equal(count, 1);
-	assert_int_equal(query(event, device, &count, &results), ZE_RESULT_NOT_READY);
-	clock_gettime(CLOCK_MONOTONIC_RAW, &before);
-	must(zeCommandListAppendMemoryCopy(list, memory, memory + 2048, 2048, event, 0, NULL));
-	must(zeCommandListAppendMemoryCopy(list, memory, memory + 2048, 2048, plain, 0, NULL));
-	clock_gettime(CLOCK_MONOTONIC_RAW, &after);
-	must(query(event, device, &count, &results));
-	assert_true(host.global.start_ns >= (uint64_t)before.tv_sec * 1000000000 +
-	                                            (uint64_t)before.tv_nsec);
-	assert_true(host.global.start_ns <= host.global.end_ns);
-	assert_true(host.global.end_ns <=
-	            (uint64_t)after.tv_sec * 1000000000 + (uint64_t)after.tv_nsec);
-	assert_int_equal(query(plain, device, &count, &results), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-	must(zeCommandListDestroy(list));
-	must(zeEventDestroy(event));
-	must(zeEventDestroy(plain));
-	must(zeEventPoolDestroy(mapped));
-}
-
-static void add_one(void *at)
-{
-	++*(int *)at;
-}
-
-static void host_functions(void **state)
-{
-	levelzero_append_host_function *append =
-		(levelzero_append_host_function *)newer_entry("zeCommandListAppendHostFunction");
-	ze_command_list_handle_t list = list_new();
-	ze_command_queue_handle_t queue = queue_new(true);
-	int calls = 0, seen[2] = { 0 };
-
-	(void)state;
-	assert_non_null(append);
-	must(append(list, add_one, &calls, NULL, NULL, 0, NULL));
-	must(zeCommandListAppendMemoryCopy(list, &seen[0], &calls, sizeof calls, NULL, 0, NULL));
-	must(append(list, add_one, &calls, NULL, NULL, 0, NULL));
-	must(zeCommandListAppendMemoryCopy(list, &seen[1], &calls, sizeof calls, NULL, 0, NULL));
-	must(zeCommandListClose(list));
-	must(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
-	assert_int_equal(seen[0], 1);
-	assert_int_equal(seen[1], 2);
-	must(zeCommandListDestroy(list));
-	must(zeCommandQueueDestroy(queue));
-}
-
-// What queues, lists and events tell of themselves.
-static void newer_facts(void **state)
-{
-	ze_command_list_handle_t lists[2] = { list_new(), immediate_new(false) };
-	ze_event_handle_t event = event_of(pool, 0);
-	ze_event_pool_handle_t its_pool = NULL;
-	ze_event_scope_flags_t scope = 0;
-	ze_context_handle_t its_context = NULL;
-	uint32_t ordinal = 7, index = 7;
-	ze_bool_t immediate = 7;
-
-	(void)state;
-	ze_result_t (*is_immediate)(ze_command_list_handle_t, ze_bool_t *) =
-		(ze_result_t (*)(ze_command_list_handle_t, ze_bool_t *))newer_entry(
-			"zeCommandListIsImmediate");
-	ze_result_t (*number[2])(ze_command_list_handle_t, uint32_t *);
-	number[0] = (ze_result_t (*)(ze_command_list_handle_t, uint32_t *))newer_entry(
-		"zeCommandListGetOrdinal");
-	number[1] = (ze_result_t (*)(ze_command_list_handle_t, uint32_t *))newer_entry(
-		"zeCommandListImmediateGetIndex");
-	ze_result_t (*pool_of)(ze_event_handle_t, ze_event_pool_handle_t *) =
-		(ze_result_t (*)(ze_event_handle_t, ze_event_pool_handle_t *))newer_entry(
-			"zeEventGetEventPool");
-	ze_result_t (*scope_of)(ze_event_handle_t, ze_event_scope_flags_t *) =
-		(ze_result_t (*)(ze_event_handle_t, ze_event_scope_flags_t *))newer_entry(
-			"zeEventGetSignalScope");
-	ze_result_t (*context_of)(ze_command_list_handle_t, ze_context_handle_t *) =
-		(ze_result_t (*)(ze_command_list_handle_t, ze_context_handle_t *))newer_entry(
-			"zeCommandListGetContextHandle");
-	for (int i = 0; i < 2; i++) {
-		must(is_immediate(lists[i], &immediate));
-		assert_int_equal(immediate, i);
-	}
-	must(number[0](lists[0], &ordinal));
-	assert_int_equal(ordinal, 0);
-	must(number[1](lists[1], &index));
-	assert_int_equal(index, 0);
-	assert_int_equal(number[1](lists[0], &index), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-	must(pool_of(event, &its_pool));
-	assert_ptr_equal(its_pool, pool);
-	must(scope_of(event, &scope));
-	assert_int_equal(scope, ZE_EVENT_SCOPE_FLAG_HOST);
-	must(context_of(lists[0], &its_context));
-	assert_ptr_equal(its_context, context);
-	must(zeEventDestroy(event));
-	must(zeCommandListDestroy(lists[0]));
-	must(zeCommandListDestroy(lists[1]));
-}
-
-// A list that an immediate one runs: behind its waits, before its signal.
-static void lists_in_immediate_lists(void **state)
-{
-	typedef ze_result_t append_lists(ze_command_list_handle_t, uint32_t,
-	                                 ze_command_list_handle_t *, ze_event_handle_t, uint32_t,
-	                                 ze_event_handle_t *);
-	append_lists *append =
-		(append_lists *)newer_entry("zeCommandListImmediateAppendCommandListsExp");
-	ze_command_list_handle_t immediate = immediate_new(false), list = list_new();
-	ze_event_handle_t gate = event_of(pool, 0), done = event_of(pool, 1);
-	int from = 3, to = 0;
-
-	(void)state;
-	assert_non_null(append);
-	must(zeCommandListAppendMemoryCopy(list, &to, &from, sizeof to, NULL, 0, NULL));
-	must(zeCommandListClose(list));
-	must(append(immediate, 1, &list, done, 1, &gate));
-	assert_int_equal(zeEventHostSynchronize(done, 2000000), ZE_RESULT_NOT_READY);
-	assert_int_equal(to, 0);
-	must(zeEventHostSignal(gate));
-	must(zeEventHostSynchronize(done, FOR_EVER));
-	assert_int_equal(to, 3);
-	must(zeCommandListDestroy(list));
-	must(zeCommandListDestroy(immediate));
-	must(zeEventDestroy(gate));
-	must(zeEventDestroy(done));
-}
-
 static int make_pool(void **state)
 {
 	(void)state;
@@ -593,15 +531,13 @@ int main(int argc, char **argv)
 		cmocka_unit_test(regions),
 		cmocka_unit_test(graphs),
 		cmocka_unit_test(waits_hold_no_engine),
+		cmocka_unit_test(an_engine_works_for_one_queue_at_a_time),
+		cmocka_unit_test(urgent_queues_go_first),
 		cmocka_unit_test(timeouts),
 		cmocka_unit_test(fences),
 		cmocka_unit_test(waits_after_resets),
 		cmocka_unit_test(resets),
 		cmocka_unit_test(stamps),
-		cmocka_unit_test(mapped_stamps),
-		cmocka_unit_test(host_functions),
-		cmocka_unit_test(newer_facts),
-		cmocka_unit_test(lists_in_immediate_lists),
 	};
 	int status = argc < 2 ? 77 : rig_open(argv[1]);
 

@@ -17,6 +17,15 @@
 
 #define EVENTS 64
 
+// The beginning of most scripts: everything costs whole nanoseconds, which the counter shows.
+#define MIB ((size_t)1 << 20)
+
+#define HEAD \
+	"tare-device 1\n" \
+	"device name \"model\" memory 1 GiB units 4\n" \
+	"timer rate 1 GHz bits 64\n" \
+	"engine compute runs kernel,to-device,to-host,local\n"
+
 struct ze {
 	ze_driver_handle_t driver;
 	ze_device_handle_t device;
@@ -251,3 +260,11 @@ static inline int ze_end_case(pid_t child)
 		return 1;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
+
+// A test of one case.
+#define CASE(name, body) \
+	static void name(void **state) \
+	{ \
+		(void)state; \
+		assert_int_equal(ze_end_case(ze_start_case(body, NULL, 0)), 0); \
+	}

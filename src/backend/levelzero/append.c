@@ -35,11 +35,12 @@ static void mark_waits(const struct tare_operation *operation, uint64_t serial)
 }
 
 // The API's own blocking form is a list that works synchronously: the call that appends returns
-// when the device is done. What has none is appended and waited for.
+// when the device is done. What has none is appended and waited for; so is what a queue is given
+// that has done nothing yet, as the device may never do anything and that call has no limit.
 static bool blocks_natively(const struct levelzero_queue *queue,
                             const struct tare_operation *operation)
 {
-	return operation->blocking && !queue->deferred && !queue->adopted &&
+	return operation->blocking && queue->done && !queue->deferred && !queue->adopted &&
 	       (operation->type == TARE_OPERATION_COPY ||
 	        operation->type == TARE_OPERATION_RECTANGLE);
 }

@@ -78,7 +78,18 @@ int levelzero_fail(ze_result_t result, const char *call, struct tare_error *erro
 
 static const char no_driver[] =
 	"the Level Zero loader finds no driver; for Intel GPUs install intel-level-zero-gpu or, on "
-	"Debian 12, intel-opencl-icd";
+	"Debian 12, intel-opencl-icd; --ze-cpu does without a GPU";
+
+static int fail_no_driver(struct tare_error *error)
+{
+	const char *named = getenv("ZE_ENABLE_ALT_DRIVERS");
+
+	return named && *named
+		? tare_fail(error, ENODEV,
+		            "the Level Zero loader finds no driver that starts in what "
+		            "ZE_ENABLE_ALT_DRIVERS names, '%.200s'; unset it or mend it", named)
+		: tare_fail(error, ENODEV, "%s", no_driver);
+}
 
 static int add_devices(struct levelzero_driver *driver, ze_driver_handle_t handle,
                        struct tare_error *error)
@@ -127,8 +138,7 @@ int levelzero_library_open(struct levelzero_driver *driver, struct tare_error *e
 	dlopen(names[0], RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 	ze_result_t result = driver->call.zeInit(0);
 	if (result == ZE_RESULT_ERROR_UNINITIALIZED)
-		return tare_fail_native(error, ENODEV, "levelzero", "zeInit", (long)result,
-		                        "ZE_RESULT_ERROR_UNINITIALIZED", "%s", no_driver);
+		return fail_no_driver(error);
 	if (result != ZE_RESULT_SUCCESS) {
 		levelzero_fail(result, "zeInit", error, "the Level Zero driver does not start");
 		if (error)
@@ -141,9 +151,10 @@ int levelzero_library_open(struct levelzero_driver *driver, struct tare_error *e
 	for (uint32_t i = 0; i < count && status == 0; i++)
 		status = add_devices(driver, handles[i], error);
 	if (status == 0 && count == 0)
-		return tare_fail(error, ENODEV, "%s", no_driver);
+		return fail_no_driver(error);
 	if (status == 0 && driver->count == 0)
 		return tare_fail(error, ENODEV,
-		                 "the Level Zero driver finds no device; may you open /dev/dri/render*?");
+		                 "the Level Zero driver finds no device; install its driver, and see that you may "
+		                 "open /dev/dri/render*");
 	return status;
 }

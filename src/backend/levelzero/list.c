@@ -27,7 +27,6 @@ int levelzero_order(struct levelzero_queue *queue, ze_command_list_handle_t list
 	if (result != ZE_RESULT_SUCCESS)
 		return levelzero_fail(result, "zeCommandListAppendBarrier", error,
 		                      "cannot put operations in order");
-	queue->unordered = false;
 	return 0;
 }
 

@@ -58,17 +58,24 @@ static char *read_log(const struct levelzero_functions *call, ze_module_build_lo
 	return log;
 }
 
-static int build_failed(ze_result_t result, const struct tare_module_source *source, bool logged,
-                        struct tare_error *error)
+// `log` may be NULL.
+static int build_failed(ze_result_t result, const struct tare_module_source *source,
+                        const char *log, struct tare_error *error)
 {
 	const char *what = "the module does not build";
+
+	// The log of tare's own kernels is nobody's to read but for its first line.
+	if (result == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE && log && source->ends)
+		return levelzero_fail(result, "zeModuleCreate", error,
+		                      "tare's own kernels do not build: %.*s",
+		                      (int)strcspn(log, "\n"), log);
 
 	if (result == ZE_RESULT_ERROR_INVALID_NATIVE_BINARY) {
 		what = "the device does not take the binary; it is of another device or driver";
 	} else if (result == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE) {
 		if (source->format == TARE_MODULE_SPIRV)
-			what = logged ? "the SPIR-V does not build; the log says why"
-			              : "the SPIR-V does not build, and the driver gives no log";
+			what = log ? "the SPIR-V does not build; the log says why"
+			           : "the SPIR-V does not build, and the driver gives no log";
 	} else if (result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
 		what = "this driver builds no modules";
 	}
@@ -97,9 +104,8 @@ static int build(struct levelzero_device *device, struct levelzero_module *modul
 		call->zeModuleCreate(device->context, device->place.device, &wanted, &module->handle, &said);
 	text = read_log(call, said);
 	if (result != ZE_RESULT_SUCCESS)
-		status = build_failed(result, source, text != NULL, error);
-	// tare's own kernels build with remarks that nobody can act on.
-	if (log && text && (status < 0 || !source->ends)) {
+		status = build_failed(result, source, text, error);
+	if (log && text && !source->ends) {
 		*log = text;
 		text = NULL;
 	}

@@ -25,14 +25,20 @@ static int find_engines(struct levelzero_device *device, struct tare_error *erro
 {
 	ze_command_queue_group_properties_t groups[LEVELZERO_GROUPS];
 	struct levelzero_work *work = device->work;
-	uint32_t count = LEVELZERO_GROUPS, all = 0;
+	uint32_t count = 0, all = 0;
 
 	for (int i = 0; i < LEVELZERO_GROUPS; i++)
 		groups[i] = (ze_command_queue_group_properties_t){
 			.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES,
 		};
+	// Asked for the number first: not every driver lowers one that is too large.
 	ze_result_t result = device->driver->call.zeDeviceGetCommandQueueGroupProperties(
-		device->place.device, &count, groups);
+		device->place.device, &count, NULL);
+	if (count > LEVELZERO_GROUPS)
+		count = LEVELZERO_GROUPS;
+	if (result == ZE_RESULT_SUCCESS && count > 0)
+		result = device->driver->call.zeDeviceGetCommandQueueGroupProperties(
+			device->place.device, &count, groups);
 	if (result != ZE_RESULT_SUCCESS)
 		return levelzero_fail(result, "zeDeviceGetCommandQueueGroupProperties", error,
 		                      "cannot list the engines");

@@ -4,10 +4,12 @@
 
 #include <errno.h>
 
+// The API's own call takes a limit at no cost, so that what hangs in the middle of a measurement
+// ends in time as well.
 uint64_t levelzero_timeout(int64_t limit_ns)
 {
 	if (limit_ns == TARE_LIMIT_NATIVE)
-		return UINT64_MAX;
+		return TARE_LIMIT_DEFAULT_NS;
 	return limit_ns > 0 ? (uint64_t)limit_ns : 0;
 }
 
@@ -15,7 +17,7 @@ static int late(int64_t limit_ns, const char *what, const struct tare_device *de
                 struct tare_error *error)
 {
 	return tare_fail(error, ETIMEDOUT, "%s of device %u: not done after %.3g s", what,
-	                 device->index, (double)(limit_ns > 0 ? limit_ns : 0) / 1e9);
+	                 device->index, (double)levelzero_timeout(limit_ns) / 1e9);
 }
 
 // What a waiting call said.
