@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One command: what it holds, and its work.
 #include "run.h"
+#include "trap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +54,9 @@ void cpu_command_free(struct command *command)
 }
 
 // Rows of one region onto the other, both with their pitches.
-static void copy_region(const struct command *command)
+static void copy_region(const void *context)
 {
+	const struct command *command = context;
 	const ze_copy_region_t *to = &command->to, *from = &command->from;
 	uint32_t depth = to->depth == 0 ? 1 : to->depth;
 	char *destination;
@@ -63,18 +65,19 @@ static void copy_region(const struct command *command)
 	for (uint32_t z = 0; z < depth; z++)
 		for (uint32_t y = 0; y < to->height; y++) {
 			destination = (char *)command->destination + to->originX +
-			              (size_t)(to->originY + y) * command->to_pitch +
-			              (size_t)(to->originZ + z) * command->to_slice;
+			              ((size_t)to->originY + y) * command->to_pitch +
+			              ((size_t)to->originZ + z) * command->to_slice;
 			source = (const char *)command->source + from->originX +
-			         (size_t)(from->originY + y) * command->from_pitch +
-			         (size_t)(from->originZ + z) * command->from_slice;
+			         ((size_t)from->originY + y) * command->from_pitch +
+			         ((size_t)from->originZ + z) * command->from_slice;
 			memmove(destination, source, to->width);
 		}
 }
 
 // The pattern over and over; its last repeat may be cut.
-static void fill(const struct command *command)
+static void fill(const void *context)
 {
+	const struct command *command = context;
 	char *destination = command->destination;
 	size_t done = command->bytes < command->pattern_bytes ? command->bytes : command->pattern_bytes;
 
@@ -91,21 +94,42 @@ static void fill(const struct command *command)
 	}
 }
 
+static void copy(const void *context)
+{
+	const struct command *command = context;
+
+	memmove(command->destination, command->source, command->bytes);
+}
+
+// A device that is told to touch what is not there is lost.
+static ze_result_t guarded(void (*work)(const void *command), const struct command *command)
+{
+	if (trap_guard(work, command))
+		return ZE_RESULT_SUCCESS;
+	cpu_log("a copy or fill touched an address without memory: its queue is lost");
+	return ZE_RESULT_ERROR_DEVICE_LOST;
+}
+
+static ze_result_t do_launch(const struct command *command)
+{
+	uint32_t limit = UINT32_MAX;
+
+	if (command->limit && !trap_copy(&limit, command->limit, sizeof limit))
+		return ZE_RESULT_ERROR_DEVICE_LOST;
+	return command->limit_index >= limit ? ZE_RESULT_SUCCESS : launch_do(command->launch);
+}
+
 ze_result_t cpu_command_do(const struct command *command)
 {
 	switch (command->type) {
 	case COMMAND_COPY:
-		memmove(command->destination, command->source, command->bytes);
-		return ZE_RESULT_SUCCESS;
+		return guarded(copy, command);
 	case COMMAND_REGION:
-		copy_region(command);
-		return ZE_RESULT_SUCCESS;
+		return guarded(copy_region, command);
 	case COMMAND_FILL:
-		fill(command);
-		return ZE_RESULT_SUCCESS;
+		return guarded(fill, command);
 	case COMMAND_LAUNCH:
-		return command->limit && command->limit_index >= *command->limit ?
-		               ZE_RESULT_SUCCESS : launch_do(command->launch);
+		return do_launch(command);
 	case COMMAND_HOST_CALL:
 		command->function(command->context);
 		return ZE_RESULT_SUCCESS;

@@ -26,7 +26,6 @@ void cpu_log(const char *format, ...)
 
 // ---- start
 
-// Consecutive engines of one class and the same flows are a group.
 static void group_engines(struct _ze_device_handle_t *device)
 {
 	const struct tare_script_engine *before = NULL;
@@ -34,7 +33,7 @@ static void group_engines(struct _ze_device_handle_t *device)
 	device->engine_count = (uint32_t)device->script.engine_count;
 	for (uint32_t i = 0; i < device->engine_count; i++) {
 		const struct tare_script_engine *engine = &device->script.engines[i];
-		if (!before || before->compute != engine->compute || before->flows != engine->flows)
+		if (!before || !tare_script_levelzero_grouped(before, engine))
 			device->groups[device->group_count++] = (struct cpu_group){
 				.compute = engine->compute,
 				.copy = engine->flows & TARE_FLOWS_OF_COPIES,

@@ -105,7 +105,7 @@ static ze_device_uuid_t uuid_of(const struct tare_script_device *device)
 // 12 MHz): which of them is said by the type of the struct that asks.
 static uint64_t resolution_of(const struct tare_clock_rate *rate, ze_structure_type_t type)
 {
-	uint64_t hz = rate->hz_numerator / rate->hz_denominator;
+	uint64_t hz = tare_script_levelzero_hz(rate);
 
 	if (type == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2)
 		return hz;
@@ -256,7 +256,7 @@ ze_result_t cpu_zeDeviceGetCommandQueueGroupProperties(
 		                                  ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS
 		                        : 0u) |
 			(group->copy ? ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY : 0u);
-		groups[i].maxMemoryFillPatternSize = 128;
+		groups[i].maxMemoryFillPatternSize = CPU_FILL_PATTERN_BYTES;
 		groups[i].numQueues = group->engine_count;
 	}
 	return ZE_RESULT_SUCCESS;

@@ -16,7 +16,10 @@ ze_result_t cpu_zeEventHostSignal(ze_event_handle_t event)
 	else
 		event->modelled = true;
 	cpu_pump_wake();
-	pthread_cond_broadcast(&work_changed);
+	if (cpu_device.scripted)
+		cpu_changed_for_all();
+	else
+		cpu_changed();
 	pthread_mutex_unlock(&work_lock);
 	return ZE_RESULT_SUCCESS;
 }
@@ -83,16 +86,19 @@ void cpu_stamp_ticks(const struct cpu_stamp *stamp, ze_kernel_timestamp_result_t
 	result->context.kernelEnd = cpu_kernel_ticks_ps(stamp->leave_ps);
 }
 
-// The stamp of a signalled event; NOT_READY of another. Only pools that were made for it have any.
+// The stamp of a signalled event; NOT_READY of another. Only events of pools with one of `flags` have
+// any; 0: all do.
 static ze_result_t stamp_of(ze_event_handle_t event, ze_event_pool_flags_t flags,
                             struct cpu_stamp *stamp)
 {
 	ze_result_t result;
 
-	if ((event->pool->flags & flags) == 0)
+	if (flags && (event->pool->flags & flags) == 0)
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 	pthread_mutex_lock(&work_lock);
 	result = cpu_wait(signalled, event, 0);
+	if (result == ZE_RESULT_SUCCESS && event->failed)
+		result = ZE_RESULT_ERROR_DEVICE_LOST;
 	*stamp = event->stamp;
 	pthread_mutex_unlock(&work_lock);
 	return result;
@@ -110,7 +116,8 @@ ze_result_t cpu_zeEventQueryKernelTimestamp(ze_event_handle_t event,
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 	if (!result)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-	status = stamp_of(event, STAMPED, &stamp);
+	// Of any pool: programs ask without the pool's flag, and GPU drivers answer them.
+	status = stamp_of(event, 0, &stamp);
 	if (status == ZE_RESULT_SUCCESS)
 		cpu_stamp_ticks(&stamp, result);
 	return status;

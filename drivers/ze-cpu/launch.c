@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel.h"
 #include "runner.h"
+#include "trap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -171,11 +172,20 @@ static void leave(struct errand *base)
 	free(errand);
 }
 
+// False: there is no memory where the program said that they lie.
+static bool read_groups(const struct launch *launch, ze_group_count_t *count)
+{
+	*count = launch->groups;
+	return !launch->indirect || trap_copy(count, launch->indirect, sizeof *count);
+}
+
 ze_result_t launch_do(const struct launch *launch)
 {
-	ze_group_count_t count = launch->indirect ? *launch->indirect : launch->groups;
-	const uint32_t groups[3] = { count.groupCountX, count.groupCountY, count.groupCountZ };
+	ze_group_count_t count;
 
+	if (!read_groups(launch, &count))
+		return ZE_RESULT_ERROR_DEVICE_LOST;
+	const uint32_t groups[3] = { count.groupCountX, count.groupCountY, count.groupCountZ };
 	if (!groups[0] || !groups[1] || !groups[2])
 		return ZE_RESULT_SUCCESS;
 	struct launch_errand *errand = calloc(1, sizeof *errand);
@@ -210,8 +220,9 @@ bool launch_indirect(const struct launch *launch)
 
 void launch_grid(const struct launch *launch, uint64_t *groups, uint64_t *group_items)
 {
-	ze_group_count_t count = launch->indirect ? *launch->indirect : launch->groups;
+	ze_group_count_t count;
 
+	read_groups(launch, &count);
 	*groups = (uint64_t)count.groupCountX * count.groupCountY * count.groupCountZ;
 	*group_items = (uint64_t)launch->group_size[0] * launch->group_size[1] * launch->group_size[2];
 }

@@ -50,7 +50,8 @@ ze_result_t cpu_zeCommandListAppendMemoryFill(ze_command_list_handle_t list, voi
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	if (result != ZE_RESULT_SUCCESS)
 		return result;
-	if (pattern_bytes == 0 || (pattern_bytes & (pattern_bytes - 1)) != 0)
+	if (pattern_bytes == 0 || pattern_bytes > CPU_FILL_PATTERN_BYTES ||
+	    (pattern_bytes & (pattern_bytes - 1)) != 0)
 		return ZE_RESULT_ERROR_INVALID_SIZE;
 	command = cpu_command_new(COMMAND_FILL, signal, waits, wait_count);
 	if (command) {

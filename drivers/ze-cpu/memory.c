@@ -407,7 +407,7 @@ static void release(void *context)
 	}
 	pthread_mutex_lock(&work_lock);
 	release->done = true;
-	pthread_cond_broadcast(&work_changed);
+	cpu_changed();
 	pthread_mutex_unlock(&work_lock);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real layer: a queue's thread takes its runs in order, waits for their events, does the work.
 #include "run.h"
+#include "trap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +82,8 @@ void cpu_run_modelled(struct run *run)
 	}
 	if (run->fence)
 		run->fence->modelled = true;
-	pthread_cond_broadcast(&work_changed);
+	if (cpu_device.scripted)
+		cpu_changed();
 }
 
 void cpu_run_real(struct run *run, bool failed)
@@ -105,14 +107,36 @@ void cpu_run_real(struct run *run, bool failed)
 	}
 	if (!cpu_device.scripted)
 		cpu_run_modelled(run);
-	pthread_cond_broadcast(&work_changed);
+	// Whoever waits for the model looks whether that gets on now.
+	if (cpu_device.scripted && command && command->type == COMMAND_LAUNCH &&
+	    launch_indirect(command->launch))
+		cpu_changed_for_all();
+	else if (cpu_device.scripted)
+		cpu_changed();
+	// Unscripted that takes it off, and wakes who waited for it.
 	cpu_reap();
 }
 
-// Waits until work_changed, or until a queue that was destroyed gives up: false.
-static bool still_waiting(const struct cpu_queue *queue)
+// Sleeps until it is done, or until a queue that was destroyed gives up: false.
+static bool still_waiting(const struct cpu_queue *queue, bool (*done)(void *context),
+                          void *context)
 {
-	return cpu_sleep_until(&work_changed, queue->ending ? queue->give_up_ns : INT64_MAX);
+	return cpu_sleep_for(done, context, queue->ending ? queue->give_up_ns : INT64_MAX);
+}
+
+static bool is_real(void *context)
+{
+	return ((const struct _ze_event_handle_t *)context)->real;
+}
+
+static bool is_empty(void *context)
+{
+	return !((const struct cpu_queue *)context)->first;
+}
+
+static bool is_modelled(void *context)
+{
+	return ((const struct run *)context)->modelled;
 }
 
 static bool await_events(const struct run *run)
@@ -121,7 +145,7 @@ static bool await_events(const struct run *run)
 
 	for (uint32_t i = 0; command && i < command->wait_count; i++)
 		while (!command->waits[i]->real && !cpu_device.lost)
-			if (!still_waiting(run->queue))
+			if (!still_waiting(run->queue, is_real, command->waits[i]))
 				return false;
 	return true;
 }
@@ -132,7 +156,7 @@ static struct run *next_run(struct cpu_queue *queue)
 	while (!queue->first_real) {
 		if (!queue->ending)
 			pthread_cond_wait(&queue->work, &work_lock);
-		else if (!queue->first || !still_waiting(queue))
+		else if (!queue->first || !still_waiting(queue, is_empty, queue))
 			return NULL;
 	}
 	return await_events(queue->first_real) ? queue->first_real : NULL;
@@ -143,11 +167,12 @@ static bool write_stamps(struct run *run)
 {
 	const struct command *command = run->command;
 	ze_kernel_timestamp_result_t result;
+	bool written = true;
 	uint64_t ticks;
 	size_t at;
 
 	while (cpu_device.scripted && !run->modelled && !cpu_device.lost)
-		if (!still_waiting(run->queue))
+		if (!still_waiting(run->queue, is_modelled, run))
 			return false;
 	if (!cpu_device.scripted && command->type == COMMAND_QUERY_TIMESTAMPS)
 		keep_queried(run);
@@ -155,13 +180,15 @@ static bool write_stamps(struct run *run)
 	if (command->type == COMMAND_GLOBAL_TIMESTAMP) {
 		ticks = cpu_device.scripted ? cpu_global_ticks_ps(run->stamp.end_ps)
 		                            : cpu_global_ticks(cpu_raw_ns());
-		memcpy(command->destination, &ticks, sizeof ticks);
+		written = trap_copy(command->destination, &ticks, sizeof ticks);
 	}
-	for (uint32_t i = 0; i < command->queried_count; i++) {
+	for (uint32_t i = 0; written && i < command->queried_count; i++) {
 		at = command->offsets ? command->offsets[i] : i * sizeof result;
 		cpu_stamp_ticks(&run->queried[i], &result);
-		memcpy((char *)command->destination + at, &result, sizeof result);
+		written = trap_copy((char *)command->destination + at, &result, sizeof result);
 	}
+	if (!written)
+		run->result = ZE_RESULT_ERROR_DEVICE_LOST;
 	pthread_mutex_lock(&work_lock);
 	return true;
 }
@@ -221,10 +248,17 @@ static bool must_give_way(const struct cpu_queue *queue)
 	return false;
 }
 
-static void take_engine(const struct cpu_queue *queue)
+static bool may_take_engine(void *context)
 {
-	while (queue->engine->busy || must_give_way(queue))
-		pthread_cond_wait(&work_changed, &work_lock);
+	const struct cpu_queue *queue = context;
+
+	return !queue->engine->busy && !must_give_way(queue);
+}
+
+static void take_engine(struct cpu_queue *queue)
+{
+	while (!may_take_engine(queue))
+		cpu_sleep_for(may_take_engine, queue, INT64_MAX);
 	queue->engine->busy = true;
 }
 
@@ -259,7 +293,7 @@ static bool waits_for_failure(const struct run *run)
 }
 
 // Does one run. False: its queue gave up. A failure is kept in the queue and in what it signals;
-// what waits for that fails too, and behind a kernel that trapped everything of its queue.
+// what waits for that fails too, and behind a command that faulted everything of its queue.
 static bool perform(struct run *run)
 {
 	struct cpu_queue *queue = run->queue;
@@ -270,6 +304,7 @@ static bool perform(struct run *run)
 	} else if (stamps) {
 		if (!write_stamps(run))
 			return false;
+		queue->lost = run->result == ZE_RESULT_ERROR_DEVICE_LOST;
 	} else if (run->command) {
 		work(run);
 		queue->lost = run->result == ZE_RESULT_ERROR_DEVICE_LOST;
@@ -367,7 +402,8 @@ void cpu_queue_end(struct cpu_queue *queue)
 		unlink_queue(queue);
 	} else {
 		pthread_cond_signal(&queue->work);
-		pthread_cond_broadcast(&work_changed);
+		// Its thread's limit is another one now.
+		cpu_changed_for_all();
 	}
 	pthread_mutex_unlock(&work_lock);
 	if (threadless)
@@ -419,7 +455,7 @@ ze_result_t cpu_queue_submit(struct cpu_queue *queue, struct run *runs)
 	}
 	pthread_cond_signal(&queue->work);
 	if (cpu_device.scripted)
-		pthread_cond_broadcast(&work_changed);
+		cpu_changed_for_all();
 	return ZE_RESULT_SUCCESS;
 }
 

@@ -40,9 +40,9 @@ void cpu_queue_drop(struct cpu_queue *queue);
 // With work_lock: starts or wakes the thread that lets the model get on while nobody waits.
 void cpu_pump_wake(void);
 
-// With work_lock: waits for `changed` until `at_ns` of CLOCK_MONOTONIC (INT64_MAX: for ever).
-// False: the time has come.
-bool cpu_sleep_until(pthread_cond_t *changed, int64_t at_ns);
+// With work_lock: sleeps until cpu_changed finds that done(context), or cpu_changed_for_all, or until
+// `at_ns` of CLOCK_MONOTONIC (INT64_MAX: for ever). False: the time has come.
+bool cpu_sleep_for(bool (*done)(void *context), void *context, int64_t at_ns);
 
 // Runs closed lists on a queue; a fence (may be NULL) is signalled behind them. Without work_lock.
 ze_result_t cpu_execute(struct cpu_queue *queue, uint32_t count, ze_command_list_handle_t *lists,

@@ -84,7 +84,7 @@ static ze_result_t lose_device(void)
 {
 	pthread_mutex_lock(&work_lock);
 	cpu_device.lost = true;
-	pthread_cond_broadcast(&work_changed);
+	cpu_changed_for_all();
 	pthread_mutex_unlock(&work_lock);
 	return ZE_RESULT_ERROR_DEVICE_LOST;
 }

@@ -40,8 +40,7 @@ static bool reads_grid(const struct command *command)
 	return command && command->type == COMMAND_LAUNCH && launch_indirect(command->launch);
 }
 
-// The cost of a run that its queue's engine can pay: what that does not serve takes its time on
-// none.
+// The cost of a run; what no engine that its queue may use serves takes its time on none.
 static void find_cost(struct run *run)
 {
 	struct tare_model_operation *operation = &run->operation;
@@ -102,7 +101,7 @@ static void look_at_all(void)
 static void lose_device(void)
 {
 	cpu_device.lost = true;
-	pthread_cond_broadcast(&work_changed);
+	cpu_changed_for_all();
 }
 
 static void done(void *context, struct tare_model_operation *operation)
@@ -150,6 +149,8 @@ ze_result_t scripted_queue_start(struct cpu_queue *queue)
 		scripted_queue_end(queue);
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 	}
+	if (cpu_device.script.queue.route == TARE_ROUTE_OPERATION)
+		tare_model_queue_stray(queue->model_queue);
 	queue->scripted->number = ++queue_count;
 	return ZE_RESULT_SUCCESS;
 }

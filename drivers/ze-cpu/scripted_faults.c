@@ -38,9 +38,9 @@ void scripted_worked(struct run *run)
 {
 	if (!run->scripted)
 		return;
-	if (run->scripted->fails)
+	if (run->scripted->fails && run->result == ZE_RESULT_SUCCESS)
 		run->result = ZE_RESULT_ERROR_UNKNOWN;
-	char *middle = run->scripted->wrong ? middle_of(run->command) : NULL;
+	char *middle = run->scripted->wrong && run->result == ZE_RESULT_SUCCESS ? middle_of(run->command) : NULL;
 	if (middle)
 		*middle ^= 1;
 	scripted_pages_leave(run->command);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CAPABILITY_ADDRESSES = 4, CAPABILITY_INT64 = 11, DECORATE_STRING = 5632 };
+enum { CAPABILITY_ADDRESSES = 4, CAPABILITY_INT64 = 11 };
 // What a placed variable takes at most: an OpConstant of 64 bits and an OpSpecConstantOp.
 enum { WORDS_OF_A_PLACEMENT = 10, WORDS_ADDED_ONCE = 8 };
 
@@ -197,7 +197,7 @@ static void put_instruction(struct rewriting *to, size_t at)
 		if (!spirv_placed(&to->values, words[1]))
 			put_all(to, at);
 		return;
-	case SPIRV_DECORATE: case SPIRV_DECORATE_ID: case DECORATE_STRING:
+	case SPIRV_DECORATE: case SPIRV_DECORATE_ID: case SPIRV_DECORATE_STRING:
 		if (!spirv_placed(&to->values, words[1]) &&
 		    !(words[2] == SPIRV_SPEC_ID && spirv_given(&to->values, words[1])))
 			put_all(to, at);
@@ -258,7 +258,8 @@ static void find_wide(struct rewriting *to)
 static int rewrite(struct rewriting *to, struct tare_error *error)
 {
 	const struct spirv_words *from = to->from;
-	size_t room = from->count + WORDS_ADDED_ONCE +
+	// A constant of four words may become one of five.
+	size_t room = from->count + from->count / 4 + WORDS_ADDED_ONCE +
 	              (size_t)WORDS_OF_A_PLACEMENT * to->values.placement_count;
 
 	if (from->bound > UINT32_MAX - to->values.placement_count - 1)

@@ -2,13 +2,15 @@
 // A handler stands before the program's own. A fault is a kernel's when a launch of ours runs and
 // the faulting instruction, or a caller of it near the top of the stack (a kernel that calls
 // memcpy), lies in an object of the OpenCL compiler's cache. The thread then parks for ever, and
-// the launch is given up. Any other fault is handed to the handler that was there.
+// the launch is given up. A fault in a copy jumps out of it. Any other fault is handed to the handler
+// that was there.
 #include "trap.h"
 #include "opencl.h"
 #include "runner.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
@@ -19,6 +21,7 @@
 
 static const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE };
 #define FAULTS (sizeof faults / sizeof *faults)
+#define MEMORY_FAULTS 2  // the first ones
 
 // `first`: what was there before our handler came for the first time; `next`: what it displaced
 // last, when the program had put its own before ours.
@@ -37,6 +40,9 @@ static atomic_bool trapped;
 // allocate in the handler.
 static __thread struct { const void *context; uintptr_t frame; } handling
 	__attribute__((tls_model("initial-exec")));
+
+// Where this thread goes on when what it does with the program's memory faults; NULL: it does nothing.
+static __thread sigjmp_buf *volatile guarded __attribute__((tls_model("initial-exec")));
 
 static size_t fault_index(int number)
 {
@@ -146,6 +152,11 @@ static void on_fault(int number, siginfo_t *info, void *context)
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 	bool again = handling.context == context && frame < handling.frame;
 
+	if (guarded && info->si_code > 0 && which < MEMORY_FAULTS) {
+		sigjmp_buf *out = guarded;
+		guarded = NULL;
+		siglongjmp(*out, 1);
+	}
 	if (!again && info->si_code > 0 && (atomic_load(&launches) || trap_happened()) &&
 	    is_of_kernel(context)) {
 		if (number == SIGFPE && opencl_has_fpe && info->si_code == FPE_INTDIV) {
@@ -174,15 +185,15 @@ static bool is_ours(const struct sigaction *action)
 	return action->sa_flags & SA_SIGINFO && action->sa_sigaction == on_fault;
 }
 
-void trap_launch_begins(void)
+// The first `count` of `faults`.
+static void put_in_front(size_t count)
 {
 	// Not masked while it runs: a program's handler that is called from it may fault itself.
 	struct sigaction ours = { .sa_sigaction = on_fault,
 		                  .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
 
-	atomic_fetch_add(&launches, 1);
 	pthread_mutex_lock(&chain_lock);
-	for (size_t i = 0; i < FAULTS; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct sigaction present;
 		if (sigaction(faults[i], NULL, &present) || is_ours(&present))
 			continue;
@@ -193,6 +204,12 @@ void trap_launch_begins(void)
 		sigaction(faults[i], &ours, NULL);
 	}
 	pthread_mutex_unlock(&chain_lock);
+}
+
+void trap_launch_begins(void)
+{
+	atomic_fetch_add(&launches, 1);
+	put_in_front(FAULTS);
 }
 
 void trap_launch_ends(void)
@@ -240,4 +257,36 @@ void trap_after_opencl(void)
 	}
 	if (sigaction(SIGUSR2, NULL, &present) == 0 && !same_handler(&present, &program_usr2))
 		sigaction(SIGUSR2, &program_usr2, NULL);
+}
+
+bool trap_guard(void (*work)(const void *context), const void *context)
+{
+	sigjmp_buf out;
+
+	put_in_front(MEMORY_FAULTS);
+	// The handler masks nothing, so there is no mask to bring back.
+	if (sigsetjmp(out, 0))
+		return false;
+	guarded = &out;
+	work(context);
+	guarded = NULL;
+	return true;
+}
+
+struct bytes {
+	void *to;
+	const void *from;
+	size_t count;
+};
+
+static void move(const void *context)
+{
+	const struct bytes *bytes = context;
+
+	memmove(bytes->to, bytes->from, bytes->count);
+}
+
+bool trap_copy(void *to, const void *from, size_t bytes)
+{
+	return trap_guard(move, &(struct bytes){ to, from, bytes });
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that fault: the device is lost, the program lives. docs/ze-cpu-kernels.md says what is
-// promised.
+// Kernels and copies that fault: the device or the queue is lost, the program lives.
+// docs/ze-cpu-kernels.md says what is promised.
 #pragma once
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 // Around the opening of the OpenCL device, which installs handlers of its own: the program's come
 // back, and division by zero stays harmless in kernels.
@@ -19,3 +20,9 @@ void trap_launch_ends(void);
 
 // A kernel has faulted. Nothing runs on the OpenCL device from then on.
 bool trap_happened(void);
+
+// Does work(context), which touches the program's memory and holds no lock. False: there was no
+// memory there, and the work ended in its middle. Not within one another. Any thread.
+bool trap_guard(void (*work)(const void *context), const void *context);
+// memmove, guarded so.
+bool trap_copy(void *to, const void *from, size_t bytes);

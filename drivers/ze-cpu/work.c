@@ -7,7 +7,6 @@
 #include <time.h>
 
 pthread_mutex_t work_lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_cond_t work_changed = PTHREAD_COND_INITIALIZER;
 struct cpu_queue *cpu_queues;
 
 // Under a script a wait sleeps until this long before the next event of the model, then spins:
@@ -30,6 +29,14 @@ static struct deferred *first_deferred, *last_deferred;
 static bool pumping;
 static pthread_cond_t pump_work = PTHREAD_COND_INITIALIZER;
 static unsigned waiters;
+
+struct sleeper {
+	struct sleeper *next;
+	bool (*done)(void *context);
+	void *context;
+	pthread_cond_t wake;
+};
+static struct sleeper *sleepers;
 
 static int64_t clock_ns(clockid_t clock)
 {
@@ -72,13 +79,41 @@ int cpu_thread_start(void *(*main)(void *context), void *context)
 	return status;
 }
 
-bool cpu_sleep_until(pthread_cond_t *changed, int64_t at_ns)
+static bool sleep_until(pthread_cond_t *changed, int64_t at_ns)
 {
 	struct timespec at = { (time_t)(at_ns / 1000000000), (long)(at_ns % 1000000000) };
 
 	if (at_ns == INT64_MAX)
 		return pthread_cond_wait(changed, &work_lock) == 0;
 	return pthread_cond_clockwait(changed, &work_lock, CLOCK_MONOTONIC, &at) == 0;
+}
+
+bool cpu_sleep_for(bool (*done)(void *context), void *context, int64_t at_ns)
+{
+	struct sleeper sleeper = { sleepers, done, context, PTHREAD_COND_INITIALIZER };
+	struct sleeper **at = &sleepers;
+	bool woken;
+
+	sleepers = &sleeper;
+	woken = sleep_until(&sleeper.wake, at_ns);
+	while (*at != &sleeper)
+		at = &(*at)->next;
+	*at = sleeper.next;
+	pthread_cond_destroy(&sleeper.wake);
+	return woken;
+}
+
+void cpu_changed(void)
+{
+	for (struct sleeper *each = sleepers; each; each = each->next)
+		if (each->done(each->context))
+			pthread_cond_signal(&each->wake);
+}
+
+void cpu_changed_for_all(void)
+{
+	for (struct sleeper *each = sleepers; each; each = each->next)
+		pthread_cond_signal(&each->wake);
 }
 
 // A few microseconds without the lock.
@@ -120,9 +155,9 @@ static ze_result_t wait_until(bool (*done)(void *context), void *context, int64_
 			return ZE_RESULT_NOT_READY;
 		next_ns = next_of_model_ns();
 		if (next_ns >= limit_ns)
-			cpu_sleep_until(&work_changed, limit_ns);
+			cpu_sleep_for(done, context, limit_ns);
 		else if (next_ns - now_ns > EXACT_NS)
-			cpu_sleep_until(&work_changed, next_ns - EXACT_NS);
+			cpu_sleep_for(done, context, next_ns - EXACT_NS);
 		else
 			spin();
 	}
@@ -152,7 +187,7 @@ static void *pump_main(void *context)
 		cpu_collect();
 		next_ns = next_of_model_ns();
 		least_ns = cpu_monotonic_ns() + (waiters > 0 ? PUMP_IDLE_NS : PUMP_LEAST_NS);
-		cpu_sleep_until(&pump_work, next_ns < least_ns ? least_ns : next_ns);
+		sleep_until(&pump_work, next_ns < least_ns ? least_ns : next_ns);
 	}
 	return NULL;
 }
@@ -248,9 +283,13 @@ static void discard(struct cpu_queue *queue)
 
 void cpu_reap(void)
 {
+	bool any = false;
+
 	for (struct cpu_queue *queue = cpu_queues; queue; queue = queue->next)
-		while (queue->first && queue->first->real && queue->first->modelled)
+		for (; queue->first && queue->first->real && queue->first->modelled; any = true)
 			discard(queue);
+	if (any)
+		cpu_changed();
 }
 
 void cpu_queue_drop(struct cpu_queue *queue)
@@ -259,7 +298,7 @@ void cpu_queue_drop(struct cpu_queue *queue)
 	queue->first_modelled = queue->last_modelled = NULL;
 	while (queue->first)
 		discard(queue);
-	pthread_cond_broadcast(&work_changed);
+	cpu_changed();
 }
 
 uint64_t cpu_oldest_run(void)

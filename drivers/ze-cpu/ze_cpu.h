@@ -41,6 +41,7 @@ struct run;
 // ---- what there is (driver.c, device.c, context.c)
 
 #define CPU_GROUPS 8
+#define CPU_FILL_PATTERN_BYTES 128  // the longest
 
 // A queue group and its engines.
 struct cpu_group {
@@ -253,7 +254,7 @@ struct cpu_queue {
 	struct cpu_engine *engine;
 	size_t engine_index;
 	bool synchronous;
-	bool lost;                               // a kernel trapped: what is behind it comes to nothing
+	bool lost;                               // a command faulted: what is behind it comes to nothing
 	ze_command_queue_priority_t priority;    // who gets a free engine first
 	struct run *first, *last;                // not freed yet
 	uint64_t submitted, completed;           // counts of runs
@@ -270,11 +271,14 @@ struct cpu_queue {
 // Guards events, fences, queues, runs and the model. Never held while a command works, while the
 // OpenCL device or the loader is called, or while sleeping but in pthread_cond_wait.
 extern pthread_mutex_t work_lock;
-// Broadcast whenever a run, an event or a fence is done in either layer, or a queue got work.
-extern pthread_cond_t work_changed;
+// With work_lock, whenever a run, an event or a fence is done in either layer: wakes those who sleep
+// for what is now so. Only those: every command changes something, and there may be many threads.
+void cpu_changed(void);
+// The same for all who sleep: the device is lost, or the model's next event is another one.
+void cpu_changed_for_all(void);
 extern struct cpu_queue *cpu_queues;
 
-// Waits until done(context), which is called with work_lock held (as this is), or until
+// Waits until done(context), which any thread calls with work_lock held (as this is), or until
 // timeout_ns have passed (UINT64_MAX: never; 0: asks once). Under a script it also lets the
 // model get on. Returns ZE_RESULT_SUCCESS, ZE_RESULT_NOT_READY or ZE_RESULT_ERROR_DEVICE_LOST.
 ze_result_t cpu_wait(bool (*done)(void *context), void *context, uint64_t timeout_ns);
@@ -285,7 +289,7 @@ void cpu_when_unused(void (*function)(void *context), void *context);
 
 // For the modelled layer, with work_lock held: the first of its queue's modelled FIFO is done there
 // and run->stamp says when. Takes it off that FIFO; sets its `modelled`, its event's (false for a
-// RESET's) with the stamp, its fence's; keeps the stamps that it asks for; broadcasts work_changed.
+// RESET's) with the stamp, its fence's; keeps the stamps that it asks for; tells cpu_changed.
 void cpu_run_modelled(struct run *run);
 
 // ---- the modelled layer (scripted.c); all with work_lock held, none does anything unscripted
@@ -301,7 +305,7 @@ void scripted_submit(struct run *run);
 void scripted_host_signal(ze_event_handle_t event);
 void scripted_host_reset(ze_event_handle_t event);
 // Lets model time pass up to the host's now: sets `modelled` and stamps of runs, events, fences,
-// and broadcasts work_changed when any changed.
+// and tells cpu_changed when any changed.
 void scripted_pump(void);
 // Host time (CLOCK_MONOTONIC_RAW) at which the next thing happens in the model; INT64_MAX: none.
 int64_t scripted_next_ns(void);

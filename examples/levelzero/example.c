@@ -224,6 +224,14 @@ ze_event_handle_t event_of(ze_event_pool_handle_t pool, uint32_t index)
 	return event;
 }
 
+ze_kernel_timestamp_result_t stamps_of(ze_event_handle_t event)
+{
+	ze_kernel_timestamp_result_t stamps;
+
+	check(zeEventQueryKernelTimestamp(event, &stamps), "zeEventQueryKernelTimestamp");
+	return stamps;
+}
+
 double now_ns(void)
 {
 	struct timespec now;

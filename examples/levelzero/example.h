@@ -50,6 +50,7 @@ void synchronize(ze_command_queue_handle_t queue);
 // Events that carry kernel timestamps and that the host may ask: 0 to count - 1.
 ze_event_pool_handle_t pool_of(const struct device *device, uint32_t count);
 ze_event_handle_t event_of(ze_event_pool_handle_t pool, uint32_t index);
+ze_kernel_timestamp_result_t stamps_of(ze_event_handle_t event);
 
 // The module in a SPIR-V file; NULL: levelzero-kernels.spv beside the program. Prints the build
 // log and ends the program where the driver does not take it.

@@ -34,6 +34,7 @@ struct tare_device {
 	const struct tare_backend *backend;
 	uint32_t index;  // within its backend
 	bool lost;       // see tare_device_abandon (backend/call.h)
+	bool probed;     // measure/probe.h has seen it work
 };
 struct tare_queue {
 	struct tare_device *device;
@@ -256,8 +257,7 @@ enum tare_blas_precision {
 // Time limits: nanoseconds on the device's host clock.
 #define TARE_LIMIT_DEFAULT_NS INT64_C(30000000000)
 // Waits with the API's own blocking call, which has no limit (Level Zero's has, and gets the default
-// one). Only to measure that very call,
-// after a limited wait on the same queue has succeeded for the same kind of operation.
+// one). Only to measure that very call, after a limited wait on the same queue has succeeded for the same kind of operation.
 #define TARE_LIMIT_NATIVE INT64_C(-1)
 
 struct tare_backend {
@@ -266,6 +266,9 @@ struct tare_backend {
 	// A queue runs everything in it on the engine of its options (Level Zero); false: the API
 	// chooses an engine for each operation.
 	bool binds_queues;
+	// Its drivers have modes in which they take work, say that all went well and do none (Level Zero's
+	// capture modes): a device is tried before it is measured (measure/probe.h).
+	bool needs_probe;
 
 	// Opens the library (and, for `simulated`, reads the script named by `option`, which may be
 	// NULL). -ENOENT: no library on this machine; -ENODEV: a library, but no driver or no device.

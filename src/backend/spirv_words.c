@@ -34,7 +34,7 @@ static const struct shape shapes[] = {
 	{ SPIRV_SPEC_TRUE, 3, 2, 0 }, { SPIRV_SPEC_FALSE, 3, 2, 0 }, { SPIRV_SPEC_CONSTANT, 4, 2, 0 },
 	{ SPIRV_SPEC_COMPOSITE, 3, 2, 0 }, { SPIRV_SPEC_OP, 4, 2, 0 }, { SPIRV_FUNCTION, 5, 2, 0 },
 	{ SPIRV_PARAMETER, 3, 2, 0 }, { SPIRV_CALL, 4, 0, 0 }, { SPIRV_VARIABLE, 4, 2, 0 },
-	{ SPIRV_DECORATE, 3, 0, 0 }, { SPIRV_DECORATE_ID, 3, 0, 0 },
+	{ SPIRV_DECORATE, 3, 0, 0 }, { SPIRV_DECORATE_ID, 3, 0, 0 }, { SPIRV_DECORATE_STRING, 3, 0, 0 },
 	{ SPIRV_MEMBER_DECORATE, 4, 0, 0 }, { SPIRV_GROUP, 2, 1, 0 }, { SPIRV_GROUP_DECORATE, 2, 0, 0 },
 };
 
@@ -205,7 +205,7 @@ static void size_vector(const struct spirv_words *module, struct spirv_id *type)
 	const struct spirv_id *part = spirv_find(module, module->words[type->at + 2]);
 	uint32_t parts = module->words[type->at + 3];
 
-	if (!part || part->bytes > 8 || parts < 2 || parts > 16)
+	if (!part || part->bytes == 0 || part->bytes > 8 || parts < 2 || parts > 16)
 		return;
 	// Three take the room of four.
 	type->bytes = part->bytes * (parts == 3 ? 4 : parts);

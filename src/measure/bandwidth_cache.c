@@ -155,7 +155,7 @@ int tare_bandwidth_keep(const struct tare_result *result, struct tare_error *err
 	if (!part || part->device_count == 0)
 		return tare_fail(error, EINVAL, "no result of tare bandwidth to keep");
 	device = &part->devices[0];
-	if (part->interrupted || (device->backend && strcmp(device->backend, "simulated") == 0) ||
+	if (part->interrupted || tare_kept_never(device) ||
 	    !fact_text(device, TARE_FACT_NAME)[0] || !fact_text(device, TARE_FACT_DRIVER)[0] ||
 	    !is_complete(part))
 		return 0;

@@ -60,6 +60,12 @@ static char *find_folder(struct tare_error *error)
 	return folder;
 }
 
+bool tare_kept_never(const struct tare_device_entry *device)
+{
+	return (device->backend && strcmp(device->backend, "simulated") == 0) ||
+	       device->facts.fact[TARE_FACT_NOTE].present;
+}
+
 char *tare_kept_path(const char *command, const char *name, const char *identity,
                      const char *driver, struct tare_error *error)
 {

@@ -251,6 +251,9 @@ int tare_measure_matmul(struct tare_run *run, const struct tare_matmul_options *
 	tare_run_restart(run);
 	if (status == 0)
 		status = measure(&matmul, error);
+	// What the rungs' making measured (builds) is reported.
+	else if (tare_run_is_partial(run, status) && tare_run_warn_lost(run, status, error) < 0)
+		status = tare_fail(error, ENOMEM, "out of memory");
 	if (status == -ENODEV || status == -ETIMEDOUT)
 		tare_device_abandon(run->device);
 	matmul_close(&matmul);

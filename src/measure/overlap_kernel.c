@@ -28,6 +28,9 @@
 #define SERIAL_SHARE_ONE 0.004
 #define SERIAL_SHARE_MANY 0.002
 #define LARGEST_RATIO 4.0
+// A kernel that the host waits for so long, and so many times as long as the device says.
+#define STUCK_NS 250e6
+#define STUCK_FACTOR 20
 
 // ---- tare's own kernel
 
@@ -349,20 +352,28 @@ int overlap_open_pipeline(struct overlap *overlap, struct tare_error *error)
 
 // ---- how many cycles
 
-static int kernel_ns(struct overlap *overlap, uint64_t cycles, double *ns, struct tare_error *error)
+// *host_ns (may be NULL): the shortest that the host waited.
+static int kernel_ns(struct overlap *overlap, uint64_t cycles, double *ns, double *host_ns,
+                     struct tare_error *error)
 {
-	int64_t ps = 0, best = INT64_MAX;
+	int64_t ps = 0, best = INT64_MAX, waited = INT64_MAX;
 	bool device;
 	int status = 0;
 
 	overlap_set_cycles(overlap, cycles);
 	for (int i = 0; status == 0 && i < 3; i++) {
+		struct tare_host_time begin = tare_run_now(overlap->run);
 		status =
 		    tare_pipeline_stage(overlap->pipeline, TARE_STAGE_KERNEL, &ps, &device, error);
+		int64_t passed = tare_host_elapsed_ns(begin, tare_run_now(overlap->run));
 		if (ps < best)
 			best = ps;
+		if (passed < waited)
+			waited = passed;
 	}
 	*ns = (double)best / 1000;
+	if (host_ns)
+		*host_ns = (double)waited;
 	return status;
 }
 
@@ -400,17 +411,34 @@ struct kernel_line {
 	double floor_ns, offset_ns, slope_ns;
 };
 
+// A device whose clock does not show the kernel's work would have it grow for ever: no load makes the
+// host wait so much longer than the device says, three times in a row.
+static int check_growth(uint64_t cycles, double device_ns, double host_ns,
+                        struct tare_error *error)
+{
+	char device[TARE_UNIT_TEXT], host[TARE_UNIT_TEXT];
+
+	if (host_ns < STUCK_NS || host_ns < STUCK_FACTOR * device_ns)
+		return 0;
+	return tare_fail(error, EIO,
+	                 "with %llu turns of its loop the kernel takes %s until it is done, but %s "
+	                 "by the device's clock: the device's time does not grow with the work, so "
+	                 "no number of turns can be chosen by it; give some with --cycles",
+	                 (unsigned long long)cycles, tare_format_ns(host_ns, host),
+	                 tare_format_ns(device_ns, device));
+}
+
 // Doubles the cycles until the loop is what takes the time, and more than the largest ratio wants.
 static int fit_kernel(struct overlap *overlap, double copy, struct kernel_line *line,
                       struct tare_error *error)
 {
-	double before = 0, now = 0;
+	double before = 0, now = 0, host_ns = 0;
 	uint64_t cycles = 16;
-	int status = kernel_ns(overlap, 0, &line->floor_ns, error);
+	int status = kernel_ns(overlap, 0, &line->floor_ns, NULL, error);
 
 	before = line->floor_ns;
 	while (status == 0) {
-		status = kernel_ns(overlap, cycles, &now, error);
+		status = kernel_ns(overlap, cycles, &now, &host_ns, error);
 		if (now > 2 * line->floor_ns && now > copy)
 			break;
 		if (cycles >= UINT64_C(1) << 24)
@@ -419,6 +447,8 @@ static int fit_kernel(struct overlap *overlap, double copy, struct kernel_line *
 			    "%llu turns of the kernel's loop take no longer than none: "
 			    "its compiler has removed it; try another --loop",
 			    (unsigned long long)cycles);
+		if (status == 0)
+			status = check_growth(cycles, now, host_ns, error);
 		before = now;
 		cycles *= 2;
 	}
@@ -477,7 +507,7 @@ static int choose_points(struct overlap *overlap, double *serial_ns, struct tare
 	*serial_ns = 0;
 	for (size_t i = 0; status == 0 && i < overlap->point_count; i++) {
 		struct overlap_point *point = &overlap->points[i];
-		status = kernel_ns(overlap, point->cycles, &kernel, error);
+		status = kernel_ns(overlap, point->cycles, &kernel, NULL, error);
 		point->ratio = kernel / copy;
 		*serial_ns = fmax(*serial_ns, 2 * copy + kernel);
 		if (fabs(log(point->ratio)) < nearest) {

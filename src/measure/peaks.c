@@ -247,11 +247,6 @@ void tare_peaks_of(const struct tare_result *result, struct tare_peaks *peaks)
 
 // ---- the cache
 
-static bool is_simulated(const struct tare_device_entry *device)
-{
-	return device->backend && strcmp(device->backend, "simulated") == 0;
-}
-
 static const char *fact_text(const struct tare_device_entry *device, enum tare_fact_id id)
 {
 	const struct tare_fact *fact = &device->facts.fact[id];
@@ -301,7 +296,7 @@ int tare_peaks_keep(const struct tare_result *result, struct tare_error *error)
 
 	if (!part || part->device_count == 0)
 		return tare_fail(error, EINVAL, "no result of tare peak to keep");
-	if (part->interrupted || is_simulated(&part->devices[0]))
+	if (part->interrupted || tare_kept_never(&part->devices[0]))
 		return 0;
 	struct tare_error why = { 0 };
 	path = find_path(&part->devices[0], &why);
@@ -389,9 +384,11 @@ int tare_peaks_load(const struct tare_device_entry *device, const char *from,
 		return load_file(device, from, peaks, error);
 	if (from)
 		return 0;
-	if (is_simulated(device)) {
+	if (tare_kept_never(device)) {
 		snprintf(peaks->origin, sizeof peaks->origin,
-		         "results of the simulated device are not kept");
+		         "results of %s are not kept",
+		         strcmp(device->backend, "simulated") == 0 ? "the simulated device"
+		                                                   : "a device that is for tests");
 		return 0;
 	}
 	load_cached(device, peaks);

@@ -5,6 +5,7 @@
 #include "measure/devices.h"
 #include "measure/engines.h"
 #include "measure/host_step.h"
+#include "measure/probe.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -106,8 +107,10 @@ static int choose_engine(struct tare_run *run, struct tare_error *error)
 
 int tare_run_begin(struct tare_run *run, int64_t default_budget_ns, struct tare_error *error)
 {
-	int status = 0;
+	int status = tare_probe(run->device, error);
 
+	if (status < 0)
+		return status;
 	run->simulated = strcmp(run->device->backend->name, "simulated") == 0;
 	run->engine = tare_engine_for(run->device, TARE_USE_KERNELS);
 	status = choose_engine(run, error);

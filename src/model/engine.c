@@ -15,6 +15,7 @@ struct tare_model_queue {
 	uint64_t number; // from 1; addresses are used again, numbers are not
 	enum tare_model_order order;
 	int engine;                                // -1: by flow
+	bool strays;                               // by flow where its engine does not serve that
 	struct tare_model_operation *first, *last; // not begun
 	struct tare_model_operation *running;      // in-order: its one operation that has begun
 	// The operation that completed last, for the gap to its successor.
@@ -102,6 +103,11 @@ struct tare_model_queue *tare_model_queue_new(struct tare_model *model, enum tar
 	return queue;
 }
 
+void tare_model_queue_stray(struct tare_model_queue *queue)
+{
+	queue->strays = true;
+}
+
 void tare_model_queue_free(struct tare_model *model, struct tare_model_queue *queue)
 {
 	if (!queue)
@@ -124,9 +130,12 @@ int64_t tare_model_now_ps(const struct tare_model *model)
 static bool serves(const struct tare_model *model, const struct tare_model_queue *queue,
                    size_t engine, enum tare_flow flow)
 {
-	if (queue->engine >= 0 && (size_t)queue->engine != engine)
+	const struct tare_script_engine *engines = model->script->engines;
+
+	if (queue->engine >= 0 && (size_t)queue->engine != engine &&
+	    (!queue->strays || engines[queue->engine].flows >> flow & 1))
 		return false;
-	return model->script->engines[engine].flows >> flow & 1;
+	return engines[engine].flows >> flow & 1;
 }
 
 bool tare_model_can_run(const struct tare_model *model, const struct tare_model_queue *queue,

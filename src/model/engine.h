@@ -73,6 +73,8 @@ void tare_model_free(struct tare_model *model);
 // each operation goes to an engine that serves its flow. NULL when memory ran out.
 struct tare_model_queue *tare_model_queue_new(struct tare_model *model,
                                               enum tare_model_order order, int engine);
+// From now on what the queue's engine does not serve goes to an engine that does.
+void tare_model_queue_stray(struct tare_model_queue *queue);
 // Drops the queue. Operations in it that have not begun are forgotten.
 void tare_model_queue_free(struct tare_model *model, struct tare_model_queue *queue);
 

@@ -179,9 +179,29 @@ def test_what_is_missing_is_one_sentence(tare, stand_in, environment, words):
         assert words in sentence(tare(command, "-d", "levelzero", "--budget", "0.2", env=alone))
 
 
-def test_an_operation_that_never_ends_ends_the_run_in_time(tare, kernels, tmp_path):
-    script = tmp_path / "hang.txt"
-    script.write_text(SCRIPT.read_text() + "fault hang 3\n")
-    result = tare(f"--ze-cpu={script}", "bandwidth", "--lines", "device-to-device", "--sizes", "64K..64K",
-                  "--budget", "0.5", timeout=300)
-    assert "not done after 30 s" in sentence(result)
+def faulty(tmp_path, fault):
+    script = tmp_path / "faulty.txt"
+    script.write_text(SCRIPT.read_text() + f"fault {fault}\n")
+    return f"--ze-cpu={script}"
+
+
+# The device stops in turn while it is tried, prepared and measured.
+@pytest.mark.parametrize("command,operation", [
+    ("latency", 20), ("latency", 60), ("bandwidth", 60), ("peak", 60), ("matmul --n 64", 20),
+    ("overlap --bytes 1M --queues 2", 20), ("bandwidth --lines device-to-device --sizes 64K..64K", 9)])
+def test_an_operation_that_never_ends_ends_the_run_in_time(tare, kernels, tmp_path, command, operation):
+    result = tare(faulty(tmp_path, f"hang {operation}"), *command.split(), "--budget", "0.3", "--json", "r.json",
+                  timeout=60, env={"TARE_LEVELZERO_LIMIT_MS": "100"})
+    assert "not done after 0.1 s" in sentence(result)
+    if (tmp_path / "r.json").exists() and (tmp_path / "r.json").stat().st_size:
+        kept = json.loads((tmp_path / "r.json").read_text())
+        assert warns(kept, "device-lost") and any(each["absent"] is None for each in kept["cells"])
+
+
+@pytest.mark.parametrize("fault,words", [("hang 1", "does not do it: 4096 bytes to copy to it and back"),
+                                         ("hang 2", "not done after 0.1 s"),
+                                         ("wrong-data 1", "copies wrong data: of 4096 bytes")])
+def test_a_device_that_does_nothing_is_not_measured(tare, kernels, tmp_path, fault, words):
+    for command in ("latency", "overlap"):
+        result = tare(faulty(tmp_path, fault), command, timeout=60, env={"TARE_LEVELZERO_LIMIT_MS": "100"})
+        assert words in sentence(result) and "nothing was measured" in result.stderr and result.stdout == ""

@@ -13,7 +13,7 @@ EXAMPLES = BUILD / "examples"
 DRIVER = BUILD / "drivers" / "ze-cpu" / "libze_cpu.so"
 SCRIPT = """tare-device 1
 device name "exact" memory 1 GiB
-timer rate 12 MHz bits {bits} epoch {epoch} ticks
+timer rate 12 MHz bits {bits}
 engine compute runs to-device,to-host,local,kernel
 engine copy runs to-device,to-host,local
 engine copy runs to-device,to-host,local
@@ -59,8 +59,8 @@ def run(tmp_path_factory):
     return call
 
 
-def scripted(bits=36, epoch=0):
-    return SCRIPT.format(bits=bits, epoch=epoch)
+def scripted(bits=36):
+    return SCRIPT.format(bits=bits)
 
 
 def number(text, pattern):
@@ -92,10 +92,10 @@ def test_transfers_are_verified(run):
 
 
 @kernels_needed
-# The counter starts 4 ms before it wraps: the launches of 5 ms meet that.
-@pytest.mark.parametrize("epoch", [0, 2**32 - 48_000])
-def test_matmul_shows_the_scripts_time(run, epoch):
-    status, out, errors = run("matmul", "--size", 16, "--runs", 3, script=scripted(32, epoch))
+# Of 16 bits the counter wraps every 5.46 ms: nearly every launch of 5 ms meets that.
+@pytest.mark.parametrize("bits", [32, 16])
+def test_matmul_shows_the_scripts_time(run, bits):
+    status, out, errors = run("matmul", "--size", 16, "--runs", 5, script=scripted(bits))
     assert status == 0, errors
     assert "12000000 cycles/s; the older encoding says 83 ns" in out
     tick_ns = 1e9 / 12e6
@@ -114,16 +114,27 @@ def test_transfers_show_the_scripts_rates(run):
 
 
 @kernels_needed
-def test_pipeline_overlaps_as_the_script_allows(run):
+@pytest.mark.parametrize("queues", [1, 2, 3])
+def test_pipeline_overlaps_as_the_script_allows(run, queues):
     # Copies of 1 MiB at 2 GB/s: 0.524 ms each way; a kernel of 1 ms.
-    status, out, errors = run("pipeline", "--chunks", 6, "--runs", 1, script=scripted())
-    assert status == 0, errors
-    copy_ms = 2**20 / 2e9 * 1e3
-    assert abs(number(out, r"bound +([\d.]+) ms") - (2 * copy_ms + 6)) < 0.01
-    assert abs(number(out, r"by the stamps in ([\d.]+)") - 6 * copy_ms) < 0.01
-    serial, overlapped = number(out, r"serial +([\d.]+)"), number(out, r"overlapped +([\d.]+)")
-    assert overlapped >= 2 * copy_ms + 6 - 0.01
-    assert overlapped < serial and serial >= 6 * (2 * copy_ms + 1) - 0.01
+    copy_ms, chunks = 2**20 / 2e9 * 1e3, 4
+    serial_ms = chunks * (2 * copy_ms + 1)
+    bound_ms = {1: serial_ms, 2: max(2 * chunks * copy_ms, 2 * copy_ms + chunks)}.get(
+        queues, 2 * copy_ms + chunks)
+    # A host that is held up between two submissions delays the device: it has three tries.
+    for _ in range(3):
+        status, out, errors = run("pipeline", "--chunks", chunks, "--runs", 2, "--queues", queues,
+                                  script=scripted())
+        assert status == 0, errors
+        assert abs(number(out, r"by the stamps in ([\d.]+)") - chunks * copy_ms) < 0.01
+        assert abs(number(out, r"bound +([\d.]+) ms") - bound_ms) < 0.01
+        serial = number(out, r"serial +([\d.]+) ms by the stamps")
+        overlapped = number(out, r"overlapped +([\d.]+) ms by the stamps")
+        assert abs(serial - serial_ms) < 0.02 * serial_ms
+        assert overlapped >= bound_ms - 0.01
+        if overlapped < 1.02 * bound_ms:
+            return
+    assert overlapped < 1.02 * bound_ms, out
 
 
 @pytest.mark.parametrize("name, arguments, words", [

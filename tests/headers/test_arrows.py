@@ -22,14 +22,27 @@ ARROWS = {
     "export": {"base", "analysis", "report"},
     "cli": {"base", "model", "result", "report", "backend", "measure", "record", "analysis", "export"},
 }
+# The Level Zero driver for CPUs stands outside: of src it knows the script, its arithmetic, the reader of
+# SPIR-V and the declarations that Debian's headers lack, and nothing of src knows it.
+DRIVER = ROOT / "drivers" / "ze-cpu"
+DRIVER_MAY = {"base", "model", "backend/spirv.h", "backend/spirv_parameter.h", "backend/spirv_words.h",
+              "backend/levelzero/newer.h"}
 KINDS = {".c", ".h", ".py", ".sh", ".js", ".css", ".html", ".build", ".scd", ".cl", ".cu"}
 NAMES = {"Makefile", "meson_options.txt", "check", "demo", "setup"}
+SRC_KNOWS_DRIVER = re.compile(r'#[ \t]*include[ \t]+"(?:[^"]*/)?(?:drivers|ze-cpu)/')
 
 
 def wrong_includes(folder, text):
     """The included folders that `folder` may not know."""
     named = set(re.findall(r'^[ \t]*#[ \t]*include[ \t]+["<](\w+)/', text, re.M))
     return sorted((named & set(ARROWS)) - ARROWS[folder] - {folder})
+
+
+def wrong_in_driver(text):
+    """What a file of the driver includes and may not."""
+    named = re.findall(r'^[ \t]*#[ \t]*include[ \t]+["<](\w+)/([^">]+)', text, re.M)
+    return sorted(f"{folder}/{rest}" for folder, rest in named
+                  if folder in ARROWS and not {folder, f"{folder}/{rest}"} & DRIVER_MAY)
 
 
 def test_every_folder_has_its_arrows():
@@ -45,14 +58,24 @@ def test_a_folder_includes_only_what_is_below_it(folder):
     assert {path: names for path, names in wrong.items() if names} == {}
 
 
+def test_the_driver_knows_little_of_src_and_src_nothing_of_it():
+    files = {path: path.read_text(encoding="utf-8") for path in DRIVER.iterdir() if path.suffix in (".c", ".h")}
+    assert len(files) > 20
+    assert {path.name: wrong for path, text in files.items() if (wrong := wrong_in_driver(text))} == {}
+    assert [path.name for path in SOURCE.rglob("*.[ch]")
+            if SRC_KNOWS_DRIVER.search(path.read_text(encoding="utf-8"))] == []
+
+
 def test_a_wrong_arrow_is_seen():
     assert wrong_includes("model", '#include "base/time.h"\n#include "backend/call.h"\n') == ["backend"]
     assert wrong_includes("result", '\t# include "report/report.h"\n') == ["report"]
     assert wrong_includes("measure", '#include "backend/call.h"\n#include <sys/stat.h>\n') == []
+    assert wrong_in_driver('#include "model/engine.h"\n#include "backend/call.h"\n') == ["backend/call.h"]
+    assert SRC_KNOWS_DRIVER.search('#include "../../drivers/ze-cpu/run.h"')
 
 
 def sources():
-    for top in ("docs", "include", "kernels", "man", "src", "tests", "tools", "web"):
+    for top in ("docs", "drivers", "examples", "include", "kernels", "man", "src", "tests", "tools", "web"):
         yield from (path for path in (ROOT / top).rglob("*") if path.is_file())
     yield from (path for path in ROOT.iterdir() if path.is_file())
 

@@ -66,7 +66,7 @@ static inline struct tare_queue *new_queue(enum tare_queue_order order, uint32_t
 	return queue;
 }
 
-// A queue that has done something: it blocks by the API's own form.
+// A queue that has done something.
 static inline struct tare_queue *used_queue(enum tare_queue_order order, bool timed)
 {
 	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };

@@ -165,7 +165,8 @@ static void failures_are_told_and_leave_nothing_behind(void **state)
 	X(zeMemAllocDevice, ZE_RESULT_ERROR_UNSUPPORTED_SIZE, ALLOCATE_DEVICE, -ENOMEM) \
 	X(zeCommandListCreateImmediate, NO_DEVICE, OPEN_QUEUE, -ENOMEM) \
 	X(zeCommandListCreateImmediate, UNSUPPORTED, OPEN_QUEUE, -ENOTSUP) \
-	X(zeCommandListCreateImmediate, LOST, BLOCK, -ENODEV) \
+	X(zeEventHostSynchronize, LOST, BLOCK, -ENODEV) \
+	X(zeEventHostSynchronize, ZE_RESULT_NOT_READY, BLOCK, -ETIMEDOUT) \
 	X(zeCommandQueueCreate, LOST, OPEN_DEFERRED, -ENODEV) \
 	X(zeCommandListCreate, NO_HOST, APPEND_DEFERRED, -ENOMEM) \
 	X(zeCommandListCreate, NO_HOST, RECORD, -ENOMEM) \

@@ -260,6 +260,56 @@ static void a_graph_refuses_what_would_break_it(void **state)
 	tare_queue_free(other);
 }
 
+static int waits;
+static ze_result_t ZE_APICALL count_wait(ze_command_queue_handle_t native, uint64_t timeout_ns)
+{
+	waits++;
+	return real.zeCommandQueueSynchronize(native, timeout_ns);
+}
+
+static ze_result_t ZE_APICALL fail_barrier(ze_command_list_handle_t list, ze_event_handle_t signal,
+                                           uint32_t count, ze_event_handle_t *events)
+{
+	(void)list, (void)signal, (void)count, (void)events;
+	return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+static ze_result_t ZE_APICALL fail_execute(ze_command_queue_handle_t native, uint32_t count,
+                                           ze_command_list_handle_t *lists, ze_fence_handle_t fence)
+{
+	(void)native, (void)count, (void)lists, (void)fence;
+	return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+// Its lists run, but its queue does not wait for them: not to be launched on top of that, nor to be
+// destroyed before they are done.
+static void a_launch_that_fails_half_way(void **state)
+{
+	struct tare_queue *queue = new_queue(TARE_QUEUE_IN_ORDER, 0, true);
+	struct tare_stamps stamps;
+	struct tare_memory *a = new_memory(TARE_MEMORY_PINNED), *b = new_memory(TARE_MEMORY_DEVICE);
+	struct tare_graph *graph = record_shift(queue, a, b, 2);
+	(void)state;
+	calls()->zeCommandListAppendBarrier = fail_barrier;
+	calls()->zeCommandQueueSynchronize = count_wait;
+	assert_int_equal(tare_graph_launch(graph, queue, NULL, &error), -ENOMEM);
+	calls()->zeCommandListAppendBarrier = real.zeCommandListAppendBarrier;
+	assert_int_equal(tare_graph_launch(graph, queue, NULL, &error), -EINVAL);
+	assert_says("record it again");
+	assert_int_equal(tare_graph_stamps(graph, 0, &stamps, &error), -ENODATA);
+	waits = 0;
+	tare_graph_free(graph);
+	assert_int_equal(waits, 1);
+	// What is not executed at all leaves an event signalled, which nobody may be given as a new one.
+	graph = record_shift(queue, a, b, 2);
+	calls()->zeCommandQueueExecuteCommandLists = fail_execute;
+	assert_int_equal(tare_graph_launch(graph, queue, NULL, &error), -ENOMEM);
+	tare_graph_free(graph);
+	for (struct levelzero_slot *slot = own()->work->spare[0]; slot; slot = slot->next)
+		assert_int_equal(real.zeEventQueryStatus(slot->handle), ZE_RESULT_NOT_READY);
+	free_all(queue, a, b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -270,6 +320,7 @@ int main(void)
 		TEST(stamps_are_of_the_last_launch),
 		TEST(a_graph_ends_when_all_its_engines_have),
 		TEST(a_graph_refuses_what_would_break_it),
+		TEST(a_launch_that_fails_half_way),
 	};
 	return run_on_levelzero(tests);
 }

@@ -353,7 +353,6 @@ static void a_blocking_copy_comes_after_what_is_before_it(void **state)
 		must(tare_append(queue, &operation, &event, &error));
 		for (uint64_t at = 10; at < BYTES / 2; at++)
 			assert_int_equal(((uint8_t *)a->host)[at + BYTES / 2], pattern(at - 10, 1));
-		assert_int_equal(((struct levelzero_queue *)queue)->blocking != NULL, rows[i].used);
 		assert_int_equal(tare_event_done(event, &error), 1);
 		must(tare_event_stamps(event, &stamps, &error));
 		tare_event_free(event);
@@ -491,6 +490,78 @@ static void what_never_ends_is_given_up_in_time(void **state)
 	tare_device_close(lost);
 }
 
+// The events of a list say nothing of the list itself, which the device may still read.
+static bool unfinished;
+static int destroyed;
+static ze_result_t ZE_APICALL finish_later(ze_command_queue_handle_t native, uint64_t timeout_ns)
+{
+	return unfinished ? ZE_RESULT_NOT_READY : real.zeCommandQueueSynchronize(native, timeout_ns);
+}
+
+static ze_result_t ZE_APICALL count_destroy(ze_command_list_handle_t list)
+{
+	destroyed++;
+	return real.zeCommandListDestroy(list);
+}
+
+static void lists_are_destroyed_once_their_queue_is_done(void **state)
+{
+	struct tare_queue *queue = new_queue(TARE_QUEUE_DEFERRED, 0, false);
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	struct tare_event *event = NULL;
+	(void)state;
+	calls()->zeCommandQueueSynchronize = finish_later;
+	calls()->zeCommandListDestroy = count_destroy;
+	unfinished = true;
+	destroyed = 0;
+	must(tare_append(queue, &marker, &event, &error));
+	must(tare_event_wait(event, LIMIT, &error));
+	tare_queue_free(queue);
+	assert_int_equal(destroyed, 0);
+	unfinished = false;
+	// It goes when the next queue is made or freed.
+	tare_queue_free(new_queue(TARE_QUEUE_DEFERRED, 0, false));
+	assert_int_equal(destroyed, 1);
+	tare_event_free(event);
+}
+
+// A driver may have queue groups for something else only, video for one.
+static ze_result_t ZE_APICALL only_video(ze_device_handle_t handle, uint32_t *count,
+                                         ze_command_queue_group_properties_t *groups)
+{
+	(void)handle;
+	*count = 1;
+	if (groups)
+		*groups = (ze_command_queue_group_properties_t){ .stype = groups->stype, .numQueues = 2 };
+	return ZE_RESULT_SUCCESS;
+}
+
+static void a_device_without_engines_says_so(void **state)
+{
+	struct tare_memory *memory = NULL;
+	(void)state;
+	calls()->zeDeviceGetCommandQueueGroupProperties = only_video;
+	assert_int_equal(tare_memory_create(device, TARE_MEMORY_SHARED, BYTES, &memory, &error), -ENOTSUP);
+	assert_says("no engine to give work to");
+}
+
+// Modules need a context as much as memory does.
+static void a_driver_without_contexts_builds_nothing(void **state)
+{
+	static const uint32_t words[5] = { 0x07230203, 0x00010000, 0, 1, 0 };
+	const struct tare_module_source source = { .format = TARE_MODULE_SPIRV, .data = words,
+		                                   .bytes = sizeof words };
+	ze_context_handle_t context = own()->context;
+	struct tare_module *module = NULL;
+	char *log = NULL;
+	(void)state;
+	own()->context = NULL;
+	assert_int_equal(tare_module_create(device, &source, &module, &log, &error), -ENOTSUP);
+	assert_says("zeContextCreate");
+	own()->context = context;
+	free(log);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -507,7 +578,10 @@ int main(void)
 		TEST(a_blocking_copy_comes_after_what_is_before_it),
 		TEST(a_blocking_copy_behind_a_gate_is_refused),
 		TEST(a_queue_freed_with_work_in_it_does_it),
+		TEST(lists_are_destroyed_once_their_queue_is_done),
 		TEST(a_device_closes_with_a_gate_shut),
+		TEST(a_device_without_engines_says_so),
+		TEST(a_driver_without_contexts_builds_nothing),
 		TEST(a_finish_that_gave_up_leaves_its_event_alone),
 		TEST(what_never_ends_is_given_up_in_time),
 	};

@@ -320,14 +320,23 @@ static void neither_interrupted_nor_simulated_results_are_kept(void **state)
 {
 	struct tare_result *cut = make_result("peak", "opencl", "abcd", "550");
 	struct tare_result *simulated = make_result("peak", "simulated", "abcd", "550");
+	struct tare_result *tests = make_result("peak", "levelzero", "abcd", "550");
 	struct tare_result *other = make_result("latency", "opencl", "abcd", "550");
 	struct tare_error error = { 0 };
+	struct tare_peaks peaks;
 	(void)state;
 	cut->interrupted = true;
+	// As ze-cpu's device has it.
+	tare_fact_set_text(&tests->devices[0].facts, TARE_FACT_NOTE, TARE_ORIGIN_DRIVER, "for tests");
 	assert_int_equal(tare_peaks_keep(cut, &error), 0);
 	assert_int_equal(tare_peaks_keep(simulated, &error), 0);
+	assert_int_equal(tare_peaks_keep(tests, &error), 0);
 	assert_int_equal(tare_peaks_keep(other, &error), -EINVAL);
 	assert_string_equal(only_file(), "");
+	// Nor is it taken for another device's with the same UUID.
+	assert_int_equal(tare_peaks_load(&tests->devices[0], NULL, &peaks, &error), 0);
+	assert_non_null(strstr(peaks.origin, "for tests are not kept"));
+	tare_result_free(tests);
 	tare_result_free(cut);
 	tare_result_free(simulated);
 	tare_result_free(other);

@@ -354,6 +354,21 @@ static void a_bound_of_four_billion(void **state)
 	assert_null(tare_spirv_kernel(NULL, "k"));
 }
 
+// A vector of structures without members has no size, and no alignment to divide by.
+static void a_vector_of_nothing(void **state)
+{
+	struct assembly assembly;
+	struct tare_error error = { 0 };
+	struct tare_spirv *module = NULL;
+	(void)state;
+	put_head(&assembly);
+	put_types(&assembly);
+	PUT(&assembly, I(SPIRV_TYPE_STRUCT, 2), 20, I(SPIRV_TYPE_VECTOR, 4), 21, 20, 4,
+	    I(SPIRV_TYPE_STRUCT, 4), 22, UINT, 21);
+	assert_int_equal(tare_spirv_read(assembly.words, assembly.count * 4, &module, &error), 0);
+	tare_spirv_free(module);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -364,6 +379,7 @@ int main(void)
 		cmocka_unit_test(variables_constants_and_linkage),
 		cmocka_unit_test(each_kind_of_damage),
 		cmocka_unit_test(a_bound_of_four_billion),
+		cmocka_unit_test(a_vector_of_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

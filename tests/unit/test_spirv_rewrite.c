@@ -370,6 +370,36 @@ static void constants_of_constants_of_constants(void **state)
 	                         "too many steps"), -ENOTSUP);
 }
 
+// Constants of 64 bits that have one word each grow to two; a group gives all of them one number, so
+// that nothing else becomes shorter.
+static void constants_that_grow(void **state)
+{
+	enum { COUNT = 300, FIRST = 1000 };
+	const uint64_t value = UINT64_C(0x123456789);
+	const struct spirv_specialisation given = { 3, &value, sizeof value };
+	struct tare_error error = { 0 };
+	struct assembly assembly;
+	struct spirv_words words;
+	void *changed;
+	size_t bytes;
+	(void)state;
+	put_head(&assembly);
+	assembly.words[3] = FIRST + COUNT;
+	PUT(&assembly, I(SPIRV_DECORATE, 4), 20, SPIRV_SPEC_ID, 3, I(SPIRV_GROUP, 2), 20,
+	    I(SPIRV_GROUP_DECORATE, 2 + COUNT), 20);
+	for (uint32_t i = 0; i < COUNT; i++)
+		PUT(&assembly, FIRST + i);
+	PUT(&assembly, I(SPIRV_TYPE_INT, 4), ULONG, 64, 0);
+	for (uint32_t i = 0; i < COUNT; i++)
+		PUT(&assembly, I(SPIRV_SPEC_CONSTANT, 4), ULONG, FIRST + i, 1);
+	assert_int_equal(spirv_rewrite(assembly.words, assembly.count * 4, &given, 1, NULL, 0, &changed,
+	                               &bytes, &error), 0);
+	assert_true(bytes > (assembly.count + COUNT / 2) * 4);
+	assert_int_equal(spirv_words_read(changed, bytes, &words, &error), 0);
+	spirv_words_free(&words);
+	free(changed);
+}
+
 static void damage_is_told(void **state)
 {
 	struct assembly assembly;
@@ -377,6 +407,10 @@ static void damage_is_told(void **state)
 	put_constants(&assembly);
 	assembly.words[5] = 0;
 	assert_int_equal(refused(&assembly, NULL, NULL, "an instruction of no words"), -EINVAL);
+	// The last instruction's operands would lie behind the module.
+	put_constants(&assembly);
+	PUT(&assembly, I(SPIRV_DECORATE_STRING, 1));
+	assert_int_equal(refused(&assembly, NULL, NULL, "shorter than it can be"), -EINVAL);
 	// No ids are left for the address.
 	put_variables(&assembly);
 	assembly.words[3] = UINT32_MAX;
@@ -397,6 +431,7 @@ int main(void)
 		cmocka_unit_test(operations_on_constants),
 		cmocka_unit_test(variables_that_cannot_be_placed),
 		cmocka_unit_test(constants_of_constants_of_constants),
+		cmocka_unit_test(constants_that_grow),
 		cmocka_unit_test(damage_is_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,14 +99,20 @@ static void failure(const void *row, int attempt)
 	ze_command_list_handle_t list = ze_list(&ze, ze.compute);
 	ze_command_queue_handle_t queue = ze_queue(&ze, ze.compute, 0);
 	void *device = ze_device_memory(&ze, MIB), *host = ze_host_memory(&ze, MIB);
+	ze_event_handle_t event = ze_event(&ze);
+	ze_kernel_timestamp_result_t stamps;
 
 	(void)row;
 	(void)attempt;
-	must(zeCommandListAppendMemoryCopy(list, device, host, BYTES, NULL, 0, NULL));
+	must(zeCommandListAppendMemoryCopy(list, device, host, BYTES, event, 0, NULL));
 	must(zeCommandListClose(list));
 	for (int i = 0; i < 3; i++) {
 		must(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
 		holds((zeCommandQueueSynchronize(queue, UINT64_MAX) == ZE_RESULT_SUCCESS) == (i != 1));
+		// No figures of what came to nothing.
+		holds(zeEventQueryKernelTimestamp(event, &stamps) ==
+		      (i == 1 ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_SUCCESS));
+		must(zeEventHostReset(event));
 	}
 }
 

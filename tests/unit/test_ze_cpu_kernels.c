@@ -332,7 +332,7 @@ struct thread_work {
 	int first, wrong;
 };
 
-// One kernel a thread, all of one module, each with its own arguments.
+// A queue and a kernel a thread, all of one module, each with its own arguments.
 static void *launch_often(void *argument)
 {
 	struct thread_work *work = argument;
@@ -349,7 +349,7 @@ static void *launch_often(void *argument)
 		return NULL;
 	}
 	zeKernelSetGroupSize(kernel, 8, 1, 1);
-	for (int round = 0; round < 50; round++) {
+	for (int round = 0; round < 8; round++) {
 		int value = work->first + round;
 		memset(out, 0, sizeof out);
 		zeKernelSetArgumentValue(kernel, 0, sizeof at, &at);
@@ -363,18 +363,19 @@ static void *launch_often(void *argument)
 	return NULL;
 }
 
-static void four_threads(void **state)
+static void many_threads(void **state)
 {
-	struct thread_work work[4];
+	enum { THREADS = 64 };
+	struct thread_work work[THREADS];
 
 	(void)state;
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < THREADS; i++) {
 		work[i] = (struct thread_work){ .first = 1000 * (i + 1) };
 		assert_int_equal(pthread_create(&work[i].thread, NULL, launch_often, &work[i]), 0);
 	}
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < THREADS; i++)
 		pthread_join(work[i].thread, NULL);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < THREADS; i++)
 		assert_int_equal(work[i].wrong, 0);
 }
 
@@ -410,7 +411,7 @@ int main(int count, char **arguments)
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(properties),
 		cmocka_unit_test(sampler),
-		cmocka_unit_test(four_threads),
+		cmocka_unit_test(many_threads),
 		cmocka_unit_test(division_by_zero),
 	};
 

@@ -41,6 +41,9 @@ static void fills(void **state)
 	}
 	assert_int_equal(zeCommandListAppendMemoryFill(list, at, pattern, 3, 9, NULL, 0, NULL),
 	                 ZE_RESULT_ERROR_INVALID_SIZE);
+	// Longer than the queue groups' maxMemoryFillPatternSize.
+	assert_int_equal(zeCommandListAppendMemoryFill(list, at, wanted, 256, 512, NULL, 0, NULL),
+	                 ZE_RESULT_ERROR_INVALID_SIZE);
 	must(zeCommandListDestroy(list));
 }
 

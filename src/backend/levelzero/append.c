@@ -34,17 +34,6 @@ static void mark_waits(const struct tare_operation *operation, uint64_t serial)
 		((struct levelzero_event *)operation->waits[i])->slot->waited = serial;
 }
 
-// The API's own blocking form is a list that works synchronously: the call that appends returns
-// when the device is done. What has none is appended and waited for; so is what a queue is given
-// that has done nothing yet, as the device may never do anything and that call has no limit.
-static bool blocks_natively(const struct levelzero_queue *queue,
-                            const struct tare_operation *operation)
-{
-	return operation->blocking && queue->done && !queue->deferred && !queue->adopted &&
-	       (operation->type == TARE_OPERATION_COPY ||
-	        operation->type == TARE_OPERATION_RECTANGLE);
-}
-
 static int refuse_to_hang(const struct levelzero_queue *queue,
                           const struct tare_operation *operation, struct tare_error *error)
 {
@@ -54,40 +43,7 @@ static int refuse_to_hang(const struct levelzero_queue *queue,
 	return 0;
 }
 
-// On the queue's synchronous list, after what the queue has: by an event, as they are two lists.
-static int append_blocking(struct levelzero_queue *queue, struct levelzero_append *append,
-                           struct tare_error *error)
-{
-	struct levelzero_device *device = append->device;
-	struct levelzero_slot *slot = NULL;
-	int status = 0;
-
-	if (!queue->blocking)
-		status = levelzero_list_open(device, &queue->engine, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS,
-		                             false, &queue->blocking, error);
-	if (status == 0 && !queue->out_of_order && queue->done < queue->last)
-		status = levelzero_slot_take(device, false, &slot, error);
-	if (status < 0)
-		return status;
-	if (slot) {
-		ze_result_t result =
-			append->call->zeCommandListAppendBarrier(queue->list, slot->handle, 0, NULL);
-		if (result != ZE_RESULT_SUCCESS) {
-			levelzero_slot_give_unused(device, slot);
-			return levelzero_fail(result, "zeCommandListAppendBarrier", error,
-			                      "cannot put operations in order");
-		}
-		append->waits[append->wait_count++] = slot->handle;
-	}
-	append->list = queue->blocking;
-	status = levelzero_append_command(append, error);
-	levelzero_slot_give(device, slot, status == 0);
-	if (status == 0 && !queue->out_of_order)
-		levelzero_queue_is_done(queue);
-	return status;
-}
-
-static int append_plain(struct levelzero_queue *queue, struct levelzero_append *append,
+static int append_command(struct levelzero_queue *queue, struct levelzero_append *append,
                         struct tare_error *error)
 {
 	bool marker = append->operation->type == TARE_OPERATION_MARKER;
@@ -118,9 +74,7 @@ static int append_with(struct levelzero_queue *queue, const struct tare_operatio
 		.wait_count = operation->wait_count,
 		.waits = waits,
 	};
-	bool native = blocks_natively(queue, operation);
-	int status = native ? append_blocking(queue, &append, error)
-	                    : append_plain(queue, &append, error);
+	int status = append_command(queue, &append, error);
 
 	if (status < 0)
 		return status;
@@ -128,16 +82,13 @@ static int append_with(struct levelzero_queue *queue, const struct tare_operatio
 		event->queue = queue->number;
 		event->serial = queue->last;
 		event->unstamped = append.unstamped;
-		event->done = native;
 	}
-	if (native)
-		return 0;
 	mark_waits(operation, queue->last);
-	status = operation->blocking ? levelzero_finish(&queue->base, TARE_LIMIT_NATIVE, error) : 0;
-	if (status == 0 && event)
-		event->done = operation->blocking;
+	status = operation->blocking
+		? levelzero_event_wait(&event->base, TARE_LIMIT_DEFAULT_NS, error)
+		: 0;
 	// The event is in the queue, and the caller will not have it.
-	if (status < 0 && event) {
+	if (status < 0) {
 		levelzero_slot_give(append.device, event->slot, false);
 		event->slot = NULL;
 	}
@@ -174,8 +125,10 @@ int levelzero_append(struct tare_queue *base, const struct tare_operation *opera
 	if (queue->recording)
 		return levelzero_graph_append(queue, operation, event, error);
 	status = refuse_to_hang(queue, operation, error);
-	if (status == 0 && event)
-		status = levelzero_event_make(base->device, queue->timed, &made, error);
+	// The API's own blocking form, a list that works synchronously, has no limit and would wait for
+	// ever for a device that does nothing: a blocking operation waits for its event.
+	if (status == 0 && (event || operation->blocking))
+		status = levelzero_event_make(base->device, event && queue->timed, &made, error);
 	if (status == 0)
 		status = append(queue, operation, made, error);
 	if (status < 0 && made) {
@@ -184,5 +137,7 @@ int levelzero_append(struct tare_queue *base, const struct tare_operation *opera
 	}
 	if (status == 0 && event)
 		*event = &made->base;
+	else if (status == 0 && made)
+		levelzero_event_free(&made->base);
 	return status;
 }

@@ -25,12 +25,15 @@ static void driver_close(struct tare_driver *base)
 static int driver_open(const char *option, struct tare_driver **driver, struct tare_error *error)
 {
 	struct levelzero_driver *opened = calloc(1, sizeof *opened);
+	const char *limit = getenv("TARE_LEVELZERO_LIMIT_MS");
 	int status;
 
 	(void)option;
 	if (!opened)
 		return tare_fail(error, ENOMEM, "out of memory");
 	opened->base.backend = &tare_backend_levelzero;
+	// So that tests of what never ends do not take as long as users may have to wait.
+	opened->longest_wait_ns = limit ? strtoll(limit, NULL, 10) * 1000000 : 0;
 	status = levelzero_library_open(opened, error);
 	if (status < 0) {
 		driver_close(&opened->base);
@@ -163,6 +166,7 @@ const struct tare_backend tare_backend_levelzero = {
 	.name = "levelzero",
 	.title = "Level Zero",
 	.binds_queues = true,
+	.needs_probe = true,
 	.driver_open = driver_open,
 	.driver_close = driver_close,
 	.device_count = device_count,

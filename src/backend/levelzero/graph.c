@@ -297,6 +297,9 @@ int levelzero_graph_launch(struct tare_graph *base, struct tare_queue *base_queu
 
 	if (queue->recording)
 		return tare_fail(error, EINVAL, "a graph cannot contain another");
+	if (graph->broken)
+		return tare_fail(error, EINVAL,
+		                 "a launch of this graph failed half way, and may still run; record it again");
 	if (graph->launched && graph->queue != queue->number && !is_over(graph))
 		return tare_fail(error, EINVAL,
 		                 "the graph may still run in another queue; finish that first");
@@ -304,17 +307,19 @@ int levelzero_graph_launch(struct tare_graph *base, struct tare_queue *base_queu
 		status = levelzero_event_make(base->device, false, &made, error);
 	if (status == 0)
 		status = let_begin(graph, queue, error);
-	if (status == 0)
+	if (status == 0) {
+		graph->launched = true;
+		graph->done = false;
 		status = execute(graph, error);
-	if (status == 0)
-		status = wait_for_end(graph, queue, made, error);
+		if (status == 0)
+			status = wait_for_end(graph, queue, made, error);
+		graph->broken = status < 0;
+	}
 	if (status < 0) {
 		if (made)
 			levelzero_event_free(&made->base);
 		return status;
 	}
-	graph->launched = true;
-	graph->done = false;
 	graph->queue = queue->number;
 	graph->serial = queue->last;
 	if (made) {
@@ -357,6 +362,8 @@ int levelzero_graph_stamps(struct tare_graph *base, uint32_t index, struct tare_
 		return tare_fail(error, EAGAIN, "the graph was not launched yet");
 	if (!graph->timed)
 		return tare_fail(error, ENODATA, "the graph was not recorded on a timed queue");
+	if (graph->broken)
+		return tare_fail(error, ENODATA, "the graph's last launch failed half way");
 	status = look_whether_done(graph, error);
 	if (status < 0)
 		return status;

@@ -29,6 +29,7 @@ struct levelzero_graph {
 	ze_command_list_handle_t head;         // executed before the first track's body
 	struct levelzero_slot *before, *after; // the launching queue's; see graph_lists.c
 	bool launched, done;                   // done: the last launch is known to be
+	bool broken;                           // a launch failed half way
 	uint64_t queue, serial;                // of the last launch
 };
 

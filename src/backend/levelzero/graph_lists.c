@@ -133,6 +133,17 @@ int levelzero_graph_close_lists(struct levelzero_graph *graph, struct tare_error
 	return status;
 }
 
+// Gives back what every launch leaves as it found it, but for one that failed half way.
+static void give_back(struct levelzero_graph *graph, struct levelzero_slot *slot)
+{
+	struct levelzero_device *device = levelzero_device_of(graph->base.device);
+
+	if (graph->broken)
+		levelzero_slot_give(device, slot, false);
+	else
+		levelzero_slot_give_unused(device, slot);
+}
+
 void levelzero_graph_free_lists(struct levelzero_graph *graph)
 {
 	struct levelzero_device *device = levelzero_device_of(graph->base.device);
@@ -144,8 +155,8 @@ void levelzero_graph_free_lists(struct levelzero_graph *graph)
 			call->zeCommandListDestroy(track->body);
 		if (track->native)
 			call->zeCommandQueueDestroy(track->native);
-		levelzero_slot_give_unused(device, track->start);
-		levelzero_slot_give_unused(device, track->end);
+		give_back(graph, track->start);
+		give_back(graph, track->end);
 	}
 	if (graph->head)
 		call->zeCommandListDestroy(graph->head);
@@ -155,7 +166,7 @@ void levelzero_graph_free_lists(struct levelzero_graph *graph)
 		else
 			levelzero_slot_give_unused(device, graph->nodes[i].slot);
 	}
-	levelzero_slot_give_unused(device, graph->before);
+	give_back(graph, graph->before);
 	// The launching queue may still have to reset it; then it is never seen signalled again, and
 	// waits in limbo for the device to be closed.
 	if (graph->after)

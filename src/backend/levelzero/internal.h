@@ -105,6 +105,7 @@ struct levelzero_driver {
 	// One for all devices of a driver, so that they can reach each other's memory; at the place of
 	// the driver's first device.
 	ze_context_handle_t contexts[LEVELZERO_MAX_DEVICES];
+	int64_t longest_wait_ns;  // TARE_LEVELZERO_LIMIT_MS, for tests; 0: each wait's own limit
 };
 
 struct levelzero_work;  // work.h

@@ -121,7 +121,7 @@ int levelzero_library_open(struct levelzero_driver *driver, struct tare_error *e
 	const char *chosen = getenv("TARE_LEVELZERO_LIBRARY");
 	const char *names[] = { chosen && *chosen ? chosen : "libze_loader.so.1", NULL };
 	ze_driver_handle_t handles[16];
-	uint32_t count = sizeof handles / sizeof *handles;
+	uint32_t room = sizeof handles / sizeof *handles, count = 0;
 	int status = tare_library_open(names, symbols, sizeof symbols / sizeof *symbols,
 	                               &driver->call, &driver->library, error);
 
@@ -145,7 +145,12 @@ int levelzero_library_open(struct levelzero_driver *driver, struct tare_error *e
 			error->code = -ENODEV;
 		return -ENODEV;
 	}
-	result = driver->call.zeDriverGet(&count, handles);
+	// Asked for the number first, as everywhere: what is too large may be left as it is.
+	result = driver->call.zeDriverGet(&count, NULL);
+	if (count > room)
+		count = room;
+	if (result == ZE_RESULT_SUCCESS && count > 0)
+		result = driver->call.zeDriverGet(&count, handles);
 	if (result != ZE_RESULT_SUCCESS)
 		return levelzero_fail(result, "zeDriverGet", error, "cannot list the drivers");
 	for (uint32_t i = 0; i < count && status == 0; i++)

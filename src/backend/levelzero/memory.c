@@ -146,6 +146,26 @@ void levelzero_memory_free(struct tare_memory *base)
 	free(memory);
 }
 
+// A synchronous list would have no limit.
+static int wait_for_service(struct levelzero_device *device, struct tare_error *error)
+{
+	struct levelzero_slot *slot = NULL;
+	int status = levelzero_slot_take(device, false, &slot, error);
+
+	if (status < 0)
+		return status;
+	ze_result_t result = device->driver->call.zeCommandListAppendBarrier(
+		device->work->service, slot->handle, 0, NULL);
+	if (result != ZE_RESULT_SUCCESS) {
+		levelzero_slot_give_unused(device, slot);
+		return levelzero_fail(result, "zeCommandListAppendBarrier", error,
+		                      "cannot wait for the advice");
+	}
+	status = levelzero_slot_wait(device, slot->handle, TARE_LIMIT_DEFAULT_NS, "advice", error);
+	levelzero_slot_give(device, slot, status == 0);
+	return status;
+}
+
 int levelzero_memory_advise(struct tare_span span, enum tare_advice advice,
                             struct tare_error *error)
 {
@@ -159,19 +179,19 @@ int levelzero_memory_advise(struct tare_span span, enum tare_advice advice,
 		[TARE_ADVISE_PREFER_DEVICE] = { ZE_MEMORY_ADVICE_SET_PREFERRED_LOCATION,
 		                                ZE_MEMORY_ADVICE_SET_PREFERRED_LOCATION },
 	};
+	int status = 0;
 
 	if (span.memory->kind != TARE_MEMORY_SHARED)
 		return tare_fail(error, ENOTSUP, "Level Zero takes advice on shared memory only");
 	if (advice == TARE_ADVISE_PREFER_HOST)
 		return tare_fail(error, ENOTSUP,
 		                 "Level Zero 1.4 cannot be told that memory's home is the host");
-	if (!device->work->service) {
-		int status = levelzero_list_open(device, &device->work->engines[0],
-		                                 ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS, false,
-		                                 &device->work->service, error);
-		if (status < 0)
-			return status;
-	}
+	if (!device->work->service)
+		status = levelzero_list_open(device, &device->work->engines[0],
+		                             ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS, false,
+		                             &device->work->service, error);
+	if (status < 0)
+		return status;
 	for (int i = 0; i < (words[advice][0] == words[advice][1] ? 1 : 2); i++) {
 		ze_result_t result = call->zeCommandListAppendMemAdvise(
 			device->work->service, device->place.device, levelzero_address(&span), span.bytes,
@@ -180,5 +200,5 @@ int levelzero_memory_advise(struct tare_span span, enum tare_advice advice,
 			return levelzero_fail(result, "zeCommandListAppendMemAdvise", error,
 			                      "the advice was not taken");
 	}
-	return 0;
+	return wait_for_service(device, error);
 }

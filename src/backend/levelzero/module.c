@@ -100,6 +100,8 @@ static int build(struct levelzero_device *device, struct levelzero_module *modul
 
 	if (!call->zeModuleCreate)
 		return tare_fail(error, ENOTSUP, "this Level Zero loader lacks zeModuleCreate");
+	if (!device->context)
+		return tare_fail(error, ENOTSUP, "this driver makes no context (zeContextCreate)");
 	ze_result_t result =
 		call->zeModuleCreate(device->context, device->place.device, &wanted, &module->handle, &said);
 	text = read_log(call, said);

@@ -57,7 +57,7 @@ static int find_engines(struct levelzero_device *device, struct tare_error *erro
 				.compute = groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE,
 				.fill_pattern_bytes = groups[i].maxMemoryFillPatternSize,
 			};
-	if (all == 0)
+	if (work->engine_count == 0)
 		return tare_fail(error, ENOTSUP, "the driver tells of no engine to give work to");
 	return 0;
 }
@@ -172,8 +172,6 @@ static void destroy(struct levelzero_device *device, struct levelzero_queue *que
 	levelzero_lists_close(queue);
 	if (queue->list && !queue->adopted && !queue->deferred)
 		call->zeCommandListDestroy(queue->list);
-	if (queue->blocking)
-		call->zeCommandListDestroy(queue->blocking);
 	if (queue->native)
 		call->zeCommandQueueDestroy(queue->native);
 	levelzero_slot_give(device, queue->token, true);
@@ -292,6 +290,15 @@ int levelzero_queue_adopt(struct tare_device *base, void *native, struct tare_qu
 	return 0;
 }
 
+// Nothing of the queue is on the device. Events tell of a deferred queue's commands, but not of its
+// lists, which must not be destroyed while the device may still read them.
+static bool is_idle(const struct levelzero_device *device, const struct levelzero_queue *queue)
+{
+	return queue->done == queue->last &&
+	       (!queue->flying || device->driver->call.zeCommandQueueSynchronize(queue->native, 0) ==
+	                              ZE_RESULT_SUCCESS);
+}
+
 // What was appended still runs; an event tells when it has.
 static void retire(struct levelzero_device *device, struct levelzero_queue *queue)
 {
@@ -317,10 +324,10 @@ void levelzero_queue_free(struct tare_queue *base)
 		return;
 	struct levelzero_device *device = levelzero_device_of(base->device);
 	levelzero_graph_leave(queue);
-	if (queue->done < queue->last)
-		retire(device, queue);
-	else
+	if (is_idle(device, queue))
 		destroy(device, queue);
+	else
+		retire(device, queue);
 	reap(device);
 }
 
@@ -335,7 +342,7 @@ void levelzero_work_close(struct levelzero_device *device)
 	for (struct levelzero_queue *queue = work->queues, *next; queue; queue = next) {
 		int64_t left_ns = CLOSE_LIMIT_NS - tare_host_elapsed_ns(begun, tare_host_now());
 		next = queue->next;
-		if (queue->done == queue->last ||
+		if (is_idle(device, queue) ||
 		    levelzero_finish(&queue->base, left_ns > 0 ? left_ns : 0, NULL) == 0)
 			destroy(device, queue);
 	}

@@ -6,10 +6,14 @@
 
 // The API's own call takes a limit at no cost, so that what hangs in the middle of a measurement
 // ends in time as well.
-uint64_t levelzero_timeout(int64_t limit_ns)
+static uint64_t timeout(const struct tare_device *device, int64_t limit_ns)
 {
+	int64_t longest_ns = ((const struct levelzero_device *)device)->driver->longest_wait_ns;
+
 	if (limit_ns == TARE_LIMIT_NATIVE)
-		return TARE_LIMIT_DEFAULT_NS;
+		limit_ns = TARE_LIMIT_DEFAULT_NS;
+	if (longest_ns > 0 && limit_ns > longest_ns)
+		limit_ns = longest_ns;
 	return limit_ns > 0 ? (uint64_t)limit_ns : 0;
 }
 
@@ -17,7 +21,7 @@ static int late(int64_t limit_ns, const char *what, const struct tare_device *de
                 struct tare_error *error)
 {
 	return tare_fail(error, ETIMEDOUT, "%s of device %u: not done after %.3g s", what,
-	                 device->index, (double)levelzero_timeout(limit_ns) / 1e9);
+	                 device->index, (double)timeout(device, limit_ns) / 1e9);
 }
 
 // What a waiting call said.
@@ -35,7 +39,7 @@ int levelzero_slot_wait(const struct levelzero_device *device, ze_event_handle_t
                         int64_t limit_ns, const char *what, struct tare_error *error)
 {
 	ze_result_t result =
-		device->driver->call.zeEventHostSynchronize(handle, levelzero_timeout(limit_ns));
+		device->driver->call.zeEventHostSynchronize(handle, timeout(&device->base, limit_ns));
 
 	return outcome(result, "zeEventHostSynchronize", limit_ns, what, &device->base, error);
 }
@@ -70,7 +74,7 @@ static int finish_immediate(struct levelzero_queue *queue, int64_t limit_ns,
 
 	if (call->zeCommandListHostSynchronize) {
 		ze_result_t result =
-			call->zeCommandListHostSynchronize(queue->list, levelzero_timeout(limit_ns));
+			call->zeCommandListHostSynchronize(queue->list, timeout(&device->base, limit_ns));
 		if (result != ZE_RESULT_ERROR_UNSUPPORTED_FEATURE)
 			return outcome(result, "zeCommandListHostSynchronize", limit_ns, "a queue",
 			               &device->base, error);
@@ -88,7 +92,7 @@ int levelzero_finish(struct tare_queue *base, int64_t limit_ns, struct tare_erro
 		status = levelzero_submit(base, error);
 		if (status == 0)
 			status = outcome(call->zeCommandQueueSynchronize(queue->native,
-			                                                 levelzero_timeout(limit_ns)),
+			                                                 timeout(base->device, limit_ns)),
 			                 "zeCommandQueueSynchronize", limit_ns, "a queue", base->device,
 			                 error);
 	} else {

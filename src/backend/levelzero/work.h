@@ -51,7 +51,6 @@ struct levelzero_queue {
 	bool chained;                    // the driver keeps the order itself
 	bool retired;                    // freed by the caller while work was in it
 	ze_command_list_handle_t list;   // immediate; deferred: the one that gathers, or NULL
-	ze_command_list_handle_t blocking;   // synchronous; NULL until first wanted
 	ze_command_queue_handle_t native;    // deferred: where lists are executed
 	struct levelzero_list *flying, *idle;  // deferred: executed; ready to gather again
 	struct levelzero_list *gathering;    // deferred: what `list` is of
@@ -73,7 +72,7 @@ struct levelzero_work {
 	struct levelzero_queue *queues;
 	struct levelzero_gate *gates;      // shut ones
 	struct levelzero_graph *recording;
-	ze_command_list_handle_t service;  // synchronous, for what has no queue; NULL until wanted
+	ze_command_list_handle_t service;  // for what has no queue; NULL until wanted
 	uint64_t serial;                   // of the last command appended to any queue
 	uint64_t numbers;                  // of queues and graphs, the last that was given
 };
@@ -164,8 +163,6 @@ void levelzero_lists_close(struct levelzero_queue *queue);
 
 // ---- wait.c
 
-// A limit of the contract as the API takes it.
-uint64_t levelzero_timeout(int64_t limit_ns);
 int levelzero_finish(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error);
 // Waits for a native event. -ETIMEDOUT, or the error of the call.
 int levelzero_slot_wait(const struct levelzero_device *device, ze_event_handle_t handle,

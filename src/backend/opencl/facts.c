@@ -386,7 +386,8 @@ int opencl_device_facts(struct tare_driver *driver, uint32_t index, struct tare_
 
 	if (index >= own->count)
 		return tare_fail(error, EINVAL, "there is no OpenCL device %u", index);
-	for (int id = 0; id < TARE_FACT_COUNT_OF; id++)
+	// What comes after is Level Zero's words; nobody asks OpenCL for them.
+	for (int id = 0; id < TARE_FACT_DEVICE_ID; id++)
 		tare_fact_absent(facts, (enum tare_fact_id)id, "OpenCL does not tell");
 	const struct asked asked = { &own->cl, own, own->entries[index], facts };
 	set_identity(&asked);
