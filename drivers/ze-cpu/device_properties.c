@@ -251,11 +251,9 @@ ze_result_t cpu_zeDeviceGetCommandQueueGroupProperties(
 		return result;
 	for (uint32_t i = 0, taken = take(count, groups, device->group_count); i < taken; i++) {
 		const struct cpu_group *group = &device->groups[i];
-		groups[i].flags =
-			(group->compute ? ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
-		                                  ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS
-		                        : 0u) |
-			(group->copy ? ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY : 0u);
+		// No COOPERATIVE_KERNELS: of several groups it is not sure that all run at once.
+		groups[i].flags = (group->compute ? ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE : 0u) |
+		                  (group->copy ? ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY : 0u);
 		groups[i].maxMemoryFillPatternSize = CPU_FILL_PATTERN_BYTES;
 		groups[i].numQueues = group->engine_count;
 	}

@@ -16,10 +16,7 @@ ze_result_t cpu_zeEventHostSignal(ze_event_handle_t event)
 	else
 		event->modelled = true;
 	cpu_pump_wake();
-	if (cpu_device.scripted)
-		cpu_changed_for_all();
-	else
-		cpu_changed();
+	cpu_changed_in_model();
 	pthread_mutex_unlock(&work_lock);
 	return ZE_RESULT_SUCCESS;
 }

@@ -53,3 +53,5 @@ ze_result_t kernel_read_limits(ze_kernel_handle_t kernel);
 char *kernel_source_attributes(const struct _ze_kernel_handle_t *kernel);
 // kernel_spill.c: an estimate, in bytes; 0 also where memory runs out.
 uint32_t kernel_spill_bytes(const struct _ze_kernel_handle_t *kernel);
+// kernel_local.c: bytes of the local variables of its own; `most` where that cannot be told.
+uint64_t kernel_local_bytes(const struct _ze_kernel_handle_t *kernel, uint64_t most);

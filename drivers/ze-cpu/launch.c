@@ -191,7 +191,7 @@ ze_result_t launch_do(const struct launch *launch)
 	struct launch_errand *errand = calloc(1, sizeof *errand);
 	if (!errand)
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-	errand->base = (struct errand){ run_launch, leave };
+	errand->base = (struct errand){ run_launch, leave, launch->spirv->name };
 	errand->launch = (struct launch *)launch;
 	atomic_fetch_add(&errand->launch->references, 1);
 	for (int i = 0; i < 3; i++) {

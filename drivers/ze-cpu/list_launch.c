@@ -54,6 +54,9 @@ ze_result_t cpu_zeCommandListAppendLaunchCooperativeKernel(ze_command_list_handl
                                                            uint32_t wait_count,
                                                            ze_event_handle_t *waits)
 {
+	// Of several it is not sure that all run at once.
+	if (groups && (groups->groupCountX > 1 || groups->groupCountY > 1 || groups->groupCountZ > 1))
+		return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
 	return append_launch(list, kernel, groups, false, signal, wait_count, waits);
 }
 

@@ -190,13 +190,7 @@ ze_result_t cpu_zeModuleGetProperties(ze_module_handle_t module, ze_module_prope
 	return ZE_RESULT_SUCCESS;
 }
 
-static int nothing(void)
-{
-	return 0;
-}
-
-// Each launch may be other machine code: there is no address to give. Programs that go on with the
-// pointer nevertheless find a function that does nothing, and do not lose the device by it.
+// Each launch may be other machine code: there is no address to give.
 ze_result_t cpu_zeModuleGetFunctionPointer(ze_module_handle_t module, const char *name, void **function)
 {
 	if (!module)
@@ -209,6 +203,6 @@ ze_result_t cpu_zeModuleGetFunctionPointer(ze_module_handle_t module, const char
 		known = strcmp(spirv->functions[i], name) == 0;
 	if (!known)
 		return ZE_RESULT_ERROR_INVALID_FUNCTION_NAME;
-	*function = (void *)nothing;
+	*function = NULL;
 	return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
 }

@@ -182,6 +182,9 @@ ze_result_t cpu_zeModuleInspectLinkageExt(ze_linkage_inspection_ext_desc_t *desc
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	if (description->flags > 0x7)
 		return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+	for (uint32_t i = 0; i < count; i++)
+		if (!modules[i])
+			return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 	ze_module_build_log_handle_t made = build_log_new();
 	if (!made)
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;

@@ -53,6 +53,18 @@ static void find_cache(struct cpu_opencl *opencl)
 	snprintf(opencl->cache, sizeof opencl->cache, "%s%s/", folder, between);
 }
 
+static bool has_extension(const struct cpu_opencl *opencl, const char *name)
+{
+	size_t bytes = 0;
+
+	opencl->cl->clGetDeviceInfo(opencl->device, CL_DEVICE_EXTENSIONS, 0, NULL, &bytes);
+	char *text = calloc(1, bytes + 1);
+	bool has = text && opencl->cl->clGetDeviceInfo(opencl->device, CL_DEVICE_EXTENSIONS, bytes, text,
+	                                               NULL) == CL_SUCCESS && strstr(text, name);
+	free(text);
+	return has;
+}
+
 static bool open_platform(cl_platform_id platform, const char *library)
 {
 	struct cpu_opencl found = { .cl = dispatch_of(platform) };
@@ -66,6 +78,7 @@ static bool open_platform(cl_platform_id platform, const char *library)
 	found.cl->clGetDeviceInfo(found.device, CL_DEVICE_NAME, sizeof found.name - 1, found.name, NULL);
 	snprintf(found.library, sizeof found.library, "%s", library);
 	find_compiler(&found, platform);
+	found.half = has_extension(&found, "cl_khr_fp16");
 	find_cache(&found);
 	the_device = found;
 	return opened = true;

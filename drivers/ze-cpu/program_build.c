@@ -2,6 +2,7 @@
 // SPIR-V into an OpenCL program: constants and variables worked in, translated where the device
 // takes no SPIR-V, built.
 #include "program.h"
+#include "spirv_half.h"
 #include "spirv_rewrite.h"
 #include "translate.h"
 
@@ -70,8 +71,12 @@ static ze_result_t place_globals(struct cpu_program *program)
 		// Constant memory that nothing names or points to stays where the compiler puts it.
 		if (variable->constant && !variable->exported && !variable->addressed)
 			continue;
+		// The size is the module's word: no more than the program might allocate itself.
+		if (variable->bytes > SIZE_MAX / 2 || (cpu_device.script.device.largest_bytes &&
+		    variable->bytes > cpu_device.script.device.largest_bytes))
+			return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
 		size_t bytes = (variable->bytes + GLOBAL_ALIGNMENT) / GLOBAL_ALIGNMENT * GLOBAL_ALIGNMENT;
-		global->at = variable->bytes < SIZE_MAX / 2 ? aligned_alloc(GLOBAL_ALIGNMENT, bytes) : NULL;
+		global->at = aligned_alloc(GLOBAL_ALIGNMENT, bytes);
 		if (!global->at)
 			return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 		memset(global->at, 0, bytes);
@@ -107,6 +112,28 @@ static ze_result_t rewrite(struct cpu_program *program, ze_module_build_log_hand
 	}
 	build_log_add(log, "error: %s", error.message);
 	return code == -ENOMEM ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+}
+
+// What the device lacks is written in what it has.
+static ze_result_t lower_halves(struct cpu_program *program, ze_module_build_log_handle_t log)
+{
+	void *changed;
+	size_t changed_bytes;
+	struct tare_error error = { .message = "" };
+	int code = spirv_half(program->ready, program->ready_bytes, &changed, &changed_bytes, &error);
+
+	if (code) {
+		build_log_add(log, "error: %s", error.message);
+		return code == -ENOMEM ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
+		                       : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+	}
+	if (!changed)
+		return ZE_RESULT_SUCCESS;
+	if (program->ready != program->il)
+		free(program->ready);
+	program->ready = changed;
+	program->ready_bytes = changed_bytes;
+	return ZE_RESULT_SUCCESS;
 }
 
 static void add_opencl_log(const struct cpu_opencl *opencl, cl_program program,
@@ -209,5 +236,7 @@ ze_result_t program_build(struct cpu_program *program, ze_module_build_log_handl
 	program->ready_bytes = program->il_bytes;
 	if (!result && (program->globals->count || program->constant_count))
 		result = rewrite(program, log);
+	if (!result && !program->opencl->half)
+		result = lower_halves(program, log);
 	return result ? result : build(program, log);
 }

@@ -110,7 +110,7 @@ void cpu_run_real(struct run *run, bool failed)
 	// Whoever waits for the model looks whether that gets on now.
 	if (cpu_device.scripted && command && command->type == COMMAND_LAUNCH &&
 	    launch_indirect(command->launch))
-		cpu_changed_for_all();
+		cpu_changed_in_model();
 	else if (cpu_device.scripted)
 		cpu_changed();
 	// Unscripted that takes it off, and wakes who waited for it.
@@ -455,7 +455,7 @@ ze_result_t cpu_queue_submit(struct cpu_queue *queue, struct run *runs)
 	}
 	pthread_cond_signal(&queue->work);
 	if (cpu_device.scripted)
-		cpu_changed_for_all();
+		cpu_changed_in_model();
 	return ZE_RESULT_SUCCESS;
 }
 

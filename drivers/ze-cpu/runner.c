@@ -7,6 +7,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct runner {
 	struct runner *next;       // of all; never taken out, so that a signal handler may walk them
@@ -17,6 +18,8 @@ struct runner {
 	cl_command_queue queue;
 	ze_result_t result;
 	atomic_bool finished;
+	_Atomic uint64_t kernel;   // a hash of the name of the kernel under way; 0: there is none
+	atomic_bool trapped;       // it faulted
 };
 
 static _Atomic(struct runner *) runners;
@@ -29,6 +32,26 @@ static void wait_for(sem_t *semaphore)
 		;
 }
 
+// FNV-1a. A hash, since a signal handler compares it while the name may be freed.
+static uint64_t hash(const char *name, size_t length)
+{
+	uint64_t value = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < length; i++)
+		value = (value ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
+	return value ? value : 1;
+}
+
+static void do_errand(struct runner *runner, struct errand *errand)
+{
+	atomic_store(&runner->trapped, false);
+	atomic_store(&runner->kernel, hash(errand->kernel, strlen(errand->kernel)));
+	runner->result = errand->go(errand, runner->opencl, runner->queue);
+	atomic_store(&runner->kernel, 0);
+	if (atomic_load(&runner->trapped))
+		runner->result = ZE_RESULT_ERROR_DEVICE_LOST;
+}
+
 static void *runner_thread(void *argument)
 {
 	struct runner *runner = argument;
@@ -39,8 +62,9 @@ static void *runner_thread(void *argument)
 	for (;;) {
 		wait_for(&runner->work);
 		struct errand *errand = runner->errand;
-		runner->result = runner->queue ? errand->go(errand, runner->opencl, runner->queue)
-		                               : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+		runner->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+		if (runner->queue)
+			do_errand(runner, errand);
 		errand->leave(errand);
 		atomic_store(&runner->finished, true);
 		sem_post(&runner->done);
@@ -78,6 +102,35 @@ void runner_wake_all(void)
 {
 	for (struct runner *runner = atomic_load(&runners); runner; runner = runner->next)
 		sem_post(&runner->done);
+}
+
+// PoCL's functions are _pocl_kernel_NAME_workgroup and the like. 0: it is none of them.
+static uint64_t hash_of_function(const char *function)
+{
+	static const char before[] = "_pocl_kernel_", behind[] = "_workgroup";
+	const char *end = NULL;
+
+	if (!function || strncmp(function, before, sizeof before - 1) != 0)
+		return 0;
+	function += sizeof before - 1;
+	for (const char *at = function; (at = strstr(at, behind)) != NULL; at++)
+		end = at;
+	return hash(function, end ? (size_t)(end - function) : strlen(function));
+}
+
+void runner_trapped(const char *function)
+{
+	uint64_t kernel = hash_of_function(function);
+	bool any = false;
+
+	for (int all = kernel == 0; all < 2 && !any; all++)
+		for (struct runner *runner = atomic_load(&runners); runner; runner = runner->next) {
+			uint64_t own = atomic_load(&runner->kernel);
+			if (own == 0 || (!all && own != kernel))
+				continue;
+			atomic_store(&runner->trapped, true);
+			any = true;
+		}
 }
 
 static ze_result_t lose_device(void)

@@ -21,7 +21,7 @@ static char *middle_of(const struct command *command)
 		return command->bytes ? (char *)command->destination + command->bytes / 2 : NULL;
 	case COMMAND_REGION:
 		return (char *)command->destination + command->to.originX + command->to.width / 2 +
-		       (size_t)(command->to.originY + command->to.height / 2) * command->to_pitch +
+		       ((size_t)command->to.originY + command->to.height / 2) * command->to_pitch +
 		       (size_t)command->to.originZ * command->to_slice;
 	case COMMAND_LAUNCH:
 		launch_pointers(command->launch, first_pointer, &first);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A handler stands before the program's own. A fault is a kernel's when a launch of ours runs and
 // the faulting instruction, or a caller of it near the top of the stack (a kernel that calls
-// memcpy), lies in an object of the OpenCL compiler's cache. The thread then parks for ever, and
-// the launch is given up. A fault in a copy jumps out of it. Any other fault is handed to the handler
-// that was there.
+// memcpy), lies in an object of the OpenCL compiler's cache. The thread then leaves the work-group,
+// and the launch has failed; where it cannot, it parks for ever, and all is given up. A fault in a
+// copy jumps out of it. Any other fault is handed to the handler that was there.
 #include "trap.h"
 #include "opencl.h"
 #include "runner.h"
+#include "trap_leave.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -109,6 +110,23 @@ static bool is_of_kernel(const ucontext_t *context)
 	return false;
 }
 
+// Out of the work-group, whose launch has failed. False: it is not certain how.
+static bool leave_kernel(ucontext_t *context)
+{
+	uintptr_t at = program_counter(context), top = stack_pointer(context);
+	Dl_info function = { .dli_sname = NULL };
+
+	// A call to nowhere, or a function without a frame.
+	if (!in_kernel_code(at) && top)
+		at = *(const uintptr_t *)top;
+	if (!in_kernel_code(at) || !dladdr((void *)at, &function))
+		function.dli_sname = NULL;
+	if (!trap_leave_kernel(context, in_kernel_code))
+		return false;
+	runner_trapped(function.dli_sname);
+	return true;
+}
+
 static void park(void) __attribute__((noreturn));
 static void park(void)
 {
@@ -163,9 +181,12 @@ static void on_fault(int number, siginfo_t *info, void *context)
 			deliver(&opencl_fpe, number, info, context);
 			return;
 		}
-		atomic_store(&trapped, true);
-		runner_wake_all();
-		park();
+		if (!leave_kernel(context)) {
+			atomic_store(&trapped, true);
+			runner_wake_all();
+			park();
+		}
+		return;
 	}
 	if (again) {
 		deliver(&chain[which].first, number, info, context);

@@ -18,7 +18,8 @@ void trap_block_signals(sigset_t *before);
 void trap_launch_begins(void);
 void trap_launch_ends(void);
 
-// A kernel has faulted. Nothing runs on the OpenCL device from then on.
+// A kernel has faulted that its thread could not leave. Nothing runs on the OpenCL device from then
+// on.
 bool trap_happened(void);
 
 // Does work(context), which touches the program's memory and holds no lock. False: there was no

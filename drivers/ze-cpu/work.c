@@ -27,6 +27,7 @@ struct deferred {
 };
 static struct deferred *first_deferred, *last_deferred;
 static bool pumping;
+static int64_t pump_sleeps_until_ns;
 static pthread_cond_t pump_work = PTHREAD_COND_INITIALIZER;
 static unsigned waiters;
 
@@ -34,6 +35,7 @@ struct sleeper {
 	struct sleeper *next;
 	bool (*done)(void *context);
 	void *context;
+	bool waits;  // in cpu_wait, for the model's next event
 	pthread_cond_t wake;
 };
 static struct sleeper *sleepers;
@@ -88,9 +90,9 @@ static bool sleep_until(pthread_cond_t *changed, int64_t at_ns)
 	return pthread_cond_clockwait(changed, &work_lock, CLOCK_MONOTONIC, &at) == 0;
 }
 
-bool cpu_sleep_for(bool (*done)(void *context), void *context, int64_t at_ns)
+static bool sleep_for(bool (*done)(void *context), void *context, bool waits, int64_t at_ns)
 {
-	struct sleeper sleeper = { sleepers, done, context, PTHREAD_COND_INITIALIZER };
+	struct sleeper sleeper = { sleepers, done, context, waits, PTHREAD_COND_INITIALIZER };
 	struct sleeper **at = &sleepers;
 	bool woken;
 
@@ -103,10 +105,22 @@ bool cpu_sleep_for(bool (*done)(void *context), void *context, int64_t at_ns)
 	return woken;
 }
 
+bool cpu_sleep_for(bool (*done)(void *context), void *context, int64_t at_ns)
+{
+	return sleep_for(done, context, false, at_ns);
+}
+
 void cpu_changed(void)
 {
 	for (struct sleeper *each = sleepers; each; each = each->next)
 		if (each->done(each->context))
+			pthread_cond_signal(&each->wake);
+}
+
+void cpu_changed_in_model(void)
+{
+	for (struct sleeper *each = sleepers; each; each = each->next)
+		if (each->waits || each->done(each->context))
 			pthread_cond_signal(&each->wake);
 }
 
@@ -155,9 +169,9 @@ static ze_result_t wait_until(bool (*done)(void *context), void *context, int64_
 			return ZE_RESULT_NOT_READY;
 		next_ns = next_of_model_ns();
 		if (next_ns >= limit_ns)
-			cpu_sleep_for(done, context, limit_ns);
+			sleep_for(done, context, true, limit_ns);
 		else if (next_ns - now_ns > EXACT_NS)
-			cpu_sleep_for(done, context, next_ns - EXACT_NS);
+			sleep_for(done, context, true, next_ns - EXACT_NS);
 		else
 			spin();
 	}
@@ -187,7 +201,8 @@ static void *pump_main(void *context)
 		cpu_collect();
 		next_ns = next_of_model_ns();
 		least_ns = cpu_monotonic_ns() + (waiters > 0 ? PUMP_IDLE_NS : PUMP_LEAST_NS);
-		sleep_until(&pump_work, next_ns < least_ns ? least_ns : next_ns);
+		pump_sleeps_until_ns = next_ns < least_ns ? least_ns : next_ns;
+		sleep_until(&pump_work, pump_sleeps_until_ns);
 	}
 	return NULL;
 }
@@ -196,9 +211,10 @@ void cpu_pump_wake(void)
 {
 	if (!cpu_device.scripted)
 		return;
-	if (pumping)
+	// Where it wakes soon by itself, a wake-up for each of many submissions would only be in the way.
+	if (pumping && pump_sleeps_until_ns - cpu_monotonic_ns() > PUMP_IDLE_NS)
 		pthread_cond_signal(&pump_work);
-	else
+	else if (!pumping)
 		pumping = cpu_thread_start(pump_main, NULL) == 0;
 }
 
@@ -298,7 +314,8 @@ void cpu_queue_drop(struct cpu_queue *queue)
 	queue->first_modelled = queue->last_modelled = NULL;
 	while (queue->first)
 		discard(queue);
-	cpu_changed();
+	// The model gets on without it.
+	cpu_changed_in_model();
 }
 
 uint64_t cpu_oldest_run(void)

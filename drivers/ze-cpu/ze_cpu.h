@@ -274,7 +274,9 @@ extern pthread_mutex_t work_lock;
 // With work_lock, whenever a run, an event or a fence is done in either layer: wakes those who sleep
 // for what is now so. Only those: every command changes something, and there may be many threads.
 void cpu_changed(void);
-// The same for all who sleep: the device is lost, or the model's next event is another one.
+// The same where the model's next event may be another one: also wakes all that are in cpu_wait.
+void cpu_changed_in_model(void);
+// Wakes all who sleep: the device is lost.
 void cpu_changed_for_all(void);
 extern struct cpu_queue *cpu_queues;
 

@@ -333,6 +333,9 @@ struct tare_backend {
 	// does): who changes a source from the queue uses pinned memory.
 	int (*append)(struct tare_queue *queue, const struct tare_operation *operation,
 	              struct tare_event **event, struct tare_error *error);
+	// Appends the writing of the counter TARE_CLOCK_PAIRS, when the queue gets there, to the first 8
+	// bytes of `to`, memory that the host may touch. -ENOTSUP: this device cannot.
+	int (*append_clock)(struct tare_queue *queue, struct tare_span to, struct tare_error *error);
 	// Hands everything appended to the device (flush; close and execute). Does not wait.
 	int (*submit)(struct tare_queue *queue, struct tare_error *error);
 	// Waits until everything appended is done, or the limit passes (TARE_LIMIT_NATIVE: see there).

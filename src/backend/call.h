@@ -34,6 +34,7 @@ int tare_queue_adopt(struct tare_device *device, void *native, struct tare_queue
                      struct tare_error *error);
 int tare_append(struct tare_queue *queue, const struct tare_operation *operation,
                 struct tare_event **event, struct tare_error *error);
+int tare_append_clock(struct tare_queue *queue, struct tare_span to, struct tare_error *error);
 int tare_submit(struct tare_queue *queue, struct tare_error *error);
 int tare_finish(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error);
 int tare_event_wait(struct tare_event *event, int64_t limit_ns, struct tare_error *error);

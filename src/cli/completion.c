@@ -60,18 +60,31 @@ static void write_bash_places(const struct tare_option *option, FILE *file)
 	}
 }
 
-static void write_bash(FILE *file)
+// Where the command is: --ze-cpu may stand before it, which bash splits at its '='.
+static void write_bash_first(FILE *file)
 {
 	fputs("# bash completion for tare, made from its option table\n"
 	      "_tare()\n{\n"
 	      "\tlocal current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}\n"
-	      "\tlocal command=${COMP_WORDS[1]} options=\n",
+	      "\tlocal first=1 options=\n"
+	      "\tif [[ ${COMP_WORDS[1]} == --ze-cpu && $COMP_CWORD -gt 1 ]]; then\n"
+	      "\t\tfirst=2\n\t\t[[ ${COMP_WORDS[2]} == = ]] && first=4\n\tfi\n"
+	      "\tlocal command=${COMP_WORDS[first]}\n",
 	      file);
 	fprintf(file, "\tlocal devices='%s'\n", device_words);
-	fputs("\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\tCOMPREPLY=($(compgen -W '", file);
-	write_commands(" ", file);
-	fputs(" --help --version' -- \"$current\")); return\n\tfi\n\tcase $command$previous in\n",
+	fputs("\tif [ \"$COMP_CWORD\" -lt \"$first\" ]; then\n"
+	      "\t\tCOMPREPLY=($(compgen -f -- \"${current#=}\")); return\n\tfi\n"
+	      "\tif [ \"$COMP_CWORD\" -eq \"$first\" ]; then\n\t\tCOMPREPLY=($(compgen -W '",
 	      file);
+	write_commands(" ", file);
+	fputs(" --help --version --ze-cpu' -- \"$current\")); return\n\tfi\n",
+	      file);
+}
+
+static void write_bash(FILE *file)
+{
+	write_bash_first(file);
+	fputs("\tcase $command$previous in\n", file);
 	for (size_t i = 0; i < tare_option_count; i++) {
 		const struct tare_option *option = &tare_options[i];
 		if (option->value == TARE_VALUE_NONE || option->value == TARE_VALUE_OPTIONAL)
@@ -154,7 +167,9 @@ static void write_zsh_value(const struct tare_option *option, FILE *file)
 static void write_zsh(FILE *file)
 {
 	fputs("#compdef tare\n# zsh completion for tare, made from its option table\n"
-	      "_tare() {\n\tif (( CURRENT == 2 )); then\n\t\tlocal -a commands=(\n",
+	      "_tare() {\n"
+	      "\t[[ $words[2] == --ze-cpu* ]] && (( CURRENT > 2 )) && shift words && (( CURRENT-- ))\n"
+	      "\tif (( CURRENT == 2 )); then\n\t\tlocal -a commands=(\n",
 	      file);
 	for (size_t i = 0; i < TARE_COMMAND_COUNT; i++) {
 		if (tare_commands[i].hidden)
@@ -163,7 +178,8 @@ static void write_zsh(FILE *file)
 		write_zsh_text(tare_commands[i].summary, file);
 		fputs("'\n", file);
 	}
-	fputs("\t\t)\n\t\t_describe command commands\n\t\treturn\n\tfi\n"
+	fputs("\t\t\t'--ze-cpu:shows the command a Level Zero device on this CPU'\n"
+	      "\t\t)\n\t\t_describe command commands\n\t\treturn\n\tfi\n"
 	      "\tlocal command=$words[2]\n\tshift words\n\t(( CURRENT-- ))\n\tcase $command in\n",
 	      file);
 	for (size_t c = 0; c < TARE_COMMAND_COUNT; c++) {
@@ -235,7 +251,9 @@ static void write_fish(FILE *file)
 {
 	fputs("# fish completion for tare, made from its option table\n"
 	      "complete -c tare -f\n"
-	      "complete -c tare -n __fish_use_subcommand -l version -d 'the version'\n",
+	      "complete -c tare -n __fish_use_subcommand -l version -d 'the version'\n"
+	      "complete -c tare -n __fish_use_subcommand -l ze-cpu"
+	      " -d 'shows the command a Level Zero device on this CPU'\n",
 	      file);
 	for (size_t i = 0; i < TARE_COMMAND_COUNT; i++) {
 		if (tare_commands[i].hidden)

@@ -60,6 +60,7 @@ static void write_overview(FILE *file)
 			fprintf(file, "  tare %-11s %s\n", tare_commands[i].name,
 			        tare_commands[i].summary);
 	fputs("  tare --version   the version\n\n"
+	      "tare --ze-cpu COMMAND gives it a Level Zero device on this CPU, for tests.\n"
 	      "tare COMMAND --help lists its options; the manual is tare(1).\n",
 	      file);
 }

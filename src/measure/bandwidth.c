@@ -113,14 +113,17 @@ static double least_work(const struct bandwidth *bandwidth)
 	return work;
 }
 
-// Host time of one copy from the heap, in bytes a second; 0 where that cannot be tried.
-static double probe_rate(struct bandwidth *bandwidth)
+// Host time of one copy from the heap, in bytes a second; 0 where that cannot be tried. Fails only
+// where the device is gone.
+static int probe_rate(struct bandwidth *bandwidth, double *rate, struct tare_error *error)
 {
 	uint64_t bytes = bandwidth->to_bytes < PROBE_BYTES ? bandwidth->to_bytes : PROBE_BYTES;
 	struct tare_memory *heap = NULL, *device = NULL;
 	struct tare_operation copy = { .type = TARE_OPERATION_COPY };
-	double rate = 0;
+	struct tare_error why = { 0 };
+	int status = 0;
 
+	*rate = 0;
 	if (tare_memory_create(bandwidth->run->device, TARE_MEMORY_PAGEABLE, bytes, &heap, NULL) ==
 	        0 &&
 	    tare_memory_create(bandwidth->run->device, TARE_MEMORY_DEVICE, bytes, &device, NULL) ==
@@ -130,36 +133,41 @@ static double probe_rate(struct bandwidth *bandwidth)
 		memset(heap->host, 1, bytes);
 		copy.source = (struct tare_span){ heap, 0, bytes };
 		copy.destination = (struct tare_span){ device, 0, bytes };
-		int status = tare_bench_run(bandwidth->bench.plain, &copy, NULL);
+		status = tare_bench_run(bandwidth->bench.plain, &copy, &why);
 		if (status == 0) {
 			begin = tare_run_now(bandwidth->run);
-			status = tare_bench_run(bandwidth->bench.plain, &copy, NULL);
+			status = tare_bench_run(bandwidth->bench.plain, &copy, &why);
 			if (status == 0)
-				rate = (double)bytes * 1e9 /
-				       (double)(tare_host_elapsed_ns(begin,
-				                                     tare_run_now(bandwidth->run)) +
-				                1);
+				*rate = (double)bytes * 1e9 /
+				        (double)(tare_host_elapsed_ns(
+				                     begin, tare_run_now(bandwidth->run)) +
+				                 1);
 		}
-		// The run's next step will say so; freeing behind it could block.
-		if (status == -ENODEV || status == -ETIMEDOUT)
-			tare_device_abandon(bandwidth->run->device);
 	}
+	bool gone = status == -ENODEV || status == -ETIMEDOUT;
+	// Freeing behind it could block.
+	if (gone)
+		tare_device_abandon(bandwidth->run->device);
+	if (gone && error)
+		*error = why;
 	tare_memory_free(device);
 	tare_memory_free(heap);
-	return rate;
+	return gone ? status : 0;
 }
 
 // Leaves out the largest sizes where one sample of each measurement alone would take more than
 // half the budget; a warning says so.
-static int bound_by_budget(struct bandwidth *bandwidth)
+static int bound_by_budget(struct bandwidth *bandwidth, struct tare_error *error)
 {
-	double rate = probe_rate(bandwidth), budget_s = (double)bandwidth->run->budget_ns * 1e-9;
+	double rate, budget_s = (double)bandwidth->run->budget_ns * 1e-9;
 	double wanted_work = least_work(bandwidth);
 	uint64_t wanted = bandwidth->to_bytes;
 	char now[TARE_UNIT_TEXT], then[TARE_UNIT_TEXT], seconds[TARE_UNIT_TEXT], action[64];
 
-	if (!(rate > 0))
-		return 0;
+	int status = probe_rate(bandwidth, &rate, error);
+
+	if (status < 0 || !(rate > 0))
+		return status;
 	while (bandwidth->to_bytes / 2 >= bandwidth->from_bytes &&
 	       least_work(bandwidth) > rate * budget_s / 2)
 		bandwidth->to_bytes /= 2;
@@ -167,11 +175,12 @@ static int bound_by_budget(struct bandwidth *bandwidth)
 		return 0;
 	snprintf(action, sizeof action, "--budget %.0f, or fewer --lines",
 	         ceil(2.5 * wanted_work / rate / 10) * 10);
-	return tare_result_warn(bandwidth->run->result, "sizes-short", action,
-	                        "sizes end at %s, not %s: %s s is too short for more",
-	                        tare_format_bytes(bandwidth->to_bytes, now),
-	                        tare_format_bytes(wanted, then),
-	                        tare_format_significant(budget_s, 3, seconds));
+	status = tare_result_warn(bandwidth->run->result, "sizes-short", action,
+	                          "sizes end at %s, not %s: %s s is too short for more",
+	                          tare_format_bytes(bandwidth->to_bytes, now),
+	                          tare_format_bytes(wanted, then),
+	                          tare_format_significant(budget_s, 3, seconds));
+	return status < 0 ? tare_fail(error, ENOMEM, "out of memory") : 0;
 }
 
 // The six lines of copies are what is asked for most; and a large copy takes so long that an even
@@ -366,8 +375,8 @@ int tare_measure_bandwidth(struct tare_run *run, const struct tare_bandwidth_opt
 	if (bandwidth.lines & BOTH_LINES)
 		bandwidth.lines |= BOTH_LINES;
 	status = tare_bench_open(run, FIT_NS, &bandwidth.bench, error);
-	if (status == 0 && bound_by_budget(&bandwidth) < 0)
-		status = tare_fail(error, ENOMEM, "out of memory");
+	if (status == 0)
+		status = bound_by_budget(&bandwidth, error);
 	if (status == 0)
 		status = bandwidth_open_buffers(&bandwidth, error);
 	if (status == 0)

@@ -21,6 +21,7 @@ static const struct latency_row rows[] = {
 	{ "clock", "host clock", ROW(host_clock) },
 	{ "clock", "device clock", ROW(device_clock), .needs_stamps = true },
 	{ "clock", "clock pairs", ROW(pair) },
+	{ "clock", "global timestamps", ROW(written), .needs_stamps = true, .bound = true },
 	{ "launch", "launch, isolated", ROW(isolated), .needs_kernel = true },
 	{ "launch", "launch, batched", ROW(batched), .needs_kernel = true },
 	{ "launch", "launch, gated", ROW(gated), .needs_kernel = true, .needs_stamps = true,

@@ -71,6 +71,7 @@ int64_t latency_ps(struct tare_host_time a, struct tare_host_time b, uint32_t ba
 LATENCY_ROW_FUNCTIONS(host_clock)
 LATENCY_ROW_FUNCTIONS(device_clock)
 LATENCY_ROW_FUNCTIONS(pair)
+LATENCY_ROW_FUNCTIONS(written)
 LATENCY_ROW_FUNCTIONS(isolated)
 LATENCY_ROW_FUNCTIONS(batched)
 LATENCY_ROW_FUNCTIONS(gated)

@@ -367,7 +367,9 @@ static int conclude_without_peaks(struct matmul *matmul)
 	if (matmul->peaks->present || matmul->run->simulated)
 		return 0;
 	return tare_result_warn(matmul->run->result, "no-peaks",
-	                        "run tare peak once, or give --peaks FILE",
+	                        matmul->run->facts && matmul->run->facts->fact[TARE_FACT_NOTE].present
+	                            ? "give --peaks FILE, a result of tare peak on this device"
+	                            : "run tare peak once, or give --peaks FILE",
 	                        "shares of measured ceilings are missing: %s",
 	                        matmul->peaks->origin[0] ? matmul->peaks->origin
 	                                                 : "there are no measured ceilings");

@@ -76,7 +76,7 @@ static int warn_of_note(const struct tare_run *run)
 		if (strcmp(run->result->warnings[i].id, "not-a-device") == 0)
 			return 0;
 	return tare_result_warn(run->result, "not-a-device",
-	                        "quote no figure of it as a device's speed", "%s", note->text);
+	                        "quote none of these figures as a device's speed", "%s", note->text);
 }
 
 // The simulated device's host clock counts whole nanoseconds; reading it would only pass its time.

@@ -106,6 +106,9 @@ COMPLETIONS = [
     ("tare run --stri", {"--strict"}),
     ("tare export --perf", {"--perfetto"}),
     ("tare help la", {"latency"}),
+    ("tare --ze", {"--ze-cpu"}),
+    ("tare --ze-cpu la", {"latency"}),
+    ("tare --ze-cpu latency --bud", {"--budget"}),
 ]
 
 

@@ -104,6 +104,10 @@ def test_latency_shows_one_launch_in_ticks(tare, kernels, tmp_path):
         assert raw[f"{counter}_duration_ticks"] == ticks and raw[f"{counter}_duration_ns"] == ticks * TICK_NS
         assert abs(ticks * TICK_NS - 10000) <= TICK_NS
         assert f"{counter} start" in shown.stdout and f"{ticks} ticks, {ticks * TICK_NS} ns" in shown.stdout
+    event, written = (cell(result, what=name)["median"] / 1000
+                      for name in ("copy of 64 KB, by its event", "the same between global timestamps"))
+    assert event == pytest.approx(20000 + 65536 / 0.8, abs=TICK_NS) and event <= written <= event + 10000
+    assert cell(result, what="global timestamp, back to back")["median"] > 0
     names = {each["labels"].get("what") for each in result["cells"]}
     assert {"regular list, append", "regular list, close and execute", "host signal to start"} <= names
 

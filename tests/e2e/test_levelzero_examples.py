@@ -54,7 +54,7 @@ def run(tmp_path_factory):
             path.write_text(script)
             environment["ZE_CPU_SCRIPT"] = str(path)
         done = subprocess.run([EXAMPLES / f"levelzero-{name}", *map(str, arguments)],
-                              env=environment, capture_output=True, text=True, timeout=60)
+                              env=environment, capture_output=True, text=True, timeout=120)
         return done.returncode, done.stdout, done.stderr
     return call
 

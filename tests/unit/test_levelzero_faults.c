@@ -44,7 +44,7 @@ FAILING(zeEventHostSignal, ze_event_handle_t a)
 enum act {
 	ALLOCATE_DEVICE, ALLOCATE_PINNED, ALLOCATE_SHARED, OPEN_QUEUE, OPEN_DEFERRED, APPEND,
 	APPEND_DEFERRED, BLOCK, SUBMIT, FINISH, FINISH_DEFERRED, WAIT, ASK, STAMP, SHUT, OPEN, RECORD,
-	LAUNCH,
+	LAUNCH, ADVISE,
 };
 
 struct scene {
@@ -75,6 +75,8 @@ static void set_scene(struct scene *scene)
 // The device goes on after a failure, and nothing was lost.
 static void clear_scene(struct scene *scene)
 {
+	// A wait that was made to fail left its copy at work.
+	must(tare_finish(scene->queue, LIMIT, &error));
 	put(scene->a, 1);
 	put(scene->b, 2);
 	shift(scene->queue, scene->a, scene->b, 2);
@@ -116,6 +118,14 @@ static int append_one(struct scene *scene, struct tare_queue *queue, bool blocki
 	return rc;
 }
 
+static int advise(void)
+{
+	struct tare_memory *memory = new_memory(TARE_MEMORY_SHARED);
+	int rc = tare_memory_advise((struct tare_span){ memory, 0, BYTES }, TARE_ADVISE_READ_MOSTLY, &error);
+	tare_memory_free(memory);
+	return rc;
+}
+
 static int try(struct scene *scene, enum act act)
 {
 	struct tare_stamps stamps;
@@ -141,6 +151,7 @@ static int try(struct scene *scene, enum act act)
 	case SHUT: return tare_gate_shut(scene->queue, &gate, &error);
 	case OPEN: return tare_gate_open(scene->gate, &error);
 	case LAUNCH: return tare_graph_launch(scene->graph, scene->queue, NULL, &error);
+	case ADVISE: return advise();
 	case RECORD:
 		rc = tare_graph_begin(scene->queue, &error);
 		if (rc == 0)
@@ -179,6 +190,9 @@ static void failures_are_told_and_leave_nothing_behind(void **state)
 	X(zeEventHostSynchronize, LOST, WAIT, -ENODEV) \
 	X(zeEventHostSynchronize, ZE_RESULT_NOT_READY, WAIT, -ETIMEDOUT) \
 	X(zeEventHostSynchronize, LOST, FINISH, -ENODEV) \
+	X(zeCommandListCreateImmediate, LOST, ADVISE, -ENODEV) \
+	X(zeEventHostSynchronize, ZE_RESULT_NOT_READY, ADVISE, -ETIMEDOUT) \
+	X(zeCommandListAppendBarrier, LOST, ADVISE, -ENODEV) \
 	X(zeEventQueryKernelTimestamp, UNKNOWN, STAMP, -EIO) \
 	X(zeEventQueryKernelTimestamp, ZE_RESULT_NOT_READY, STAMP, -EAGAIN) \
 	X(zeCommandQueueSynchronize, LOST, FINISH_DEFERRED, -ENODEV) \

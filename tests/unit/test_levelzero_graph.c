@@ -310,6 +310,43 @@ static void a_launch_that_fails_half_way(void **state)
 	free_all(queue, a, b);
 }
 
+static ze_result_t ZE_APICALL fail_list(ze_context_handle_t context, ze_device_handle_t handle,
+                                        const ze_command_list_desc_t *wanted,
+                                        ze_command_list_handle_t *list)
+{
+	(void)context, (void)handle, (void)wanted, (void)list;
+	return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+// What an engine could not be given once it may be given later.
+static void an_engine_that_cannot_record_yet(void **state)
+{
+	struct tare_queue *queue = new_queue(TARE_QUEUE_IN_ORDER, 0, false);
+	struct tare_queue *other = new_queue(TARE_QUEUE_IN_ORDER, 1, false);
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	struct tare_event *event = NULL, *end = NULL;
+	struct tare_graph *graph = NULL;
+	(void)state;
+	must(tare_graph_begin(queue, &error));
+	must(tare_append(queue, &marker, &event, &error));
+	struct tare_operation next = { .type = TARE_OPERATION_MARKER, .waits = &event, .wait_count = 1 };
+	calls()->zeCommandListCreate = fail_list;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(tare_append(other, &next, &end, &error), -ENOMEM);
+		assert_says("zeCommandListCreate");
+	}
+	*calls() = real;
+	must(tare_append(other, &next, &end, &error));
+	must(tare_graph_end(queue, &graph, &error));
+	must(tare_graph_launch(graph, queue, NULL, &error));
+	must(tare_finish(queue, LIMIT, &error));
+	tare_event_free(event);
+	tare_event_free(end);
+	tare_graph_free(graph);
+	tare_queue_free(other);
+	tare_queue_free(queue);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -321,6 +358,7 @@ int main(void)
 		TEST(a_graph_ends_when_all_its_engines_have),
 		TEST(a_graph_refuses_what_would_break_it),
 		TEST(a_launch_that_fails_half_way),
+		TEST(an_engine_that_cannot_record_yet),
 	};
 	return run_on_levelzero(tests);
 }

@@ -189,6 +189,25 @@ static void under_a_script(void **state)
 	                "500000000000 ticks", ENGINES), as_scripted);
 }
 
+// Copy engines of one direction each are one group, which copies.
+static void as_parts(void)
+{
+	struct rig rig = open_device(0);
+	ze_command_queue_group_properties_t groups[3] = { { 0 } };
+	uint32_t count = 3;
+
+	MUST(zeDeviceGetCommandQueueGroupProperties(rig.device, &count, groups));
+	CHECK(count == 2 && groups[1].numQueues == 3);
+	CHECK(groups[1].flags == ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY);
+}
+
+static void under_a_script_of_one_way_engines(void **state)
+{
+	(void)state;
+	in_child(SCRIPT("timer rate 1 GHz", "engine compute runs kernel\nengine copy runs to-device,"
+	                "local\nengine copy runs to-host\nengine copy runs local"), as_parts);
+}
+
 static void refused(void)
 {
 	CHECK(zeInit(0) != ZE_RESULT_SUCCESS);
@@ -201,6 +220,10 @@ static void scripts_that_no_device_can_be(void **state)
 		  ":4: 'pair-timer' has another rate than 'timer'" },
 		{ SCRIPT("timer rate 1 GHz", "engine compute runs kernel\nengine copy runs to-device"),
 		  ":5: this engine copies in some directions only" },
+		{ SCRIPT("timer rate 1 GHz\nqueue route queue", "engine compute runs kernel\nengine copy "
+		         "runs to-device,local\nengine copy runs to-host"),
+		  ":6: this engine copies in some directions only" },
+		{ SCRIPT("timer rate 1000/83 MHz", ENGINES), ":3: Level Zero tells a timer's rate in whole" },
 		{ SCRIPT("timer rate 1 GHz", "engine compute runs to-device,to-host,local"),
 		  ":4: this compute engine runs no kernels" },
 		{ SCRIPT("timer rate 1 GHz", "engine compute runs kernel\nengine copy runs "
@@ -432,6 +455,7 @@ int main(int argument_count, char **arguments)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_a_script),
 		cmocka_unit_test(under_a_script),
+		cmocka_unit_test(under_a_script_of_one_way_engines),
 		cmocka_unit_test(scripts_that_no_device_can_be),
 		cmocka_unit_test(memory_and_addresses),
 		cmocka_unit_test(device_memory_in_another_process),

@@ -42,6 +42,21 @@ static bool start_work(void)
 
 // ---- the end of the process
 
+// A child that does not use the device.
+static int child_ends_well(bool at_once)
+{
+	int status = -1;
+	pid_t child = fork();
+
+	if (child == 0) {
+		alarm(LIMIT_S);
+		if (at_once)
+			_exit(0);
+		exit(0);
+	}
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : 1;
+}
+
 static int end_while_a_kernel_runs(void)
 {
 	static struct rig rig;
@@ -62,12 +77,12 @@ static int end_while_a_kernel_runs(void)
 	assert_good(zeCommandListAppendLaunchKernel(lists[2], kernel, &groups, NULL, 0, NULL));
 	while (__atomic_load_n(&counter, __ATOMIC_RELAXED) == 0)
 		usleep(1000);
-	return 0;
+	return child_ends_well(false);
 }
 
-static void *exit_elsewhere(void *context)
+static void *exit_elsewhere(void *unused)
 {
-	(void)context;
+	(void)unused;
 	usleep(20000);
 	exit(0);
 }
@@ -96,31 +111,18 @@ static int close_the_loader(void)
 
 // ---- a child that does not use it
 
-static int child_ends_well(bool at_once)
-{
-	int status = -1;
-	pid_t child = fork();
-
-	if (child == 0) {
-		alarm(LIMIT_S);
-		if (at_once)
-			_exit(0);
-		exit(0);
-	}
-	return waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : 1;
-}
-
 static int fork_while_it_works(void)
 {
+	int good = 9, got = 0;
+
 	if (!start_work())
 		return 1;
 	if (child_ends_well(true) || child_ends_well(false))
 		return 2;
-	from[7] = 9;
-	if (zeCommandListAppendMemoryCopy(lists[0], to, from, sizeof to, done, 0, NULL) != 0 ||
+	if (zeCommandListAppendMemoryCopy(lists[0], &got, &good, sizeof got, done, 0, NULL) != 0 ||
 	    zeEventHostSignal(gate) != 0 || zeEventHostSynchronize(done, FOR_EVER) != 0)
 		return 3;
-	return to[7] == 9 ? 0 : 4;
+	return got == good ? 0 : 4;
 }
 
 // ---- a context destroyed before what is of it

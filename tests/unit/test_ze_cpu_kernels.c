@@ -311,6 +311,43 @@ static void properties(void **state)
 	zeKernelDestroy(shaped);
 }
 
+// Each kernel has its own; and no kernel waits for several groups at once.
+static void local_and_cooperative(void **state)
+{
+	const char *names[] = { "add", "matmul" };
+	const uint32_t bytes[] = { 0, 2 * 8 * 8 * sizeof(float) };
+	ze_group_count_t groups = { 1, 1, 2 };
+	ze_command_queue_group_properties_t group = {
+		.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES };
+	uint32_t count = 1;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		ze_kernel_handle_t kernel = kernel_of(rig.module, names[i]);
+		ze_kernel_properties_t facts = { .stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES };
+		assert_good(zeKernelGetProperties(kernel, &facts));
+		assert_int_equal(facts.localMemSize, bytes[i]);
+		assert_ze(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+		          zeCommandListAppendLaunchCooperativeKernel(rig.list, kernel, &groups, NULL, 0,
+		                                                     NULL));
+		zeKernelDestroy(kernel);
+	}
+	assert_good(zeDeviceGetCommandQueueGroupProperties(rig.device, &count, &group));
+	assert_false(group.flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS);
+}
+
+static void no_function_pointers(void **state)
+{
+	void *function = &rig;
+
+	(void)state;
+	assert_ze(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+	          zeModuleGetFunctionPointer(rig.module, "add", &function));
+	assert_null(function);
+	assert_ze(ZE_RESULT_ERROR_INVALID_FUNCTION_NAME,
+	          zeModuleGetFunctionPointer(rig.module, "nobody", &function));
+}
+
 static void sampler(void **state)
 {
 	int out = 0, *at = &out;
@@ -410,6 +447,8 @@ int main(int count, char **arguments)
 		cmocka_unit_test(null_pointer),
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(properties),
+		cmocka_unit_test(local_and_cooperative),
+		cmocka_unit_test(no_function_pointers),
 		cmocka_unit_test(sampler),
 		cmocka_unit_test(many_threads),
 		cmocka_unit_test(division_by_zero),

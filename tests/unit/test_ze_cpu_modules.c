@@ -272,6 +272,31 @@ static void chaining_handler(int number, siginfo_t *info, void *context)
 	replaced.sa_sigaction(number, info, context);
 }
 
+// What a trap leaves whole: the device, other queues, kernels, and new modules. More traps than the
+// OpenCL device has threads.
+static int goes_on(ze_kernel_handle_t kernel, int *out)
+{
+	int *bad = (int *)16;
+
+	for (int i = 0; i < 20; i++) {
+		struct rig other = rig;
+		ze_command_queue_desc_t queue = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+			                          .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS };
+		if (zeCommandListCreateImmediate(rig.context, rig.device, &queue, &other.list))
+			return 9;
+		out[0] = 0;
+		set(kernel, 0, out);
+		if (launch(&other, kernel, 4, 1) || out[0] != 1)
+			return 10;
+		set(kernel, 0, bad);
+		if (launch(&other, kernel, 64, 1) != ZE_RESULT_ERROR_DEVICE_LOST ||
+		    zeCommandListDestroy(other.list))
+			return 11;
+	}
+	zeModuleDestroy(module_of(&rig, "ze_cpu_globals"));
+	return zeDeviceGetStatus(rig.device) == ZE_RESULT_SUCCESS ? 0 : 12;
+}
+
 // 0: all as promised; else the number of what was not.
 static int trap(const char *how)
 {
@@ -304,8 +329,14 @@ static int trap(const char *how)
 		if (!own_fault_is_handled())
 			return 5;
 	set(kernel, 0, at);
-	return zeDeviceGetStatus(rig.device) == ZE_RESULT_ERROR_DEVICE_LOST &&
-	       launch(&rig, kernel, 1, 1) == ZE_RESULT_ERROR_DEVICE_LOST ? 0 : 6;
+	out[0] = 0;
+	if (launch(&rig, kernel, 1, 1) != ZE_RESULT_ERROR_DEVICE_LOST || out[0])
+		return 6;
+#if defined(__x86_64__)
+	return goes_on(kernel, out);
+#else
+	return zeDeviceGetStatus(rig.device) == ZE_RESULT_ERROR_DEVICE_LOST ? 0 : 8;
+#endif
 }
 
 // No OpenCL: modules say so, and the rest works.

@@ -141,3 +141,32 @@ int levelzero_append(struct tare_queue *base, const struct tare_operation *opera
 		levelzero_event_free(&made->base);
 	return status;
 }
+
+// It is ordered as a command is, by barriers where the list keeps no order by itself: else it could be
+// written before what it should follow is done.
+int levelzero_append_clock(struct tare_queue *base, struct tare_span to, struct tare_error *error)
+{
+	struct levelzero_queue *queue = (struct levelzero_queue *)base;
+	const struct levelzero_functions *call = levelzero_calls(base->device);
+	ze_command_list_handle_t list;
+	int status;
+
+	if (!call->zeCommandListAppendWriteGlobalTimestamp || queue->recording)
+		return tare_fail(error, ENOTSUP, queue->recording
+		                                     ? "a graph writes no clock"
+		                                     : "this Level Zero loader lacks "
+		                                       "zeCommandListAppendWriteGlobalTimestamp");
+	status = levelzero_list_of(queue, &list, error);
+	if (status == 0)
+		status = levelzero_order(queue, list, error);
+	if (status < 0)
+		return status;
+	ze_result_t result = call->zeCommandListAppendWriteGlobalTimestamp(
+		list, (uint64_t *)levelzero_address(&to), NULL, 0, NULL);
+	if (result != ZE_RESULT_SUCCESS)
+		return levelzero_fail(result, "zeCommandListAppendWriteGlobalTimestamp", error,
+		                      "cannot write the device's clock");
+	queue->unordered = true;
+	queue->last = ++levelzero_device_of(base->device)->work->serial;
+	return 0;
+}

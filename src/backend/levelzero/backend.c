@@ -26,6 +26,7 @@ static int driver_open(const char *option, struct tare_driver **driver, struct t
 {
 	struct levelzero_driver *opened = calloc(1, sizeof *opened);
 	const char *limit = getenv("TARE_LEVELZERO_LIMIT_MS");
+	long long limit_ms = limit ? strtoll(limit, NULL, 10) : 0;
 	int status;
 
 	(void)option;
@@ -33,7 +34,7 @@ static int driver_open(const char *option, struct tare_driver **driver, struct t
 		return tare_fail(error, ENOMEM, "out of memory");
 	opened->base.backend = &tare_backend_levelzero;
 	// So that tests of what never ends do not take as long as users may have to wait.
-	opened->longest_wait_ns = limit ? strtoll(limit, NULL, 10) * 1000000 : 0;
+	opened->longest_wait_ns = limit_ms > 0 && limit_ms <= 1000000 ? limit_ms * 1000000 : 0;
 	status = levelzero_library_open(opened, error);
 	if (status < 0) {
 		driver_close(&opened->base);
@@ -186,6 +187,7 @@ const struct tare_backend tare_backend_levelzero = {
 	.queue_adopt = levelzero_queue_adopt,
 	.queue_free = levelzero_queue_free,
 	.append = levelzero_append,
+	.append_clock = levelzero_append_clock,
 	.submit = levelzero_submit,
 	.finish = levelzero_finish,
 	.event_wait = levelzero_event_wait,

@@ -62,6 +62,30 @@ static int begin_track(struct levelzero_graph *graph, struct levelzero_track *tr
 	return status < 0 ? status : wait_and_reset(graph, track->body, track->start, error);
 }
 
+// Gives back what every launch leaves as it found it, but for one that failed half way.
+static void give_back(struct levelzero_graph *graph, struct levelzero_slot *slot)
+{
+	struct levelzero_device *device = levelzero_device_of(graph->base.device);
+
+	if (graph->broken)
+		levelzero_slot_give(device, slot, false);
+	else
+		levelzero_slot_give_unused(device, slot);
+}
+
+static void end_track(struct levelzero_graph *graph, struct levelzero_track *track)
+{
+	const struct levelzero_functions *call = levelzero_calls(graph->base.device);
+
+	if (track->body)
+		call->zeCommandListDestroy(track->body);
+	if (track->native)
+		call->zeCommandQueueDestroy(track->native);
+	give_back(graph, track->start);
+	give_back(graph, track->end);
+	*track = (struct levelzero_track){ 0 };
+}
+
 int levelzero_track_of(struct levelzero_graph *graph, const struct levelzero_engine *engine,
                        struct levelzero_track **track, struct tare_error *error)
 {
@@ -70,9 +94,14 @@ int levelzero_track_of(struct levelzero_graph *graph, const struct levelzero_eng
 		if ((*track)->engine.ordinal == engine->ordinal && (*track)->engine.index == engine->index)
 			return 0;
 	}
-	*track = &graph->tracks[graph->track_count++];
+	*track = &graph->tracks[graph->track_count];
 	(*track)->engine = *engine;
-	return begin_track(graph, *track, error);
+	int status = begin_track(graph, *track, error);
+	if (status < 0)
+		end_track(graph, *track);
+	else
+		graph->track_count++;
+	return status;
 }
 
 static int end_bodies(struct levelzero_graph *graph, struct tare_error *error)
@@ -133,31 +162,13 @@ int levelzero_graph_close_lists(struct levelzero_graph *graph, struct tare_error
 	return status;
 }
 
-// Gives back what every launch leaves as it found it, but for one that failed half way.
-static void give_back(struct levelzero_graph *graph, struct levelzero_slot *slot)
-{
-	struct levelzero_device *device = levelzero_device_of(graph->base.device);
-
-	if (graph->broken)
-		levelzero_slot_give(device, slot, false);
-	else
-		levelzero_slot_give_unused(device, slot);
-}
-
 void levelzero_graph_free_lists(struct levelzero_graph *graph)
 {
 	struct levelzero_device *device = levelzero_device_of(graph->base.device);
 	const struct levelzero_functions *call = &device->driver->call;
 
-	for (uint32_t i = 0; i < graph->track_count; i++) {
-		struct levelzero_track *track = &graph->tracks[i];
-		if (track->body)
-			call->zeCommandListDestroy(track->body);
-		if (track->native)
-			call->zeCommandQueueDestroy(track->native);
-		give_back(graph, track->start);
-		give_back(graph, track->end);
-	}
+	while (graph->track_count)
+		end_track(graph, &graph->tracks[--graph->track_count]);
 	if (graph->head)
 		call->zeCommandListDestroy(graph->head);
 	for (uint32_t i = 0; i < graph->count; i++) {

@@ -23,6 +23,7 @@
 	required(zeDeviceGetMemoryProperties) \
 	required(zeDeviceGetCacheProperties) \
 	optional(zeDeviceGetGlobalTimestamps) \
+	optional(zeCommandListAppendWriteGlobalTimestamp) \
 	optional(zeDevicePciGetPropertiesExt) \
 	optional(zeDriverGetExtensionProperties) \
 	optional(zeDeviceGetSubDevices) \

@@ -185,6 +185,7 @@ struct levelzero_append {
 
 int levelzero_append(struct tare_queue *queue, const struct tare_operation *operation,
                      struct tare_event **event, struct tare_error *error);
+int levelzero_append_clock(struct tare_queue *queue, struct tare_span to, struct tare_error *error);
 // Appends the operation itself: no order, no events but those named.
 int levelzero_append_command(struct levelzero_append *append, struct tare_error *error);
 int levelzero_append_launch(const struct levelzero_append *append, struct tare_error *error);
