@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LARGEST_BYTES (UINT64_C(1) << 30)
+
 // The value of the first line of /proc/cpuinfo that has this key; "" where there is none.
 static void cpu_word(const char *key, char *value, size_t size)
 {
@@ -71,7 +73,9 @@ static void describe_cpu(struct tare_script_device *device)
 	device->lanes = cpu_lanes();
 	device->clock_hz = cpu_clock_hz();
 	device->memory_bytes = positive(sysconf(_SC_PHYS_PAGES)) * positive(sysconf(_SC_PAGESIZE));
-	device->largest_bytes = device->memory_bytes / 2;
+	// Programs size their work by it. More is to be had with ze_relaxed_allocation_limits_exp_desc_t.
+	device->largest_bytes = device->memory_bytes / 2 < LARGEST_BYTES ? device->memory_bytes / 2
+	                                                                 : LARGEST_BYTES;
 	device->memory_bus_bits = 64;  // one DDR channel; nobody tells how many there are
 	device->cache_bytes = positive(sysconf(_SC_LEVEL3_CACHE_SIZE));
 	device->local_bytes = 32768;

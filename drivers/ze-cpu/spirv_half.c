@@ -8,9 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IMPORT_SET = 11, SET_INSTRUCTION = 12, FLOAT_CONVERT = 115 };
-// Words of an OpExtInst before its operands, of an OpFConvert, of a type.
-enum { WORDS_BEFORE = 5, WORDS_OF_A_CONVERSION = 4, WORDS_OF_A_TYPE = 4, LARGEST_VECTOR = 16 };
+enum {
+	IMPORT_SET = 11, SET_INSTRUCTION = 12, COMPOSITE_EXTRACT = 81, COMPOSITE_INSERT = 82,
+	FLOAT_CONVERT = 115,
+};
+// Words of an OpExtInst before its operands; of a type; of the OpUndef that a vector begins as; of
+// each part's OpCompositeExtract, OpFConvert and OpCompositeInsert.
+enum { WORDS_BEFORE = 5, WORDS_OF_A_TYPE = 4, WORDS_OF_A_VECTOR = 3, WORDS_OF_A_PART = 15 };
+enum { LARGEST_VECTOR = 16, MOST_OPERANDS = 3 };
 
 // Operands by instruction of OpenCL.std, from acos (0) to normalize (107): how many there are, and
 // how many of them, from the first on, have the type of the result. The others are integers or
@@ -96,9 +101,9 @@ static const struct function *to_lower(const struct lowering *to, size_t at)
 	    words[3] != to->set || at < to->functions_from || !halves_of(from, words[1]))
 		return NULL;
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-		if (words[4] >= functions[i].first && words[4] <= functions[i].last)
-			return spirv_length(from, at) == WORDS_BEFORE + functions[i].operands ? &functions[i]
-			                                                                      : NULL;
+		if (words[4] >= functions[i].first && words[4] <= functions[i].last &&
+		    spirv_length(from, at) - WORDS_BEFORE == functions[i].operands)
+			return &functions[i];
 	return NULL;
 }
 
@@ -143,7 +148,7 @@ static void need_type(struct lowering *to, uint32_t size)
 	to->floats[size] = to->bound++;
 }
 
-// Counts what is to come. The scalar type is there before the vectors of it.
+// Counts the most that is to come. The scalar type is there before the vectors of it.
 static void count_all(struct lowering *to)
 {
 	const struct spirv_words *from = to->from;
@@ -152,10 +157,11 @@ static void count_all(struct lowering *to)
 		const struct function *function = to_lower(to, at);
 		if (!function)
 			continue;
+		uint32_t size = halves_of(from, from->words[at + 1]), values = function->halves + 1u;
+		to->more_ids += values * (3 * size + 1);
+		to->more_words += values * (size * WORDS_OF_A_PART + WORDS_OF_A_VECTOR);
 		need_type(to, 1);
-		need_type(to, halves_of(from, from->words[at + 1]));
-		to->more_ids += function->halves + 1u;
-		to->more_words += (function->halves + 1u) * WORDS_OF_A_CONVERSION;
+		need_type(to, size);
 	}
 }
 
@@ -183,29 +189,73 @@ static void put_types(struct lowering *to)
 
 static void put_conversion(struct lowering *to, uint32_t type, uint32_t result, uint32_t value)
 {
-	put(to, (uint32_t)WORDS_OF_A_CONVERSION << 16 | FLOAT_CONVERT);
+	put(to, 4u << 16 | FLOAT_CONVERT);
 	put(to, type);
 	put(to, result);
 	put(to, value);
 }
 
+// The vector `value` as one of `type`, part by part: OpFConvert of a whole vector would be a function
+// of halves again, and OpCompositeConstruct aborts translators. part[]: the types of its parts before
+// and after.
+static void put_parts(struct lowering *to, uint32_t size, const uint32_t part[2], uint32_t type,
+                      uint32_t result, uint32_t value)
+{
+	uint32_t before = to->bound++;
+
+	put(to, 3u << 16 | SPIRV_UNDEF);
+	put(to, type);
+	put(to, before);
+	for (uint32_t i = 0; i < size; i++) {
+		uint32_t taken = to->bound++, converted = to->bound++;
+		uint32_t after = i + 1 < size ? to->bound++ : result;
+		put(to, 5u << 16 | COMPOSITE_EXTRACT);
+		put(to, part[0]);
+		put(to, taken);
+		put(to, value);
+		put(to, i);
+		put_conversion(to, part[1], converted, taken);
+		put(to, 6u << 16 | COMPOSITE_INSERT);
+		put(to, type);
+		put(to, after);
+		put(to, converted);
+		put(to, before);
+		put(to, i);
+		before = after;
+	}
+}
+
 static void put_lowered(struct lowering *to, size_t at, const struct function *function)
 {
 	const uint32_t *words = to->from->words + at;
-	uint32_t type = to->floats[halves_of(to->from, words[1])];
-	uint32_t operands = to->bound, result = operands + function->halves;
+	uint32_t size = halves_of(to->from, words[1]), type = to->floats[size], result;
+	size_t vector = spirv_find_op(to->from, words[1], SPIRV_TYPE_VECTOR);
+	uint32_t half = vector ? to->from->words[vector + 2] : words[1];
+	uint32_t wide[MOST_OPERANDS];
 
-	to->bound = result + 1;
-	for (uint32_t i = 0; i < function->halves; i++)
-		put_conversion(to, type, operands + i, words[WORDS_BEFORE + i]);
+	for (uint32_t i = 0; i < function->halves; i++) {
+		uint32_t same = 0;
+		while (words[WORDS_BEFORE + same] != words[WORDS_BEFORE + i])
+			same++;
+		wide[i] = same < i ? wide[same] : to->bound++;
+		if (same == i && vector)
+			put_parts(to, size, (uint32_t[]){ half, to->floats[1] }, type, wide[i],
+			          words[WORDS_BEFORE + i]);
+		else if (same == i)
+			put_conversion(to, type, wide[i], words[WORDS_BEFORE + i]);
+	}
+	result = to->bound++;
 	put(to, words[0]);
 	put(to, type);
 	put(to, result);
 	put(to, words[3]);
 	put(to, words[4]);
 	for (uint32_t i = 0; i < function->operands; i++)
-		put(to, i < function->halves ? operands + i : words[WORDS_BEFORE + i]);
-	put_conversion(to, words[1], words[2], result);
+		put(to, i < function->halves ? wide[i] : words[WORDS_BEFORE + i]);
+	if (vector)
+		put_parts(to, size, (uint32_t[]){ to->floats[1], half }, words[1], words[2], result);
+	else
+		put_conversion(to, words[1], words[2], result);
 }
 
 static int lower(struct lowering *to, struct tare_error *error)
