@@ -37,7 +37,7 @@ class Run:
     folder: pathlib.Path = None
 
 
-def run(command, environment=None, timeout=30, **options):
+def run(command, environment=None, timeout=120, **options):
     done = subprocess.run([*map(str, command)], env={**os.environ, **QUIET, **(environment or {})},
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False,
                           **options)

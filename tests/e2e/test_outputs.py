@@ -160,7 +160,7 @@ def test_a_read_only_file_is_not_replaced(as_somebody):
 
 def test_a_file_in_a_read_only_folder_is_written_in_place(as_somebody):
     folder, run = as_somebody
-    (folder / "a.csv").write_text("old " * 10000, encoding="utf-8")
+    (folder / "a.csv").write_text("STALE " * 10000, encoding="utf-8")
     (folder / "a.csv").chmod(0o666)
     folder.chmod(0o555)
     refused = run("devices", "--device", "simulated", "--csv", "b.csv")
@@ -168,7 +168,7 @@ def test_a_file_in_a_read_only_folder_is_written_in_place(as_somebody):
     result = run("devices", "--device", "simulated", "--csv", "a.csv")
     assert result.returncode == 0, result.stderr
     text = (folder / "a.csv").read_text(encoding="utf-8")
-    assert text.startswith("device,") and "old" not in text
+    assert text.startswith("device,") and "STALE" not in text
 
 
 @pytest.mark.parametrize("option", ["--json", "--csv", "--html"])

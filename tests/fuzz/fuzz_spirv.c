@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a SPIR-V module: what is read must be told without harm, and what is changed must be
 // a module again. Memory for variables is as large as the module says, up to a limit.
-// In the corpus, globals.spv was compiled from OpenCL C, constants.spv assembled by spirv-as.
+// In the corpus, globals.spv was compiled from OpenCL C, constants.spv and half.spv assembled by
+// spirv-as.
 #include "target.h"
 
+#include "spirv_half.h"
 #include "spirv_rewrite.h"
 
 #include <errno.h>
@@ -57,6 +59,26 @@ static void change(const uint8_t *data, size_t size, const struct tare_spirv *mo
 		free(placements[i].at);
 }
 
+static void lower_halves(const uint8_t *data, size_t size, const struct tare_spirv *module)
+{
+	struct tare_error error = { 0 };
+	struct tare_spirv *again = NULL;
+	size_t bytes;
+	void *changed;
+	int status = spirv_half(data, size, &changed, &bytes, &error);
+
+	if (status < 0) {
+		check_refusal(status, &error);
+		FUZZ_CHECK(!changed && !bytes);
+	} else if (changed) {
+		FUZZ_CHECK(bytes > size);
+		FUZZ_CHECK(tare_spirv_read(changed, bytes, &again, &error) == 0);
+		FUZZ_CHECK(again->kernel_count == module->kernel_count);
+	}
+	tare_spirv_free(again);
+	free(changed);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct tare_error error = { 0 };
@@ -81,6 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		length += strlen(module->variables[i].name);
 	FUZZ_CHECK(length < SIZE_MAX);
 	change(data, size, module);
+	lower_halves(data, size, module);
 	tare_spirv_free(module);
 	return 0;
 }

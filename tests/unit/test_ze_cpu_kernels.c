@@ -434,6 +434,28 @@ static void division_by_zero(void **state)
 	zeKernelDestroy(kernel);
 }
 
+// mad, ldexp and sqrt of halves, fmax of four and trunc of three.
+static void halves(void **state)
+{
+	static const uint16_t values[4] = { 0x3e00, 0x4000, 0x3400, 0x4400 };  // 1.5, 2, 0.25, 4
+	static const uint16_t expected[12] = {
+		0x4280, 0x4000, 0x4200, 0, 0x4400, 0x4000, 0x4000, 0x4400, 0x3c00, 0x4000, 0, 0,
+	};
+	_Alignas(16) uint16_t in[4], out[12] = { 0 };
+	uint16_t *from = in, *to = out;
+	ze_module_handle_t module = module_of(&rig, "ze_cpu_half");
+	ze_kernel_handle_t kernel = kernel_of(module, "halves");
+
+	(void)state;
+	memcpy(in, values, sizeof in);
+	set(kernel, 0, to);
+	set(kernel, 1, from);
+	assert_good(launch(&rig, kernel, 1, 1));
+	assert_memory_equal(out, expected, sizeof out);
+	zeKernelDestroy(kernel);
+	zeModuleDestroy(module);
+}
+
 int main(int count, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
@@ -452,6 +474,7 @@ int main(int count, char **arguments)
 		cmocka_unit_test(sampler),
 		cmocka_unit_test(many_threads),
 		cmocka_unit_test(division_by_zero),
+		cmocka_unit_test(halves),
 	};
 
 	if (count != 3) {

@@ -278,7 +278,7 @@ static int goes_on(ze_kernel_handle_t kernel, int *out)
 {
 	int *bad = (int *)16;
 
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < 3; i++) {
 		struct rig other = rig;
 		ze_command_queue_desc_t queue = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
 			                          .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS };
@@ -333,7 +333,7 @@ static int trap(const char *how)
 	if (launch(&rig, kernel, 1, 1) != ZE_RESULT_ERROR_DEVICE_LOST || out[0])
 		return 6;
 #if defined(__x86_64__)
-	return goes_on(kernel, out);
+	return strcmp(how, "alone") ? 0 : goes_on(kernel, out);
 #else
 	return zeDeviceGetStatus(rig.device) == ZE_RESULT_ERROR_DEVICE_LOST ? 0 : 8;
 #endif
