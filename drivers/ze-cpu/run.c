@@ -107,6 +107,8 @@ void cpu_run_real(struct run *run, bool failed)
 	}
 	if (!cpu_device.scripted)
 		cpu_run_modelled(run);
+	if (cpu_device.scripted)
+		scripted_pump();
 	// Whoever waits for the model looks whether that gets on now.
 	if (cpu_device.scripted && command && command->type == COMMAND_LAUNCH &&
 	    launch_indirect(command->launch))
@@ -234,6 +236,16 @@ static bool wants_engine(const struct cpu_queue *queue)
 		if (run->command &&
 		    (run->command->type == COMMAND_HOST_CALL || is_stamp(run->command)))
 			return false;
+	}
+	return false;
+}
+
+bool cpu_real_work(void)
+{
+	for (const struct cpu_queue *queue = cpu_queues; queue; queue = queue->next) {
+		const struct run *run = queue->first_real;
+		if (run && is_ready(run) && !(run->command && is_stamp(run->command)))
+			return true;
 	}
 	return false;
 }

@@ -30,6 +30,8 @@ void cpu_reap(void);
 void cpu_collect(void);
 // With work_lock: the sequence of the oldest run that is not done; UINT64_MAX: none.
 uint64_t cpu_oldest_run(void);
+// With work_lock: whether the real layer is at work, or could be.
+bool cpu_real_work(void);
 // With work_lock: how many runs were ever submitted.
 uint64_t cpu_last_sequence(void);
 // With work_lock: the first of a queue's real FIFO is done. `failed`: it came to nothing.

@@ -172,6 +172,9 @@ static ze_result_t wait_until(bool (*done)(void *context), void *context, int64_
 			sleep_for(done, context, true, limit_ns);
 		else if (next_ns - now_ns > EXACT_NS)
 			sleep_for(done, context, true, next_ns - EXACT_NS);
+		else if (cpu_real_work())
+			// Spinning would take the processor from what is behind.
+			sleep_for(done, context, false, now_ns + EXACT_NS);
 		else
 			spin();
 	}

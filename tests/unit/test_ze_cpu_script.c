@@ -419,7 +419,7 @@ static void pipelines_take_the_time_of_the_closed_form(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++) {
-		print_message("%s\n", pipelines[i].name);
+		print_message("# %s\n", pipelines[i].name);
 		run_one(pipeline, &pipelines[i]);
 	}
 }
