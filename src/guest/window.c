@@ -91,12 +91,13 @@ static struct tare_trace_window *recycle(void)
 	uint64_t records = 0, commands = 0;
 	if (!window)
 		return NULL;
-	__atomic_store_n(&window->head, 0, __ATOMIC_RELEASE);
 	end = guest_window_end(window);
 	for (record = guest_window_first(window); record < end && record->head; record++) {
 		records++;
 		commands += tare_trace_type(record->head) == TARE_TRACE_COMMAND;
 	}
+	// Counted at once: a process that ends in between has lost them uncounted.
+	__atomic_store_n(&window->head, 0, __ATOMIC_RELEASE);
 	guest_count(&guest_header->recycled_records, records);
 	guest_count(&guest_header->recycled_commands, commands);
 	memset(window, 0, TARE_TRACE_WINDOW_BYTES);
