@@ -338,6 +338,9 @@ struct tare_backend {
 	int (*append_clock)(struct tare_queue *queue, struct tare_span to, struct tare_error *error);
 	// Hands everything appended to the device (flush; close and execute). Does not wait.
 	int (*submit)(struct tare_queue *queue, struct tare_error *error);
+	// Submits with a fence behind it and waits for that, as finish does: another way in which
+	// programs wait for a deferred queue. -ENOTSUP: this queue or device has no fences.
+	int (*finish_fenced)(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error);
 	// Waits until everything appended is done, or the limit passes (TARE_LIMIT_NATIVE: see there).
 	int (*finish)(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error);
 

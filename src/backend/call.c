@@ -134,6 +134,16 @@ int tare_submit(struct tare_queue *queue, struct tare_error *error)
 	return backend->submit(queue, error);
 }
 
+int tare_finish_fenced(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error)
+{
+	const struct tare_backend *backend = queue->device->backend;
+	if (queue->device->lost)
+		return given_up(error);
+	if (!backend->finish_fenced)
+		return cannot(backend, "wait by a fence", error);
+	return backend->finish_fenced(queue, limit_ns, error);
+}
+
 int tare_append_clock(struct tare_queue *queue, struct tare_span to, struct tare_error *error)
 {
 	const struct tare_backend *backend = queue->device->backend;

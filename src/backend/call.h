@@ -36,6 +36,7 @@ int tare_append(struct tare_queue *queue, const struct tare_operation *operation
                 struct tare_event **event, struct tare_error *error);
 int tare_append_clock(struct tare_queue *queue, struct tare_span to, struct tare_error *error);
 int tare_submit(struct tare_queue *queue, struct tare_error *error);
+int tare_finish_fenced(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error);
 int tare_finish(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error);
 int tare_event_wait(struct tare_event *event, int64_t limit_ns, struct tare_error *error);
 int tare_event_done(struct tare_event *event, struct tare_error *error);

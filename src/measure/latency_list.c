@@ -14,6 +14,9 @@ int latency_plan_list(struct latency_task *task, struct tare_measurement *measur
 	return latency_figure(task, measurement, "regular list, launch and wait", "host", 1,
 	                      "one launch of an empty kernel appended to a regular list, closed, "
 	                      "executed and synchronised; one went before") &&
+	               latency_figure(task, measurement, "regular list, fence and wait", "host", 1,
+	                              "the same launch, with a fence that is signalled behind it and "
+	                              "waited for") &&
 	               latency_figure(task, measurement, "regular list, append", "host", task->batch,
 	                              "launches appended to one list, nothing executed: host time "
 	                              "per launch") &&
@@ -25,6 +28,22 @@ int latency_plan_list(struct latency_task *task, struct tare_measurement *measur
 	                                           "append until all are done, per launch")
 	           ? 0
 	           : -ENOMEM;
+}
+
+// One went before with a limit; where there are no fences, the reason is the row's.
+static int try_fence(struct tare_measurement *measurement, struct tare_error *error)
+{
+	struct latency_task *task = measurement->context;
+	struct tare_operation launch = latency_launch(task->latency);
+	int status = tare_append(task->queues[0], &launch, NULL, error);
+
+	if (status == 0)
+		status = tare_finish_fenced(task->queues[0], TARE_LIMIT_DEFAULT_NS, error);
+	if (status != -ENOTSUP && status != -ENOSYS)
+		return status;
+	snprintf(measurement->figures[1].absent, sizeof measurement->figures[1].absent, "%.300s",
+	         error->message);
+	return tare_finish(task->queues[0], TARE_LIMIT_DEFAULT_NS, error);
 }
 
 int latency_begin_list(struct tare_measurement *measurement, struct tare_error *error)
@@ -40,7 +59,21 @@ int latency_begin_list(struct tare_measurement *measurement, struct tare_error *
 		status = tare_append(task->queues[0], &launch, NULL, error);
 	if (status == 0)
 		status = tare_submit(task->queues[0], error);
-	return status < 0 ? status : tare_finish(task->queues[0], TARE_LIMIT_DEFAULT_NS, error);
+	if (status == 0)
+		status = tare_finish(task->queues[0], TARE_LIMIT_DEFAULT_NS, error);
+	return status < 0 ? status : try_fence(measurement, error);
+}
+
+static int sample_fence(struct tare_queue *list, const struct tare_operation *launch,
+                        int64_t *value, struct tare_error *error)
+{
+	struct tare_host_time begin = tare_device_now(list->device);
+	int status = tare_append(list, launch, NULL, error);
+
+	if (status == 0)
+		status = tare_finish_fenced(list, TARE_LIMIT_NATIVE, error);
+	*value = latency_ps(begin, tare_device_now(list->device), 1);
+	return status;
 }
 
 int latency_sample_list(struct tare_measurement *measurement, int64_t *values,
@@ -58,6 +91,9 @@ int latency_sample_list(struct tare_measurement *measurement, int64_t *values,
 	if (status == 0)
 		status = tare_finish(list, TARE_LIMIT_NATIVE, error);
 	values[0] = latency_ps(begin, tare_device_now(device), 1);
+	values[1] = TARE_NO_SAMPLE;
+	if (status == 0 && !measurement->figures[1].absent[0])
+		status = sample_fence(list, &launch, &values[1], error);
 	begin = tare_device_now(device);
 	for (uint32_t i = 0; status == 0 && i < task->batch; i++)
 		status = tare_append(list, &launch, NULL, error);
@@ -67,9 +103,9 @@ int latency_sample_list(struct tare_measurement *measurement, int64_t *values,
 	executed = tare_device_now(device);
 	if (status == 0)
 		status = tare_finish(list, TARE_LIMIT_NATIVE, error);
-	values[1] = latency_ps(begin, appended, task->batch);
-	values[2] = latency_ps(appended, executed, 1);
-	values[3] = latency_ps(begin, tare_device_now(device), task->batch);
+	values[2] = latency_ps(begin, appended, task->batch);
+	values[3] = latency_ps(appended, executed, 1);
+	values[4] = latency_ps(begin, tare_device_now(device), task->batch);
 	return status;
 }
 

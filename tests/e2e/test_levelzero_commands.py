@@ -110,6 +110,7 @@ def test_latency_shows_one_launch_in_ticks(tare, kernels, tmp_path):
     assert cell(result, what="global timestamp, back to back")["median"] > 0
     names = {each["labels"].get("what") for each in result["cells"]}
     assert {"regular list, append", "regular list, close and execute", "host signal to start"} <= names
+    assert cell(result, "host", what="regular list, fence and wait")["median"] > 0
 
 
 def test_overlap_finds_engines_and_the_schedule_for_them(tare, kernels):

@@ -500,7 +500,7 @@ def test_a_process_that_is_left_behind_is_told(tare, fake, tmp_path):
 
 
 def test_what_runs_on_and_has_not_begun_is_told(tare, tmp_path):
-    done = tare("record", "-o", "run", "--", "sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!")
+    done = tare("record", "-o", "run", "--", "sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!; sleep 0.3")
     os.kill(int(done.stdout), signal.SIGKILL)
     line, = said(done)
     assert line.startswith("nothing is recorded yet, but 1 process that the program left behind still runs; ")

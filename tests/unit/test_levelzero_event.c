@@ -194,6 +194,39 @@ static void stamps_of_zero_are_no_stamps(void **state)
 	tare_queue_free(queue);
 }
 
+static void a_fence_tells_when_a_list_is_done(void **state)
+{
+	struct tare_queue *queue = new_queue(TARE_QUEUE_DEFERRED, 0, false);
+	struct tare_queue *immediate = new_queue(TARE_QUEUE_IN_ORDER, 0, false);
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	struct tare_event *event = NULL;
+	struct tare_gate *gate = NULL;
+	(void)state;
+	for (int i = 0; i < 3; i++) {  // the second time it is reset
+		must(tare_append(queue, &marker, &event, &error));
+		must(tare_finish_fenced(queue, LIMIT, &error));
+		assert_int_equal(tare_event_done(event, &error), 1);
+		tare_event_free(event);
+	}
+	must(tare_finish_fenced(queue, LIMIT, &error));  // nothing was appended
+	assert_int_equal(tare_finish_fenced(immediate, LIMIT, &error), -ENOTSUP);
+	must(tare_gate_shut(queue, &gate, &error));
+	must(tare_append(queue, &marker, NULL, &error));
+	assert_int_equal(tare_finish_fenced(queue, FEW_MS, &error), -ETIMEDOUT);
+	must(tare_gate_open(gate, &error));
+	must(tare_finish(queue, LIMIT, &error));
+	must(tare_append(queue, &marker, NULL, &error));
+	must(tare_finish_fenced(queue, LIMIT, &error));
+	tare_gate_free(gate);
+	must(tare_append(queue, &marker, NULL, &error));
+	calls()->zeFenceReset = NULL;
+	assert_int_equal(tare_finish_fenced(queue, LIMIT, &error), -ENOTSUP);
+	assert_says("zeFenceCreate");
+	must(tare_finish(queue, LIMIT, &error));
+	tare_queue_free(immediate);
+	tare_queue_free(queue);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +237,7 @@ int main(void)
 		TEST(every_stamp_is_told),
 		TEST(what_nothing_stamps_says_so),
 		TEST(stamps_of_zero_are_no_stamps),
+		TEST(a_fence_tells_when_a_list_is_done),
 	};
 	return run_on_levelzero(tests);
 }

@@ -190,6 +190,7 @@ const struct tare_backend tare_backend_levelzero = {
 	.append_clock = levelzero_append_clock,
 	.submit = levelzero_submit,
 	.finish = levelzero_finish,
+	.finish_fenced = levelzero_finish_fenced,
 	.event_wait = levelzero_event_wait,
 	.event_done = levelzero_event_done,
 	.event_stamps = levelzero_event_stamps,

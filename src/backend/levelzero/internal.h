@@ -36,6 +36,10 @@
 	optional(zeKernelCreate) \
 	optional(zeKernelDestroy) \
 	optional(zeKernelGetProperties) \
+	optional(zeFenceCreate) \
+	optional(zeFenceReset) \
+	optional(zeFenceHostSynchronize) \
+	optional(zeFenceDestroy) \
 	LEVELZERO_WORK_FUNCTIONS(optional)
 
 // What memory and queues need. All are of the first specification: a loader without them is

@@ -100,8 +100,13 @@ void levelzero_queue_is_done(struct levelzero_queue *queue)
 
 int levelzero_submit(struct tare_queue *base, struct tare_error *error)
 {
-	struct levelzero_queue *queue = (struct levelzero_queue *)base;
-	const struct levelzero_functions *call = levelzero_calls(base->device);
+	return levelzero_submit_list((struct levelzero_queue *)base, NULL, error);
+}
+
+int levelzero_submit_list(struct levelzero_queue *queue, ze_fence_handle_t fence,
+                          struct tare_error *error)
+{
+	const struct levelzero_functions *call = levelzero_calls(queue->base.device);
 	struct levelzero_list *list = queue->gathering;
 
 	if (!list)
@@ -110,7 +115,7 @@ int levelzero_submit(struct tare_queue *base, struct tare_error *error)
 	if (result != ZE_RESULT_SUCCESS)
 		return levelzero_fail(result, "zeCommandListClose", error, "cannot submit");
 	list->closed = true;
-	result = call->zeCommandQueueExecuteCommandLists(queue->native, 1, &list->handle, NULL);
+	result = call->zeCommandQueueExecuteCommandLists(queue->native, 1, &list->handle, fence);
 	if (result != ZE_RESULT_SUCCESS)
 		return levelzero_fail(result, "zeCommandQueueExecuteCommandLists", error, "cannot submit");
 	queue->gathering = NULL;

@@ -172,6 +172,8 @@ static void destroy(struct levelzero_device *device, struct levelzero_queue *que
 	levelzero_lists_close(queue);
 	if (queue->list && !queue->adopted && !queue->deferred)
 		call->zeCommandListDestroy(queue->list);
+	if (queue->fence)
+		call->zeFenceDestroy(queue->fence);
 	if (queue->native)
 		call->zeCommandQueueDestroy(queue->native);
 	levelzero_slot_give(device, queue->token, true);

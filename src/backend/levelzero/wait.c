@@ -102,3 +102,44 @@ int levelzero_finish(struct tare_queue *base, int64_t limit_ns, struct tare_erro
 		levelzero_queue_is_done(queue);
 	return status;
 }
+
+static int need_fence(struct levelzero_queue *queue, const struct levelzero_functions *call,
+                      struct tare_error *error)
+{
+	const ze_fence_desc_t description = { .stype = ZE_STRUCTURE_TYPE_FENCE_DESC };
+	ze_result_t result;
+
+	if (!call->zeFenceCreate || !call->zeFenceReset || !call->zeFenceHostSynchronize ||
+	    !call->zeFenceDestroy)
+		return tare_fail(error, ENOTSUP, "this loader has no fences (zeFenceCreate)");
+	result = queue->fence ? call->zeFenceReset(queue->fence)
+	                      : call->zeFenceCreate(queue->native, &description, &queue->fence);
+	return result == ZE_RESULT_SUCCESS
+	           ? 0
+	           : levelzero_fail(result, "zeFenceCreate", error, "cannot make a fence");
+}
+
+int levelzero_finish_fenced(struct tare_queue *base, int64_t limit_ns, struct tare_error *error)
+{
+	struct levelzero_queue *queue = (struct levelzero_queue *)base;
+	const struct levelzero_functions *call = levelzero_calls(base->device);
+	int status;
+
+	if (!queue->deferred)
+		return tare_fail(error, ENOTSUP, "an immediate list takes no fence");
+	// Nothing would signal it.
+	if (!queue->gathering)
+		return levelzero_finish(base, limit_ns, error);
+	status = need_fence(queue, call, error);
+	if (status == 0)
+		status = levelzero_submit_list(queue, queue->fence, error);
+	if (status == 0)
+		status = outcome(call->zeFenceHostSynchronize(queue->fence,
+		                                              timeout(base->device, limit_ns)),
+		                 "zeFenceHostSynchronize", limit_ns, "a queue", base->device, error);
+	if (status == 0)
+		levelzero_queue_is_done(queue);
+	else
+		queue->fence = NULL;  // it may still be pending: neither to be reset nor destroyed
+	return status;
+}

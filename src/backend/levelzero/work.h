@@ -52,6 +52,7 @@ struct levelzero_queue {
 	bool retired;                    // freed by the caller while work was in it
 	ze_command_list_handle_t list;   // immediate; deferred: the one that gathers, or NULL
 	ze_command_queue_handle_t native;    // deferred: where lists are executed
+	ze_fence_handle_t fence;             // of `native`; NULL until wanted
 	struct levelzero_list *flying, *idle;  // deferred: executed; ready to gather again
 	struct levelzero_list *gathering;    // deferred: what `list` is of
 	uint32_t flying_count;
@@ -157,6 +158,9 @@ int levelzero_order(struct levelzero_queue *queue, ze_command_list_handle_t list
                     struct tare_error *error);
 // Closes and executes what a deferred queue has gathered; nothing for the others.
 int levelzero_submit(struct tare_queue *queue, struct tare_error *error);
+// The same, with a fence to signal; NULL: none.
+int levelzero_submit_list(struct levelzero_queue *queue, ze_fence_handle_t fence,
+                          struct tare_error *error);
 // Everything that was appended to the queue is done.
 void levelzero_queue_is_done(struct levelzero_queue *queue);
 void levelzero_lists_close(struct levelzero_queue *queue);
@@ -164,6 +168,7 @@ void levelzero_lists_close(struct levelzero_queue *queue);
 // ---- wait.c
 
 int levelzero_finish(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error);
+int levelzero_finish_fenced(struct tare_queue *queue, int64_t limit_ns, struct tare_error *error);
 // Waits for a native event. -ETIMEDOUT, or the error of the call.
 int levelzero_slot_wait(const struct levelzero_device *device, ze_event_handle_t handle,
                         int64_t limit_ns, const char *what, struct tare_error *error);
