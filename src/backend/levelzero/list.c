@@ -93,6 +93,7 @@ void levelzero_queue_is_done(struct levelzero_queue *queue)
 {
 	if (queue->deferred)
 		recycle(queue);
+	queue->fence_pending = false;
 	queue->done = queue->deferred ? queue->submitted : queue->last;
 	if (queue->done == queue->last)
 		queue->unordered = false;

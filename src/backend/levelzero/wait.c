@@ -112,6 +112,8 @@ static int need_fence(struct levelzero_queue *queue, const struct levelzero_func
 	if (!call->zeFenceCreate || !call->zeFenceReset || !call->zeFenceHostSynchronize ||
 	    !call->zeFenceDestroy)
 		return tare_fail(error, ENOTSUP, "this loader has no fences (zeFenceCreate)");
+	if (queue->fence_pending)
+		return tare_fail(error, EINVAL, "the queue's fence is still pending from an earlier wait");
 	result = queue->fence ? call->zeFenceReset(queue->fence)
 	                      : call->zeFenceCreate(queue->native, &description, &queue->fence);
 	return result == ZE_RESULT_SUCCESS
@@ -133,13 +135,12 @@ int levelzero_finish_fenced(struct tare_queue *base, int64_t limit_ns, struct ta
 	status = need_fence(queue, call, error);
 	if (status == 0)
 		status = levelzero_submit_list(queue, queue->fence, error);
+	queue->fence_pending = queue->fence_pending || status == 0;
 	if (status == 0)
 		status = outcome(call->zeFenceHostSynchronize(queue->fence,
 		                                              timeout(base->device, limit_ns)),
 		                 "zeFenceHostSynchronize", limit_ns, "a queue", base->device, error);
 	if (status == 0)
 		levelzero_queue_is_done(queue);
-	else
-		queue->fence = NULL;  // it may still be pending: neither to be reset nor destroyed
 	return status;
 }

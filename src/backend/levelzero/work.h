@@ -53,6 +53,7 @@ struct levelzero_queue {
 	ze_command_list_handle_t list;   // immediate; deferred: the one that gathers, or NULL
 	ze_command_queue_handle_t native;    // deferred: where lists are executed
 	ze_fence_handle_t fence;             // of `native`; NULL until wanted
+	bool fence_pending;                  // nobody saw it signalled: not to be reset yet
 	struct levelzero_list *flying, *idle;  // deferred: executed; ready to gather again
 	struct levelzero_list *gathering;    // deferred: what `list` is of
 	uint32_t flying_count;
