@@ -10,7 +10,7 @@ ze_result_t cpu_zeEventHostSignal(ze_event_handle_t event)
 	event->real = true;
 	event->failed = false;
 	event->stamp.known = false;
-	event->stamp.start_ns = event->stamp.end_ns = cpu_raw_ns();
+	event->stamp.start_ns = event->stamp.end_ns = tare_host_now().ns;
 	if (cpu_device.scripted)
 		scripted_host_signal(event);
 	else

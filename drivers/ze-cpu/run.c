@@ -105,16 +105,16 @@ void cpu_run_real(struct run *run, bool failed)
 		run->fence->real = true;
 		run->fence->failed = failed;
 	}
-	if (!cpu_device.scripted)
+	if (!cpu_device.scripted) {
 		cpu_run_modelled(run);
-	if (cpu_device.scripted)
+	} else {
 		scripted_pump();
-	// Whoever waits for the model looks whether that gets on now.
-	if (cpu_device.scripted && command && command->type == COMMAND_LAUNCH &&
-	    launch_indirect(command->launch))
-		cpu_changed_in_model();
-	else if (cpu_device.scripted)
-		cpu_changed();
+		// Whoever waits for the model looks whether that gets on now.
+		if (command && command->type == COMMAND_LAUNCH && launch_indirect(command->launch))
+			cpu_changed_in_model();
+		else
+			cpu_changed();
+	}
 	// Unscripted that takes it off, and wakes who waited for it.
 	cpu_reap();
 }
@@ -181,7 +181,7 @@ static bool write_stamps(struct run *run)
 	pthread_mutex_unlock(&work_lock);
 	if (command->type == COMMAND_GLOBAL_TIMESTAMP) {
 		ticks = cpu_device.scripted ? cpu_global_ticks_ps(run->stamp.end_ps)
-		                            : cpu_global_ticks(cpu_raw_ns());
+		                            : cpu_global_ticks(tare_host_now().ns);
 		written = trap_copy(command->destination, &ticks, sizeof ticks);
 	}
 	for (uint32_t i = 0; written && i < command->queried_count; i++) {
@@ -283,9 +283,9 @@ static void work(struct run *run)
 	if (on_engine)
 		take_engine(run->queue);
 	pthread_mutex_unlock(&work_lock);
-	stamp.start_ns = cpu_raw_ns();
+	stamp.start_ns = tare_host_now().ns;
 	run->result = cpu_command_do(run->command);
-	stamp.end_ns = cpu_raw_ns();
+	stamp.end_ns = tare_host_now().ns;
 	scripted_worked(run);
 	pthread_mutex_lock(&work_lock);
 	if (on_engine)
@@ -322,7 +322,7 @@ static bool perform(struct run *run)
 		queue->lost = run->result == ZE_RESULT_ERROR_DEVICE_LOST;
 	}
 	if (!cpu_device.scripted && !run->stamp.known) {
-		run->stamp.start_ns = run->stamp.end_ns = cpu_raw_ns();
+		run->stamp.start_ns = run->stamp.end_ns = tare_host_now().ns;
 		run->stamp.known = true;
 	}
 	if (run->result != ZE_RESULT_SUCCESS)

@@ -53,8 +53,8 @@ ze_result_t cpu_execute(struct cpu_queue *queue, uint32_t count, ze_command_list
 // What a detached thread of the driver's begins with; 0 or an errno.
 int cpu_thread_start(void *(*main)(void *context), void *context);
 
+// The clock that waits sleep by; stamps are by tare_host_now().
 int64_t cpu_monotonic_ns(void);
-int64_t cpu_raw_ns(void);
 
 // Appends to a regular list, or runs at once in an immediate one. The command is the list's then,
 // also where it fails.

@@ -40,22 +40,12 @@ struct sleeper {
 };
 static struct sleeper *sleepers;
 
-static int64_t clock_ns(clockid_t clock)
+int64_t cpu_monotonic_ns(void)
 {
 	struct timespec now;
 
-	clock_gettime(clock, &now);
+	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-int64_t cpu_monotonic_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
-}
-
-int64_t cpu_raw_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC_RAW);
 }
 
 int cpu_thread_start(void *(*main)(void *context), void *context)
@@ -144,7 +134,7 @@ static int64_t next_of_model_ns(void)
 {
 	int64_t next_ns = cpu_device.scripted ? scripted_next_ns() : INT64_MAX;
 
-	return next_ns == INT64_MAX ? INT64_MAX : cpu_monotonic_ns() + (next_ns - cpu_raw_ns());
+	return next_ns == INT64_MAX ? INT64_MAX : cpu_monotonic_ns() + (next_ns - tare_host_now().ns);
 }
 
 static void get_on(void)

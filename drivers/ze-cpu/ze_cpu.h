@@ -7,7 +7,10 @@
 //   event.c pool.c fence.c queue.c               what runs, and when it is done
 //   run.c work.c the real layer: data moves, kernels run
 //   scripted*.c  the modelled layer: what the stamps are under a script
-//   opencl.c translate.c module.c kernel.c launch.c        kernels on an OpenCL CPU device
+//   icd.c opencl.c                the OpenCL CPU device, opened past its loader
+//   module*.c program*.c native.c build_log.c kernel*.c launch.c   modules and kernels on it
+//   spirv_*.c translate.c subprocess.c   SPIR-V changed into what that device takes
+//   runner.c trap*.c              threads that run kernels, and what happens when one faults
 //
 // An entry point zeX is a function cpu_zeX; one that no file defines is a NULL in its table, which
 // the loader answers with ZE_RESULT_ERROR_UNSUPPORTED_FEATURE. Handles are pointers to the structs

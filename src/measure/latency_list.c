@@ -8,6 +8,9 @@
 #include <errno.h>
 #include <stdio.h>
 
+// In the order of latency_plan_list.
+enum list_figure { LAUNCH_AND_WAIT, FENCE_AND_WAIT, APPEND, EXECUTE, THEN_WAIT };
+
 int latency_plan_list(struct latency_task *task, struct tare_measurement *measurement)
 {
 	task->batch = task->latency->batch;
@@ -41,8 +44,8 @@ static int try_fence(struct tare_measurement *measurement, struct tare_error *er
 		status = tare_finish_fenced(task->queues[0], TARE_LIMIT_DEFAULT_NS, error);
 	if (status != -ENOTSUP && status != -ENOSYS)
 		return status;
-	snprintf(measurement->figures[1].absent, sizeof measurement->figures[1].absent, "%.300s",
-	         error->message);
+	char *absent = measurement->figures[FENCE_AND_WAIT].absent;
+	snprintf(absent, sizeof measurement->figures->absent, "%.300s", error->message);
 	return tare_finish(task->queues[0], TARE_LIMIT_DEFAULT_NS, error);
 }
 
@@ -90,10 +93,10 @@ int latency_sample_list(struct tare_measurement *measurement, int64_t *values,
 		status = tare_submit(list, error);
 	if (status == 0)
 		status = tare_finish(list, TARE_LIMIT_NATIVE, error);
-	values[0] = latency_ps(begin, tare_device_now(device), 1);
-	values[1] = TARE_NO_SAMPLE;
-	if (status == 0 && !measurement->figures[1].absent[0])
-		status = sample_fence(list, &launch, &values[1], error);
+	values[LAUNCH_AND_WAIT] = latency_ps(begin, tare_device_now(device), 1);
+	values[FENCE_AND_WAIT] = TARE_NO_SAMPLE;
+	if (status == 0 && !measurement->figures[FENCE_AND_WAIT].absent[0])
+		status = sample_fence(list, &launch, &values[FENCE_AND_WAIT], error);
 	begin = tare_device_now(device);
 	for (uint32_t i = 0; status == 0 && i < task->batch; i++)
 		status = tare_append(list, &launch, NULL, error);
@@ -103,9 +106,9 @@ int latency_sample_list(struct tare_measurement *measurement, int64_t *values,
 	executed = tare_device_now(device);
 	if (status == 0)
 		status = tare_finish(list, TARE_LIMIT_NATIVE, error);
-	values[2] = latency_ps(begin, appended, task->batch);
-	values[3] = latency_ps(appended, executed, 1);
-	values[4] = latency_ps(begin, tare_device_now(device), task->batch);
+	values[APPEND] = latency_ps(begin, appended, task->batch);
+	values[EXECUTE] = latency_ps(appended, executed, 1);
+	values[THEN_WAIT] = latency_ps(begin, tare_device_now(device), task->batch);
 	return status;
 }
 

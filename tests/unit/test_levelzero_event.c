@@ -213,6 +213,9 @@ static void a_fence_tells_when_a_list_is_done(void **state)
 	must(tare_gate_shut(queue, &gate, &error));
 	must(tare_append(queue, &marker, NULL, &error));
 	assert_int_equal(tare_finish_fenced(queue, FEW_MS, &error), -ETIMEDOUT);
+	must(tare_append(queue, &marker, NULL, &error));
+	assert_int_equal(tare_finish_fenced(queue, FEW_MS, &error), -EINVAL);  // not to be reset yet
+	assert_says("still pending");
 	must(tare_gate_open(gate, &error));
 	must(tare_finish(queue, LIMIT, &error));
 	must(tare_append(queue, &marker, NULL, &error));
