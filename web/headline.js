@@ -114,7 +114,8 @@ function absentCard(title, reason) {
 function spreadNote(cell, spread) {
 	const settled = cell.converged || cell.source === 'model';
 	// Ten independent samples would give an interval: more have none only if they follow each other.
-	const why = cell.n > 10 ? 'that depend on each other: no interval' : 'are too few for an interval';
+	const few = cell.n === 1 ? 'is too few' : 'are too few';
+	const why = cell.n > 10 ? 'that depend on each other: no interval' : `${few} for an interval`;
 	const unsettled = spread ? 'not converged' : `${count(cell.n, 'sample')} ${why}`;
 	return [spread || (settled ? '±n/a' : null), settled ? null : unsettled,
 		cell.verified === false ? 'WRONG DATA' : null].filter(Boolean).join(', ');

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One command: what it holds, and its work.
+#include "memory.h"
 #include "run.h"
 #include "trap.h"
 
@@ -62,6 +63,9 @@ static void copy_region(const void *context)
 	char *destination;
 	const char *source;
 
+	// Else nothing at all may take years.
+	if (to->width == 0)
+		return;
 	for (uint32_t z = 0; z < depth; z++)
 		for (uint32_t y = 0; y < to->height; y++) {
 			destination = (char *)command->destination + to->originX +
@@ -101,12 +105,53 @@ static void copy(const void *context)
 	memmove(command->destination, command->source, command->bytes);
 }
 
-// A device that is told to touch what is not there is lost.
+// Where a region ends, in bytes from its memory's begin; SIZE_MAX where that is more.
+static size_t region_end(const ze_copy_region_t *region, uint32_t pitch, uint32_t slice)
+{
+	uint64_t rows, slices, end, row = (uint64_t)region->originX + region->width;
+	uint64_t last_row = (uint64_t)region->originY + region->height - 1;
+	uint64_t last_slice = (uint64_t)region->originZ + (region->depth == 0 ? 0 : region->depth - 1);
+
+	if (region->width == 0 || region->height == 0)
+		return 0;
+	return __builtin_mul_overflow(last_row, pitch, &rows) ||
+	       __builtin_mul_overflow(last_slice, slice, &slices) ||
+	       __builtin_add_overflow(rows, slices, &end) || __builtin_add_overflow(end, row, &end) ?
+	               SIZE_MAX : end;
+}
+
+// Whether so many bytes lie within the allocation that the first is in. Memory of the program's own
+// and mapped physical memory, which may go on behind a mapping, are not known so well.
+static bool fits(const void *at, size_t bytes)
+{
+	struct memory_record record;
+
+	if (!memory_find(at, &record) || record.virtual)
+		return bytes <= PTRDIFF_MAX;
+	return bytes <= record.mapped_bytes - ((uintptr_t)at - (uintptr_t)record.is.base);
+}
+
+static bool is_inside(const struct command *command)
+{
+	if (command->type == COMMAND_REGION)
+		return fits(command->destination,
+		            region_end(&command->to, command->to_pitch, command->to_slice)) &&
+		       fits(command->source,
+		            region_end(&command->from, command->from_pitch, command->from_slice));
+	return fits(command->destination, command->bytes) &&
+	       (command->type != COMMAND_COPY || fits(command->source, command->bytes));
+}
+
+// A queue that is told to touch what is not there is lost. What lies behind an allocation may be the
+// program's own, which a device would not reach: nothing is touched then.
 static ze_result_t guarded(void (*work)(const void *command), const struct command *command)
 {
-	if (trap_guard(work, command))
+	bool inside = is_inside(command);
+
+	if (inside && trap_guard(work, command))
 		return ZE_RESULT_SUCCESS;
-	cpu_log("a copy or fill touched an address without memory: its queue is lost");
+	cpu_log("a copy or fill %s: its queue is lost",
+	        inside ? "touched an address without memory" : "would go past the end of its allocation");
 	return ZE_RESULT_ERROR_DEVICE_LOST;
 }
 

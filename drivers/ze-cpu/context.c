@@ -44,6 +44,8 @@ ze_result_t cpu_zeContextDestroy(ze_context_handle_t context)
 {
 	if (!context)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+	if (context == cpu_zeDriverGetDefaultContext(&cpu_driver))
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 	free(context);
 	return ZE_RESULT_SUCCESS;
 }

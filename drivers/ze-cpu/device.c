@@ -44,19 +44,35 @@ static void group_engines(struct _ze_device_handle_t *device)
 	}
 }
 
+// What the program's user wants the device to be called.
+static bool type_is_known(void)
+{
+	const char *type = getenv("ZE_CPU_TYPE");
+
+	if (!type || !*type || strcmp(type, "cpu") == 0)
+		return true;
+	if (strcmp(type, "gpu") == 0) {
+		device_pose_as_gpu();
+		return true;
+	}
+	fprintf(stderr, "ze-cpu: ZE_CPU_TYPE is \"%s\"; it may be cpu or gpu\n", type);
+	return false;
+}
+
 static ze_result_t start(struct _ze_device_handle_t *device)
 {
 	const char *path = getenv("ZE_CPU_SCRIPT");
 	struct tare_error error;
 	ze_result_t result;
 
+	if (!type_is_known())
+		return ZE_RESULT_ERROR_UNINITIALIZED;
 	if (path && path[0]) {
 		if (tare_script_read(path, &device->script, &error) < 0 ||
 		    tare_script_check_levelzero(&device->script, path, &error) < 0) {
 			fprintf(stderr, "ze-cpu: %s\n", error.message);
 			return ZE_RESULT_ERROR_UNINITIALIZED;
 		}
-		snprintf(device->script_path, sizeof device->script_path, "%s", path);
 		device->scripted = true;
 	} else {
 		device_script_of_cpu(&device->script);
@@ -77,8 +93,10 @@ ze_result_t cpu_device_start(void)
 	static ze_result_t result;
 
 	pthread_mutex_lock(&start_lock);
-	if (!tried)
+	if (!tried) {
+		cpu_watch_forks();
 		result = start(&cpu_device);
+	}
 	tried = true;
 	pthread_mutex_unlock(&start_lock);
 	return result;

@@ -31,6 +31,8 @@ ze_result_t cpu_zeEventHostReset(ze_event_handle_t event)
 		scripted_host_reset(event);
 	else
 		event->modelled = false;
+	// An urgent queue may want its engine no longer.
+	cpu_changed();
 	pthread_mutex_unlock(&work_lock);
 	return ZE_RESULT_SUCCESS;
 }
@@ -46,11 +48,14 @@ ze_result_t cpu_zeEventHostSynchronize(ze_event_handle_t event, uint64_t timeout
 
 	if (!event)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+	// Another thread may destroy it meanwhile.
+	cpu_event_retain(event);
 	pthread_mutex_lock(&work_lock);
 	result = cpu_wait(signalled, event, timeout_ns);
 	if (result == ZE_RESULT_SUCCESS && event->failed)
 		result = ZE_RESULT_ERROR_DEVICE_LOST;
 	pthread_mutex_unlock(&work_lock);
+	cpu_event_release(event);
 	return result;
 }
 

@@ -52,11 +52,14 @@ ze_result_t cpu_zeFenceHostSynchronize(ze_fence_handle_t fence, uint64_t timeout
 
 	if (!fence)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+	// Another thread may destroy it meanwhile.
+	__atomic_add_fetch(&fence->references, 1, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&work_lock);
 	result = cpu_wait(signalled, fence, timeout_ns);
 	if (result == ZE_RESULT_SUCCESS && fence->failed)
 		result = ZE_RESULT_ERROR_DEVICE_LOST;
 	pthread_mutex_unlock(&work_lock);
+	cpu_fence_release(fence);
 	return result;
 }
 

@@ -18,6 +18,7 @@ struct kernel_argument {
 // What the OpenCL device says of a kernel, and what this device allows.
 struct kernel_limits {
 	uint64_t local_bytes, private_bytes;  // fixed when it was compiled
+	uint64_t item_bytes;                  // of private variables
 	uint32_t spill_bytes;
 	uint64_t device_local_bytes;
 	uint32_t group_size, dimension_size[3];
@@ -53,5 +54,7 @@ ze_result_t kernel_read_limits(ze_kernel_handle_t kernel);
 char *kernel_source_attributes(const struct _ze_kernel_handle_t *kernel);
 // kernel_spill.c: an estimate, in bytes; 0 also where memory runs out.
 uint32_t kernel_spill_bytes(const struct _ze_kernel_handle_t *kernel);
-// kernel_local.c: bytes of the local variables of its own; `most` where that cannot be told.
-uint64_t kernel_local_bytes(const struct _ze_kernel_handle_t *kernel, uint64_t most);
+// kernel_local.c: bytes of its variables in local memory, where that is less than *local_bytes, and
+// in private memory, of one work-item; 0 where that cannot be told.
+void kernel_variable_bytes(const struct _ze_kernel_handle_t *kernel, uint64_t *local_bytes,
+                           uint64_t *private_bytes);

@@ -52,7 +52,7 @@ ze_result_t kernel_read_limits(ze_kernel_handle_t kernel)
 		                          .device_local_bytes = device_local };
 	limits->spill_bytes = kernel_spill_bytes(kernel);
 	// PoCL 3.1 tells the sum of the module's.
-	limits->local_bytes = kernel_local_bytes(kernel, local);
+	kernel_variable_bytes(kernel, &limits->local_bytes, &limits->item_bytes);
 	read_device_limits(limits);
 	if (device_local < limits->device_local_bytes)
 		limits->device_local_bytes = device_local;

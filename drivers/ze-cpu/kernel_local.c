@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local memory that a kernel declares: the variables that it, or a function that it calls, names.
+// Local and private memory that a kernel declares: the variables that it, or a function that it calls,
+// names.
 #include "kernel.h"
 
 #include "backend/spirv_words.h"
@@ -17,7 +18,7 @@ struct locals {
 	unsigned char *seen;      // by word at which a definition begins
 	uint32_t *functions;      // seen, and still to be read
 	size_t function_count;
-	uint64_t bytes;
+	uint64_t bytes, private_bytes;
 };
 
 static void add_variable(struct locals *locals, size_t at)
@@ -25,10 +26,14 @@ static void add_variable(struct locals *locals, size_t at)
 	const struct spirv_words *module = locals->module;
 	size_t pointer = spirv_find_op(module, module->words[at + 1], SPIRV_TYPE_POINTER);
 	const struct spirv_id *type = pointer ? spirv_find(module, module->words[pointer + 3]) : NULL;
+	uint32_t storage = module->words[at + 3];
 
-	if (module->words[at + 3] != SPIRV_WORKGROUP || !type || type->bytes == SPIRV_UNKNOWN_BYTES)
+	if (!type || type->bytes == SPIRV_UNKNOWN_BYTES)
 		return;
-	locals->bytes += (type->bytes + LOCAL_ALIGNMENT - 1) / LOCAL_ALIGNMENT * LOCAL_ALIGNMENT;
+	if (storage == SPIRV_WORKGROUP)
+		locals->bytes += (type->bytes + LOCAL_ALIGNMENT - 1) / LOCAL_ALIGNMENT * LOCAL_ALIGNMENT;
+	else if (storage == SPIRV_FUNCTION_STORAGE)
+		locals->private_bytes += type->bytes;
 }
 
 static void see(struct locals *locals, uint32_t id, int depth)
@@ -101,25 +106,27 @@ static void read_kernel(struct locals *locals, const char *name)
 		read_function(locals, locals->functions[--locals->function_count]);
 }
 
-uint64_t kernel_local_bytes(const struct _ze_kernel_handle_t *kernel, uint64_t most)
+void kernel_variable_bytes(const struct _ze_kernel_handle_t *kernel, uint64_t *local_bytes,
+                           uint64_t *private_bytes)
 {
 	const struct cpu_program *program = kernel->program;
 	struct spirv_words module;
 	struct tare_error error;
 
-	// Functions of other modules may have some more.
-	if (!most || program->linked_count ||
-	    spirv_words_read(program->ready, program->ready_bytes, &module, &error))
-		return most;
+	*private_bytes = 0;
+	if (spirv_words_read(program->ready, program->ready_bytes, &module, &error))
+		return;
 	struct locals locals = { .module = &module,
 		                 .seen = calloc(module.count, 1),
 		                 .functions = calloc(module.id_count + 1, sizeof *locals.functions) };
 	if (locals.seen && locals.functions) {
 		read_kernel(&locals, kernel->spirv->name);
-		most = locals.bytes < most ? locals.bytes : most;
+		*private_bytes = locals.private_bytes;
+		// Functions of other modules may have some more.
+		if (!program->linked_count && locals.bytes < *local_bytes)
+			*local_bytes = locals.bytes;
 	}
 	free(locals.seen);
 	free(locals.functions);
 	spirv_words_free(&module);
-	return most;
 }

@@ -35,7 +35,11 @@ static void release(struct launch *launch)
 static ze_result_t check(const struct _ze_kernel_handle_t *kernel)
 {
 	uint64_t local_bytes = kernel->limits.local_bytes;
+	uint64_t items = (uint64_t)kernel->group_size[0] * kernel->group_size[1] * kernel->group_size[2];
 
+	// PoCL keeps the private variables of a whole group on one stack.
+	if (kernel->limits.item_bytes > CPU_OPENCL_PRIVATE_BYTES / items)
+		return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
 	for (uint32_t i = 0; i < kernel->spirv->parameter_count; i++) {
 		const struct kernel_argument *argument = &kernel->arguments[i];
 		if (argument->kind == TARE_PARAMETER_UNKNOWN)

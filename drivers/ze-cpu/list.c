@@ -53,7 +53,6 @@ ze_result_t cpu_zeCommandListCreate(ze_context_handle_t context, ze_device_handl
 	list->device = device;
 	list->ordinal = description->commandQueueGroupOrdinal;
 	list->flags = description->flags;
-	list->in_order = (description->flags & LEVELZERO_LIST_IN_ORDER) != 0;
 	*made = list;
 	return ZE_RESULT_SUCCESS;
 }
@@ -80,7 +79,6 @@ ze_result_t cpu_zeCommandListCreateImmediate(ze_context_handle_t context,
 	list->context = context;
 	list->device = device;
 	list->ordinal = description->ordinal;
-	list->in_order = (description->flags & LEVELZERO_QUEUE_IN_ORDER) != 0;
 	result = cpu_queue_new(description, &list->immediate);
 	if (result != ZE_RESULT_SUCCESS)
 		free(list);

@@ -136,7 +136,7 @@ ze_result_t cpu_zeCommandListAppendMemAdvise(ze_command_list_handle_t list,
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 	if (!at)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-	if (advice > ZE_MEMORY_ADVICE_BIAS_UNCACHED)
+	if ((uint32_t)advice > CPU_LAST_ADVICE)
 		return ZE_RESULT_ERROR_INVALID_ENUMERATION;
 	return append_hint(list, COMMAND_ADVISE, at, bytes);
 }

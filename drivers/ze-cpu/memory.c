@@ -29,6 +29,15 @@ size_t memory_pages(size_t bytes)
 	return bytes > SIZE_MAX - page ? SIZE_MAX : (bytes + page - 1) / page * page;
 }
 
+void memory_hold(bool hold)
+{
+	if (hold)
+		pthread_mutex_lock(&table_lock);
+	memory_file_hold(hold);
+	if (!hold)
+		pthread_mutex_unlock(&table_lock);
+}
+
 // ---- the table
 
 // Index of the first record whose end lies behind `at`.

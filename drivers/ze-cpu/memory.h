@@ -40,6 +40,10 @@ bool memory_change(const void *base, void (*change)(struct memory_record *record
 // Marks it freed, and lets go of it once nothing that was submitted uses it.
 ze_result_t memory_free(const void *base, bool wait);
 
+// Takes the locks of the table and of the file, around a fork, or lets them go.
+void memory_hold(bool hold);
+void memory_file_hold(bool hold);
+
 // Reserves a range of the file; false: there is no such file here, or no memory.
 bool memory_range_take(size_t bytes, struct memory_range *range);
 // Opens the file once more, with a position of its own; -1: it cannot be.

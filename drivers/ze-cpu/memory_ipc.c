@@ -164,9 +164,11 @@ ze_result_t cpu_zeMemOpenIpcHandle(ze_context_handle_t context, ze_device_handle
 	memcpy(&told, handle.data, sizeof told);
 	if (told.magic != MAGIC && !complete(&told))
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-	int file = open_import(&told);
 	size_t bytes = memory_pages(told.bytes);
-	if (file < 0 || !told.bytes || bytes == SIZE_MAX)
+	if (!told.bytes || bytes == SIZE_MAX)
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	int file = open_import(&told);
+	if (file < 0)
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 	void *made = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)told.offset);
 	close(file);

@@ -17,6 +17,14 @@ static pid_t owner;          // whose file it is: a forked child has one of its 
 static unsigned generation;
 static uint64_t used_bytes;
 
+void memory_file_hold(bool hold)
+{
+	if (hold)
+		pthread_mutex_lock(&file_lock);
+	else
+		pthread_mutex_unlock(&file_lock);
+}
+
 // Needs the lock.
 static bool open_file(void)
 {

@@ -112,11 +112,20 @@ static void open_device(void)
 	char tried[sizeof refusal] = "";
 	sigset_t mask;
 
+	pthread_attr_t before, wide;
+	// Its threads have the default stack.
+	bool widened = pthread_getattr_default_np(&before) == 0 &&
+	               pthread_getattr_default_np(&wide) == 0 &&
+	               pthread_attr_setstacksize(&wide, CPU_OPENCL_STACK_BYTES) == 0 &&
+	               pthread_setattr_default_np(&wide) == 0;
+
 	// Its threads must not take the program's signals, and its handlers must not replace ours.
 	trap_block_signals(&mask);
 	trap_before_opencl();
 	bool found = icd_each(open_library, tried);
 	trap_after_opencl();
+	if (widened)
+		pthread_setattr_default_np(&before);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	if (found)
 		cpu_log("kernels run on %s of %s", the_device.name, the_device.library);

@@ -8,6 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+// Stacks of the threads that run kernels, and how much of one the private variables of a work-group
+// may take.
+#define CPU_OPENCL_STACK_BYTES ((size_t)64 << 20)
+#define CPU_OPENCL_PRIVATE_BYTES (UINT64_C(48) << 20)
+
 struct cpu_opencl {
 	const cl_icd_dispatch *cl;
 	cl_device_id device;

@@ -27,7 +27,7 @@ void program_globals_release(struct program_globals *globals)
 
 void program_release(struct cpu_program *program)
 {
-	if (!program || atomic_fetch_sub(&program->references, 1) > 1)
+	if (!program || atomic_fetch_sub(&program->references, 1) > 1 || cpu_forked)
 		return;
 	release_kernels(program);
 	if (program->built)

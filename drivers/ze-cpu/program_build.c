@@ -158,8 +158,14 @@ static cl_program load(const struct cpu_opencl *opencl, const void *spirv, size_
 	size_t bitcode_bytes;
 
 	*options = "";
-	if (opencl->takes_spirv)
-		return opencl->cl->clCreateProgramWithIL(opencl->context, spirv, bytes, &code);
+	if (opencl->takes_spirv) {
+		cl_program made =
+			opencl->cl->clCreateProgramWithIL(opencl->context, spirv, bytes, &code);
+		if (!made)
+			build_log_add(log, "error: %s does not take the SPIR-V (clCreateProgramWithIL %d)",
+			              opencl->name, code);
+		return made;
+	}
 	if (translate_spirv(spirv, bytes, opencl->llvm, &bitcode, &bitcode_bytes, log))
 		return NULL;
 	*options = "-x spir -spir-std=1.2";

@@ -8,6 +8,9 @@
 
 // A queue that was destroyed goes on for so long with what waits; then it drops it.
 #define GRACE_NS INT64_C(1000000000)
+// A thread that waits copies so much itself, and does so many commands before it looks at the time.
+#define SHORT_BYTES 65536
+#define RUNS_AT_ONCE 64
 
 static uint64_t sequence;
 
@@ -152,15 +155,17 @@ static bool await_events(const struct run *run)
 	return true;
 }
 
-// The next run, with its events signalled. NULL: the queue was destroyed, and is empty or gives up.
+// The next run, claimed, with its events signalled. NULL: the queue was destroyed, and is empty or
+// gives up.
 static struct run *next_run(struct cpu_queue *queue)
 {
-	while (!queue->first_real) {
-		if (!queue->ending)
+	while (queue->claimed || !queue->first_real) {
+		if (queue->claimed || !queue->ending)
 			pthread_cond_wait(&queue->work, &work_lock);
 		else if (!queue->first || !still_waiting(queue, is_empty, queue))
 			return NULL;
 	}
+	queue->claimed = true;
 	return await_events(queue->first_real) ? queue->first_real : NULL;
 }
 
@@ -331,6 +336,67 @@ static bool perform(struct run *run)
 	return true;
 }
 
+// What takes no longer than waking a thread does, and waits for nothing.
+static bool is_short(const struct run *run)
+{
+	if (!run->command)
+		return true;
+	switch (run->command->type) {
+	case COMMAND_BARRIER:
+	case COMMAND_RESET:
+	case COMMAND_PREFETCH:
+	case COMMAND_ADVISE:
+		return true;
+	case COMMAND_COPY:
+	case COMMAND_FILL:
+		return run->command->bytes <= SHORT_BYTES;
+	case COMMAND_GLOBAL_TIMESTAMP:
+	case COMMAND_QUERY_TIMESTAMPS:
+		return !cpu_device.scripted;
+	default:
+		return false;
+	}
+}
+
+// Whether the first run of a queue may be done by a thread that waits. A host's function never: it
+// may wait for what that thread does next.
+static bool may_help(struct cpu_queue *queue, bool whole)
+{
+	const struct run *run = queue->first_real;
+
+	if (!run || queue->ending || !is_ready(run))
+		return false;
+	if (!is_short(run) && (!whole || run->command->type == COMMAND_HOST_CALL))
+		return false;
+	return !run->command || !needs_engine(run->command) || may_take_engine(queue);
+}
+
+bool cpu_help(struct cpu_queue *queue, bool whole, bool (*done)(void *context), void *context)
+{
+	unsigned runs = 0;
+	sigset_t mask;
+
+	if (queue->claimed)
+		return false;
+	if (!may_help(queue, whole)) {
+		// Nobody has woken its thread yet.
+		if (queue->synchronous && queue->first_real)
+			pthread_cond_signal(&queue->work);
+		return false;
+	}
+	queue->claimed = true;
+	trap_let_faults_in(&mask);
+	do
+		perform(queue->first_real);
+	while (++runs < RUNS_AT_ONCE && !done(context) && !cpu_device.lost && may_help(queue, whole));
+	queue->claimed = false;
+	if (queue->first_real || queue->ending)
+		pthread_cond_signal(&queue->work);
+	cpu_collect();
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	return true;
+}
+
 static void unlink_queue(struct cpu_queue *queue)
 {
 	struct cpu_queue **at = &cpu_queues;
@@ -357,6 +423,7 @@ static void *queue_main(void *context)
 	while ((run = next_run(queue)) != NULL) {
 		if (!perform(run))
 			break;
+		queue->claimed = false;
 		cpu_collect();
 	}
 	scripted_queue_end(queue);
@@ -465,7 +532,9 @@ ze_result_t cpu_queue_submit(struct cpu_queue *queue, struct run *runs)
 		runs->submitted_ps = submitted_ps;
 		put(queue, runs);
 	}
-	pthread_cond_signal(&queue->work);
+	// Who waits for a synchronous queue does the work itself, or wakes its thread (cpu_help).
+	if (!queue->synchronous)
+		pthread_cond_signal(&queue->work);
 	if (cpu_device.scripted)
 		cpu_changed_in_model();
 	return ZE_RESULT_SUCCESS;
@@ -486,8 +555,11 @@ static bool reached(void *context)
 ze_result_t cpu_queue_wait(struct cpu_queue *queue, uint64_t timeout_ns)
 {
 	struct awaited awaited = { queue, queue->submitted };
-	ze_result_t result = cpu_wait(reached, &awaited, timeout_ns);
+	ze_result_t result = cpu_wait_for_queue(queue, reached, &awaited, timeout_ns);
 
+	// Where the device was lost before anybody did the work.
+	if (queue->synchronous && queue->first_real)
+		pthread_cond_signal(&queue->work);
 	if (result == ZE_RESULT_SUCCESS && queue->result != ZE_RESULT_SUCCESS) {
 		result = queue->result;
 		if (!queue->lost)

@@ -3,9 +3,10 @@
 #pragma once
 #include "ze_cpu.h"
 
-// The flags that there are today, so that a newer program is not refused.
+// The flags and the last advice that there are today, so that a newer program is not refused.
 #define CPU_QUEUE_FLAGS UINT32_C(0x7)
-#define CPU_LIST_FLAGS UINT32_C(0x1f)
+#define CPU_LIST_FLAGS UINT32_C(0x3f)
+#define CPU_LAST_ADVICE 9  // CLEAR_SYSTEM_MEMORY_PREFERRED_LOCATION
 
 // A queue on an engine. INVALID_ARGUMENT: there is no such engine.
 ze_result_t cpu_queue_new(const ze_command_queue_desc_t *description, struct cpu_queue **queue);
@@ -23,6 +24,16 @@ void cpu_run_free(struct run *run);
 ze_result_t cpu_queue_submit(struct cpu_queue *queue, struct run *runs);
 // With work_lock: waits for what was submitted so far, and tells the queue's failure once.
 ze_result_t cpu_queue_wait(struct cpu_queue *queue, uint64_t timeout_ns);
+
+// cpu_wait for what `queue` (may be NULL) does. Whatever is waited for, the waiting thread does short
+// work itself that no thread has begun, so that none has to be woken; without a limit, and
+// unscripted, all work of `queue`.
+ze_result_t cpu_wait_for_queue(struct cpu_queue *queue, bool (*done)(void *context), void *context,
+                               uint64_t timeout_ns);
+// With work_lock, which it lets go meanwhile: does runs of the queue until done(context), on this
+// thread; the short ones, or all (`whole`). False: there was none that it may do. The queue may be
+// gone afterwards, where another thread destroyed it.
+bool cpu_help(struct cpu_queue *queue, bool whole, bool (*done)(void *context), void *context);
 
 // With work_lock: takes runs that are done off their queues.
 void cpu_reap(void);

@@ -75,6 +75,7 @@ static void *runner_thread(void *argument)
 static struct runner *runner_new(const struct cpu_opencl *opencl)
 {
 	struct runner *runner = calloc(1, sizeof *runner);
+	pthread_attr_t attributes;
 	pthread_t thread;
 	sigset_t mask;
 
@@ -83,9 +84,13 @@ static struct runner *runner_new(const struct cpu_opencl *opencl)
 	runner->opencl = opencl;
 	sem_init(&runner->work, 0, 0);
 	sem_init(&runner->done, 0, 0);
+	// Some OpenCL devices run kernels on the thread that asks for them.
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, CPU_OPENCL_STACK_BYTES);
 	trap_block_signals(&mask);
-	int failed = pthread_create(&thread, NULL, runner_thread, runner);
+	int failed = pthread_create(&thread, &attributes, runner_thread, runner);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	pthread_attr_destroy(&attributes);
 	if (failed) {
 		free(runner);
 		return NULL;

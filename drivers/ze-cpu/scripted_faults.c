@@ -20,6 +20,10 @@ static char *middle_of(const struct command *command)
 	case COMMAND_FILL:
 		return command->bytes ? (char *)command->destination + command->bytes / 2 : NULL;
 	case COMMAND_REGION:
+		if (!command->bytes)
+			return NULL;
+		if (!command->bytes)
+			return NULL;
 		return (char *)command->destination + command->to.originX + command->to.width / 2 +
 		       ((size_t)command->to.originY + command->to.height / 2) * command->to_pitch +
 		       (size_t)command->to.originZ * command->to_slice;
@@ -40,7 +44,8 @@ void scripted_worked(struct run *run)
 		return;
 	if (run->scripted->fails && run->result == ZE_RESULT_SUCCESS)
 		run->result = ZE_RESULT_ERROR_UNKNOWN;
-	char *middle = run->scripted->wrong && run->result == ZE_RESULT_SUCCESS ? middle_of(run->command) : NULL;
+	bool wrong = run->scripted->wrong && run->result == ZE_RESULT_SUCCESS;
+	char *middle = wrong ? middle_of(run->command) : NULL;
 	if (middle)
 		*middle ^= 1;
 	scripted_pages_leave(run->command);

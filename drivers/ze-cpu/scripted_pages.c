@@ -133,13 +133,17 @@ static void use_page(struct use *use, const struct cpu_allocation *memory, size_
 	}
 }
 
-// Drops the mappings of what the real layer used.
+// Drops the mappings of the pages that the real layer used, whole: what the host had touched in them
+// before is on the device now, too.
 static void leave_span(const struct cpu_allocation *memory, size_t from, size_t to)
 {
 	size_t system_page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t first = from / system_page * system_page;
-	size_t end = (to + system_page - 1) / system_page * system_page;
+	size_t page = cpu_device.script.migrate.page_bytes, left = memory->bytes - to;
+	size_t first = from / page * page / system_page * system_page;
+	size_t rest = to % page ? page - to % page : 0;
+	size_t end = to + (rest < left ? rest : left);
 
+	end = (end + system_page - 1) / system_page * system_page;
 	madvise(memory->base + first, end - first, MADV_DONTNEED);
 	if (atomic_load(&memory->pages->pending) > 0)
 		atomic_fetch_sub(&memory->pages->pending, 1);

@@ -21,6 +21,9 @@
 
 extern char **environ;
 
+// A subprocess that writes without end is to end before the disk is full.
+#define LARGEST_FILE ((rlim_t)256 << 20)
+
 // What the minder's exit status says beside small exit statuses of the subprocess.
 enum { MINDER_SIGNAL = 128, MINDER_LATE = 254, MINDER_FAILED = 255, MINDER_OTHER = 127 };
 
@@ -36,7 +39,7 @@ static void become(const char *path, char *const *arguments, const char *log_fil
 	__attribute__((noreturn));
 static void become(const char *path, char *const *arguments, const char *log_file)
 {
-	struct rlimit none = { 0, 0 };
+	struct rlimit none = { 0, 0 }, most = { LARGEST_FILE, LARGEST_FILE };
 	sigset_t empty;
 	int input = open("/dev/null", O_RDONLY);
 	int output = open(log_file, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -44,6 +47,7 @@ static void become(const char *path, char *const *arguments, const char *log_fil
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setrlimit(RLIMIT_CORE, &none);
+	setrlimit(RLIMIT_FSIZE, &most);
 	if (input < 0 || output < 0 || dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
 		_exit(MINDER_OTHER);
 #ifdef SYS_close_range

@@ -196,7 +196,11 @@ static void on_fault(int number, siginfo_t *info, void *context)
 	uintptr_t frame_before = handling.frame;
 	handling.context = context;
 	handling.frame = frame;
-	deliver(&chain[which].next, number, info, context);
+	struct sigaction action = chain[which].next;
+	// As the kernel does: the handler may count on the default action when it returns.
+	if (action.sa_flags & SA_RESETHAND)
+		chain[which].next = (struct sigaction){ .sa_handler = SIG_DFL };
+	deliver(&action, number, info, context);
 	handling.context = context_before;
 	handling.frame = frame_before;
 }
@@ -253,6 +257,16 @@ void trap_block_signals(sigset_t *before)
 	sigdelset(&blocked, SIGTRAP);
 	sigdelset(&blocked, SIGABRT);
 	pthread_sigmask(SIG_SETMASK, &blocked, before);
+}
+
+void trap_let_faults_in(sigset_t *before)
+{
+	sigset_t let;
+
+	sigemptyset(&let);
+	for (size_t i = 0; i < FAULTS; i++)
+		sigaddset(&let, faults[i]);
+	pthread_sigmask(SIG_UNBLOCK, &let, before);
 }
 
 void trap_before_opencl(void)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What everything that runs shares: the lock, waiting, and what is put off until nothing uses it.
+#include "memory.h"
 #include "run.h"
 
 #include <signal.h>
@@ -17,6 +18,8 @@ struct cpu_queue *cpu_queues;
 // and so lets the model get on, it sleeps longer.
 #define PUMP_LEAST_NS INT64_C(20000)
 #define PUMP_IDLE_NS INT64_C(1000000)
+// A wait that ends sooner does nobody's work.
+#define HELP_NS INT64_C(1000000)
 
 // What zeMemFree and its like put off, oldest first.
 struct deferred {
@@ -144,7 +147,22 @@ static void get_on(void)
 	cpu_reap();
 }
 
-static ze_result_t wait_until(bool (*done)(void *context), void *context, int64_t limit_ns)
+// Does what a thread would have to be woken for, where that is short, or nothing else is waited for.
+static bool help(struct cpu_queue *queue, bool (*done)(void *context), void *context,
+                 int64_t left_ns)
+{
+	if (left_ns < HELP_NS)
+		return false;
+	if (queue)
+		return cpu_help(queue, left_ns == INT64_MAX && !cpu_device.scripted, done, context);
+	for (queue = cpu_queues; queue; queue = queue->next)
+		if (cpu_help(queue, false, done, context))
+			return true;
+	return false;
+}
+
+static ze_result_t wait_until(struct cpu_queue *queue, bool (*done)(void *context), void *context,
+                              int64_t limit_ns)
 {
 	int64_t now_ns, next_ns;
 
@@ -157,6 +175,8 @@ static ze_result_t wait_until(bool (*done)(void *context), void *context, int64_
 		now_ns = cpu_monotonic_ns();
 		if (now_ns >= limit_ns)
 			return ZE_RESULT_NOT_READY;
+		if (help(queue, done, context, limit_ns == INT64_MAX ? limit_ns : limit_ns - now_ns))
+			continue;
 		next_ns = next_of_model_ns();
 		if (next_ns >= limit_ns)
 			sleep_for(done, context, true, limit_ns);
@@ -172,13 +192,19 @@ static ze_result_t wait_until(bool (*done)(void *context), void *context, int64_
 
 ze_result_t cpu_wait(bool (*done)(void *context), void *context, uint64_t timeout_ns)
 {
+	return cpu_wait_for_queue(NULL, done, context, timeout_ns);
+}
+
+ze_result_t cpu_wait_for_queue(struct cpu_queue *queue, bool (*done)(void *context), void *context,
+                               uint64_t timeout_ns)
+{
 	int64_t limit_ns = timeout_ns == 0 ? INT64_MIN : INT64_MAX;
 	ze_result_t result;
 
 	if (timeout_ns != 0 && timeout_ns < (uint64_t)(INT64_MAX / 2))
 		limit_ns = cpu_monotonic_ns() + (int64_t)timeout_ns;
 	waiters++;
-	result = wait_until(done, context, limit_ns);
+	result = wait_until(queue, done, context, limit_ns);
 	waiters--;
 	return result;
 }
@@ -319,4 +345,33 @@ uint64_t cpu_oldest_run(void)
 		if (queue->first && queue->first->sequence < oldest)
 			oldest = queue->first->sequence;
 	return oldest;
+}
+
+// ---- fork: the child has none of the driver's threads
+
+bool cpu_forked;
+
+// What the locks guard is then whole in the child, which may destroy and free.
+static void before_fork(void)
+{
+	pthread_mutex_lock(&work_lock);
+	memory_hold(true);
+}
+
+static void after_fork(void)
+{
+	memory_hold(false);
+	pthread_mutex_unlock(&work_lock);
+}
+
+static void after_fork_in_child(void)
+{
+	cpu_forked = cpu_device.lost = true;
+	sleepers = NULL;
+	after_fork();
+}
+
+void cpu_watch_forks(void)
+{
+	pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }

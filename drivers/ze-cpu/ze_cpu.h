@@ -2,7 +2,8 @@
 // A Level Zero driver whose device is this machine's CPU: what its files share.
 //
 //   entries.h    every entry point that the specification has, one row each
-//   tables.c     hands them to the loader        driver.c device.c context.c  what there is
+//   tables.c     hands them to the loader        newer.c                      those after 1.4
+//   driver.c device*.c context.c image.c          what there is
 //   memory*.c    allocations                     list*.c command.c            what is appended
 //   event.c pool.c fence.c queue.c               what runs, and when it is done
 //   run.c work.c the real layer: data moves, kernels run
@@ -17,8 +18,9 @@
 // below. Nothing here prints (but messages under ZE_CPU_LOG=1, cpu_log) or exits.
 //
 // Two layers run the same commands. Each queue (a command queue or an immediate list) has a FIFO
-// of runs in each layer. In the real layer a thread of the queue's own takes them in order: it waits
-// for a run's events, does its work, and signals or resets. The modelled layer, only there under a
+// of runs in each layer. In the real layer a thread of the queue's own takes them in order (or one that
+// waits and has nothing better to do): it waits for a run's events, does its work, and signals or
+// resets. The modelled layer, only there under a
 // script, does the same in the model's time, which is exact whatever the threads do; a run's stamps
 // are then the model's. A run, an event and a fence are done for the program when they are in both.
 #pragma once
@@ -65,7 +67,6 @@ struct _ze_driver_handle_t {
 struct _ze_device_handle_t {
 	struct tare_script script;       // what was told by ZE_CPU_SCRIPT; or what this CPU is
 	bool scripted;                   // stamps are the model's
-	char script_path[256];
 	struct cpu_group groups[CPU_GROUPS];
 	uint32_t group_count;
 	struct cpu_engine engines[TARE_SCRIPT_ENGINES];
@@ -106,7 +107,7 @@ struct cpu_allocation {
 	ze_memory_type_t type;          // UNKNOWN: not from this driver
 	ze_context_handle_t context;
 	uint64_t id;
-	struct cpu_pages *pages;        // SHARED under a script with `migrate`; see scripted_cost.c
+	struct cpu_pages *pages;        // SHARED under a script with `migrate`; see scripted_pages.c
 };
 
 // What the address lies in. type is ZE_MEMORY_TYPE_UNKNOWN where it is none of ours. Any thread.
@@ -213,7 +214,7 @@ struct _ze_command_list_handle_t {
 	ze_device_handle_t device;
 	uint32_t ordinal;
 	ze_command_list_flags_t flags;
-	bool closed, in_order;
+	bool closed;
 	struct command_chain *chain;   // NULL: an immediate list
 	struct cpu_queue *immediate;   // NULL: a regular list
 };
@@ -264,8 +265,8 @@ struct cpu_queue {
 	pthread_cond_t work;                     // signalled when it got work, or ends
 	int64_t give_up_ns;                      // CLOCK_MONOTONIC; what waits then is dropped
 	struct run *first_real, *last_real, *first_modelled, *last_modelled;
-	pthread_t thread;
 	bool started, ending;
+	bool claimed;                            // a thread does the first run, or awaits its events
 	ze_result_t result;                      // the first failure, told at the next synchronisation
 	struct tare_model_queue *model_queue;
 	struct scripted_queue *scripted;
@@ -291,6 +292,12 @@ ze_result_t cpu_wait(bool (*done)(void *context), void *context, uint64_t timeou
 // Calls `function` once everything that was submitted before this call is done or given up: at
 // once where that is so. For memory and modules that the program frees while they are in use.
 void cpu_when_unused(void (*function)(void *context), void *context);
+
+// From cpu_device_start. In the child of a fork the device is lost: all that would wait or run answers
+// DEVICE_LOST, and what is of the OpenCL device is left alone (`cpu_forked`), for its locks may be
+// held by threads that the child does not have.
+void cpu_watch_forks(void);
+extern bool cpu_forked;
 
 // For the modelled layer, with work_lock held: the first of its queue's modelled FIFO is done there
 // and run->stamp says when. Takes it off that FIFO; sets its `modelled`, its event's (false for a

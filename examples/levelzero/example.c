@@ -76,7 +76,7 @@ static void ask_timer(struct device *device)
 	                                               : 1e9 / (double)properties->timerResolution;
 	printf("device: %s\n", properties->name);
 	printf("timer: %.4f ns a tick (%" PRIu64 " cycles/s; the older encoding says %" PRIu64
-	       " ns), valid bits %u global, %u kernel\n",
+	       " ns)\nvalid bits: %u global, %u kernel\n",
 	       device->tick_ns, properties->timerResolution, device->older_resolution_ns,
 	       properties->timestampValidBits, properties->kernelTimestampValidBits);
 }

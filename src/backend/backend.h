@@ -35,6 +35,8 @@ struct tare_device {
 	uint32_t index;  // within its backend
 	bool lost;       // see tare_device_abandon (backend/call.h)
 	bool probed;     // measure/probe.h has seen it work
+	bool scripted;   // the host does its work, at the times of a script: what the host's clock
+	                 // shows of that says nothing of the script
 };
 struct tare_queue {
 	struct tare_device *device;

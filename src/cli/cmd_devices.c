@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.h"
+#include "cli/device_kernels.h"
 #include "cli/measure_command.h"
 #include "cli/signals.h"
 #include "measure/devices.h"
@@ -50,13 +51,17 @@ int tare_command_devices(const struct tare_settings *settings, struct tare_error
 	struct tare_result *found = tare_result_new("devices");
 	struct tare_result *result = tare_result_new("devices");
 	struct tare_outputs outputs = { 0 };
-	int status;
+	struct tare_error why = { 0 };
+	int status, kernels = TARE_EXIT_OK;
 
 	if (!found || !result) {
 		tare_fail(error, ENOMEM, "out of memory");
 		status = TARE_EXIT_FAILED;
 		goto out;
 	}
+	status = tare_device_kernels_check(settings, error);
+	if (status != TARE_EXIT_OK)
+		goto out;
 	tare_signals_install(false);
 	status = tare_outputs_open(settings, &outputs, error);
 	if (status != TARE_EXIT_OK)
@@ -64,8 +69,15 @@ int tare_command_devices(const struct tare_settings *settings, struct tare_error
 	status = tare_devices_find(settings->device, TARE_NEED_LISTING, found, error);
 	if (status == TARE_EXIT_OK)
 		status = gather(settings, found, result, error);
+	if (status == TARE_EXIT_OK && settings->kernel)
+		kernels = tare_device_kernels(settings, result, &why);
 	if (status == TARE_EXIT_OK)
 		status = tare_report_all(settings, &outputs, result, error);
+	// What does not build is reported among the rest and fails the command.
+	if (status == TARE_EXIT_OK && kernels != TARE_EXIT_OK) {
+		*error = why;
+		status = kernels;
+	}
 out:
 	tare_outputs_close(&outputs);
 	tare_result_free(result);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/device_kernels.h"
 #include "cli/measure_command.h"
 #include "cli/words.h"
 #include "measure/overlap.h"
@@ -11,45 +12,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOG_LINES 20
-
 struct context {
 	struct tare_overlap_options options;
+	const struct tare_settings *settings;
 	const char *peaks; // as on the command line
 	bool warns;        // show what the compiler said of a kernel that it took
 };
-
-// The first lines of what the compiler said, before the sentence that names the file.
-static void print_log(const char *log)
-{
-	const char *at = log;
-
-	for (int line = 0; line < LOG_LINES && *at; line++) {
-		size_t length = strcspn(at, "\n");
-		for (size_t i = 0; i < length; i++)
-			fputc((unsigned char)at[i] < ' ' && at[i] != '\t' ? '?' : at[i], stderr);
-		fputc('\n', stderr);
-		at += length + (at[length] == '\n');
-	}
-	if (*at)
-		fprintf(stderr, "... (the log is longer)\n");
-}
 
 static int measure(struct tare_run *run, const void *context, struct tare_error *error)
 {
 	struct tare_overlap_options options = ((const struct context *)context)->options;
 	const char *peaks = ((const struct context *)context)->peaks;
 	char *log = NULL;
+	const struct tare_settings *settings = ((const struct context *)context)->settings;
 	int status = 0;
 
 	if (run->result->device_count)
 		status = tare_peaks_load(&run->result->devices[0], peaks, &options.peaks, error);
 	if (status < 0)
 		tare_error_prefix(error, "--peaks");
-	if (status == 0)
+	if (status == 0) {
+		tare_build_guard(settings, true);
 		status = tare_measure_overlap(run, &options, &log, error);
+		tare_build_guard(settings, false);
+	}
 	if (log && (status == -EINVAL || ((const struct context *)context)->warns))
-		print_log(log);
+		tare_print_build_log(log);
 	free(log);
 	return status;
 }
@@ -140,7 +128,7 @@ static int check_kernel(const struct tare_settings *settings, struct tare_error 
 
 int tare_command_overlap(const struct tare_settings *settings, struct tare_error *error)
 {
-	struct context context = { .peaks = settings->peaks,
+	struct context context = { .settings = settings, .peaks = settings->peaks,
 	                           .warns = settings->verbosity > 0 };
 	struct tare_user_kernel *kernel = &context.options.kernel;
 	int status = parse_lists(settings, &context.options, error);

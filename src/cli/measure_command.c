@@ -128,6 +128,17 @@ int tare_report_all(const struct tare_settings *settings, struct tare_outputs *o
 	return tare_stdout_finish(error);
 }
 
+// A wait that came to its limit before there was any figure: what that means, and what to do.
+static void say_nothing_was_measured(struct tare_error *error)
+{
+	size_t length = strlen(error->message);
+
+	if (!strchr(error->message, '?'))  // it asks what to look at already
+		snprintf(error->message + length, sizeof error->message - length,
+		         "; nothing was measured: does the device hang? stop what else uses it, or "
+		         "reset it");
+}
+
 // Turns what measuring returned into a document and an exit status.
 static int conclude(const struct tare_settings *settings, int measured, const struct tare_run *run,
                     struct tare_outputs *outputs, struct tare_error *error)
@@ -135,8 +146,11 @@ static int conclude(const struct tare_settings *settings, int measured, const st
 	struct tare_error why = *error;
 	int status;
 
-	if (measured < 0 && measured != -EBADMSG && !tare_run_is_partial(run, measured))
+	if (measured < 0 && measured != -EBADMSG && !tare_run_is_partial(run, measured)) {
+		if (measured == -ETIMEDOUT)
+			say_nothing_was_measured(error);
 		return TARE_EXIT_FAILED;
+	}
 	*error = (struct tare_error){ 0 };
 	status = tare_report_all(settings, outputs, run->result, error);
 	if (status != TARE_EXIT_OK || measured == 0)

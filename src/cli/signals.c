@@ -11,15 +11,20 @@ static volatile sig_atomic_t first_is_noted;
 
 #define UNFINISHED_MAX (sizeof unfinished / sizeof *unfinished)
 
+void tare_signals_clean_up(void)
+{
+	for (size_t i = 0; i < UNFINISHED_MAX; i++)
+		if (unfinished[i])
+			unlink(unfinished[i]);
+}
+
 static void interrupt(int signal_number)
 {
 	if (first_is_noted && !tare_interrupted) {
 		tare_interrupted = 1;
 		return;
 	}
-	for (size_t i = 0; i < UNFINISHED_MAX; i++)
-		if (unfinished[i])
-			unlink(unfinished[i]);
+	tare_signals_clean_up();
 	// Ends the way the signal would have, so that a shell sees it.
 	signal(signal_number, SIG_DFL);
 	raise(signal_number);

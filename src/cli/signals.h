@@ -17,3 +17,5 @@ void tare_signals_install(bool note_first);
 // stay valid until tare_signals_keep.
 void tare_signals_remove_at_end(const char *path);
 void tare_signals_keep(const char *path);
+// Removes them now, for who ends the program in another way.
+void tare_signals_clean_up(void);

@@ -2,11 +2,10 @@
 #include "measure/bench.h"
 
 #include "backend/call.h"
-#include "measure/engines.h"
 #include "base/units.h"
+#include "measure/engines.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,17 +50,27 @@ int tare_bench_turn_to(struct tare_queue *queue, const struct tare_operation *op
 
 int tare_bench_can_tell(const struct tare_bench *bench, int64_t host_ns, struct tare_error *error)
 {
-	double half_ns;
-	char text[TARE_UNIT_TEXT];
+	return tare_clock_can_tell(&bench->rate, host_ns, error);
+}
 
-	if (bench->rate.valid_bits >= 64)
+// What a device clock may be wrong by against the host's, as in a fit of both (model/clock_fit.h).
+static const double wrong_rate = 0.01;
+
+// Nothing lasts longer on the device than from before its append to after its completion.
+static int check_against_host(const struct tare_bench *bench, int64_t ps, int64_t host_ns,
+                              struct tare_error *error)
+{
+	double step_ns = tare_tick_ns(&bench->rate) * (double)bench->rate.resolution_ticks;
+	double most_ns = (double)host_ns * (1 + wrong_rate) + step_ns;
+	char told[TARE_UNIT_TEXT], seen[TARE_UNIT_TEXT];
+
+	if (host_ns == 0 || (double)ps / 1000 <= most_ns)
 		return 0;
-	half_ns = ldexp(tare_tick_ns(&bench->rate), (int)bench->rate.valid_bits - 1);
-	if (!((double)host_ns > half_ns))
-		return 0;
-	return tare_fail(error, EOVERFLOW,
-	                 "lasts longer than the device clock can tell (half its period, %s)",
-	                 tare_format_ns(half_ns, text));
+	return tare_fail(error, EIO,
+	                 "by its stamps it lasted %s, but by the host's clock it was over after %s: "
+	                 "the device clock jumped, or its rate is not what the driver says",
+	                 tare_format_ns((double)ps / 1000, told),
+	                 tare_format_ns((double)host_ns, seen));
 }
 
 int tare_bench_span_ps(const struct tare_bench *bench, struct tare_event *first,
@@ -90,7 +99,7 @@ int tare_bench_span_ps(const struct tare_bench *bench, struct tare_event *first,
 		                 "the device's end stamp lies %lld ticks before its start",
 		                 (long long)-ticks);
 	*ps = tare_ticks_to_ps(&bench->rate, (uint64_t)ticks);
-	return 0;
+	return check_against_host(bench, *ps, host_ns, error);
 }
 
 int tare_bench_duration_ps(const struct tare_bench *bench, struct tare_event *event,
@@ -167,6 +176,29 @@ static int try_stamps(struct tare_bench *bench, struct tare_error *error)
 		bench->brackets = stamps.brackets_engine;
 	tare_event_free(event);
 	return status;
+}
+
+// One that lies outside by chance would tell nothing: all of three do.
+static void check_mapping(struct tare_bench *bench)
+{
+	static const struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	struct tare_clock_track *track = &bench->track;
+	struct tare_stamps stamps;
+	int status = 0;
+
+	for (int i = 0; status == 0 && track->fitted && (i == 0 || (i < 3 && track->apart[0])); i++) {
+		struct tare_event *event = NULL;
+		struct tare_host_time before = tare_device_now(bench->device);
+		status = tare_append(bench->timed, &marker, &event, NULL);
+		if (status == 0)
+			status = tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, NULL);
+		if (status == 0)
+			status = tare_event_stamps(event, &stamps, NULL);
+		if (status == 0)
+			tare_clock_track_check(track, &stamps, before,
+			                       tare_device_now(bench->device));
+		tare_event_free(event);
+	}
 }
 
 const char *tare_bench_stamp_note(const struct tare_bench *bench)
@@ -285,6 +317,8 @@ int tare_bench_open(struct tare_run *run, int64_t fit_ns, struct tare_bench *ben
 	if (!bench->gated)
 		snprintf(bench->ungated, sizeof bench->ungated, "%.300s", why.message);
 	status = tare_clock_track_begin(run, &bench->rate, fit_ns, &bench->track, error);
+	if (status == 0)
+		check_mapping(bench);
 	run->between = keep_clock;
 	run->between_context = bench;
 	return status;

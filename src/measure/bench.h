@@ -35,12 +35,11 @@ const char *tare_bench_stamp_note(const struct tare_bench *bench);
 // Writes the clock's quality into the document and releases everything.
 void tare_bench_close(struct tare_bench *bench);
 
-// Stamps wrap: 0 if something that took the host `host_ns` in all can be told from its stamps,
-// -EOVERFLOW with the reason if that is more than half the period of the stamps' clock.
+// tare_clock_can_tell of the stamps' counter.
 int tare_bench_can_tell(const struct tare_bench *bench, int64_t host_ns, struct tare_error *error);
 // Picoseconds from start to end of a finished event, which took the host `host_ns` from before its
-// append to its completion. -EOVERFLOW as above; -ENODATA without both stamps; -EIO when end lies
-// before start.
+// append to its completion (0: not known). -EOVERFLOW as above; -ENODATA without both stamps; -EIO
+// when end lies before start, or when it would have lasted longer than the host saw.
 int tare_bench_duration_ps(const struct tare_bench *bench, struct tare_event *event,
                            int64_t host_ns, int64_t *ps, struct tare_error *error);
 // The same from the start of `first` to the end of `last`; -EAGAIN across epochs.

@@ -2,8 +2,10 @@
 #include "measure/clock.h"
 
 #include "backend/call.h"
+#include "base/units.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,8 +117,56 @@ int tare_clock_track_end(struct tare_run *run, struct tare_clock_track *track)
 	return tare_set_string(&clock->note, note);
 }
 
+void tare_clock_track_check(struct tare_clock_track *track, const struct tare_stamps *stamps,
+                            struct tare_host_time before, struct tare_host_time after)
+{
+	const struct tare_clock_fit *fit = &track->fit;
+	int64_t error_ns = 1000 + 10 * fit->residual_ns, early_ns, late_ns;
+	char text[TARE_UNIT_TEXT];
+
+	track->apart[0] = '\0';
+	if (!track->fitted || !tare_stamps_have(stamps, TARE_STAMP_START) ||
+	    !tare_stamps_have(stamps, TARE_STAMP_END) ||
+	    tare_clock_can_tell(&fit->rate, tare_host_elapsed_ns(before, after), NULL) < 0)
+		return;
+	early_ns = tare_host_elapsed_ns(
+	    tare_clock_map(fit, stamps->at[TARE_STAMP_START], before), before);
+	late_ns = tare_host_elapsed_ns(after, tare_clock_map(fit, stamps->at[TARE_STAMP_END], after));
+	if (early_ns > error_ns || late_ns > error_ns)
+		snprintf(track->apart, sizeof track->apart,
+		         "the counter that stamps events and the one that can be read have different "
+		         "zeros: a stamp lies %s from where its command ran",
+		         tare_format_ns((double)(early_ns > late_ns ? early_ns : late_ns), text));
+}
+
+const char *tare_clock_track_unmapped(const struct tare_clock_track *track)
+{
+	if (!track->fitted)
+		return track->absent;
+	return track->apart[0] ? track->apart : NULL;
+}
+
 void tare_clock_track_clear(struct tare_clock_track *track)
 {
 	free(track->pairs);
 	*track = (struct tare_clock_track){ 0 };
+}
+
+// The device's clock may be this much faster than the host's.
+static const double fastest = 1.001;
+
+int tare_clock_can_tell(const struct tare_clock_rate *rate, int64_t host_ns,
+                        struct tare_error *error)
+{
+	double half_ns;
+	char text[TARE_UNIT_TEXT];
+
+	if (rate->valid_bits >= 64)
+		return 0;
+	half_ns = ldexp(tare_tick_ns(rate), (int)rate->valid_bits - 1);
+	if (!((double)host_ns * fastest > half_ns))
+		return 0;
+	return tare_fail(error, EOVERFLOW,
+	                 "lasts longer than the device clock can tell (half its period, %s)",
+	                 tare_format_ns(half_ns, text));
 }

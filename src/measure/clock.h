@@ -15,6 +15,7 @@ struct tare_clock_track {
 	bool fitted;
 	struct tare_host_time last; // when the newest pair was taken
 	char absent[320];           // why there is no fit
+	char apart[200];            // why stamps of events are not on the fit all the same; or ""
 };
 
 // Takes pairs for about `span_ns` of host time and fits them. `stamps` is the rate of the counter
@@ -29,3 +30,16 @@ void tare_clock_track_update(struct tare_clock_track *track);
 // A last pair and fit, written into result->clock.
 int tare_clock_track_end(struct tare_run *run, struct tare_clock_track *track);
 void tare_clock_track_clear(struct tare_clock_track *track);
+
+// Whether the stamps of a command that began and ended between two host times are there by the fit,
+// too. Where they lie outside by far more than the fit can be wrong, the counter that stamps events
+// and the one that can be read have different zeros, and track->apart says so.
+void tare_clock_track_check(struct tare_clock_track *track, const struct tare_stamps *stamps,
+                            struct tare_host_time before, struct tare_host_time after);
+// Why stamps of events cannot be mapped onto the host's clock; NULL: they can.
+const char *tare_clock_track_unmapped(const struct tare_clock_track *track);
+
+// Stamps wrap: 0 if something that took the host `host_ns` in all can be told from two readings of
+// a counter, -EOVERFLOW with the reason if that is more than half the counter's period.
+int tare_clock_can_tell(const struct tare_clock_rate *rate, int64_t host_ns,
+                        struct tare_error *error);

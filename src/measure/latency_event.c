@@ -204,6 +204,7 @@ int latency_sample_across(struct tare_measurement *measurement, int64_t *values,
 	struct tare_event *first = NULL, *second = NULL;
 	struct tare_operation waiting = marker;
 	struct tare_stamps before, after;
+	struct tare_host_time begin = tare_device_now(bench->device);
 	struct tare_gate *gate = NULL;
 	int status = bench->gated ? tare_gate_shut(bench->timed, &gate, error) : 0;
 
@@ -223,6 +224,9 @@ int latency_sample_across(struct tare_measurement *measurement, int64_t *values,
 		status = tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
 	if (status == 0)
 		status = tare_finish(bench->second, TARE_LIMIT_DEFAULT_NS, error);
+	if (status == 0)
+		status = tare_bench_can_tell(
+		    bench, tare_host_elapsed_ns(begin, tare_device_now(bench->device)), error);
 	if (status == 0)
 		status = tare_event_stamps(first, &before, error);
 	if (status == 0)
@@ -303,10 +307,11 @@ int latency_begin_callback(struct tare_measurement *measurement, struct tare_err
 	struct latency_task *task = measurement->context;
 	const struct tare_bench *bench = &task->latency->bench;
 	struct tare_figure *mapped = &measurement->figures[1];
+	const char *why =
+	    bench->stamped ? tare_clock_track_unmapped(&bench->track) : bench->unstamped;
 
 	mapped->floor = 0;
-	snprintf(mapped->absent, sizeof mapped->absent, "%s",
-	         bench->stamped ? bench->track.absent : bench->unstamped);
+	snprintf(mapped->absent, sizeof mapped->absent, "%s", why ? why : "");
 	return latency_begin_finish(measurement, error);
 }
 
@@ -378,7 +383,9 @@ int latency_sample_callback(struct tare_measurement *measurement, int64_t *value
 		status = wait_for(callback, error);
 	if (status == 0) {
 		values[0] = latency_ps(begin, callback->entered, 1);
-		if (bench->track.fitted && tare_event_stamps(event, &stamps, NULL) == 0 &&
+		if (!tare_clock_track_unmapped(&bench->track) &&
+		    tare_clock_can_tell(&bench->track.fit.rate, values[0] / 1000, NULL) == 0 &&
+		    tare_event_stamps(event, &stamps, NULL) == 0 &&
 		    tare_stamps_have(&stamps, TARE_STAMP_END)) {
 			values[1] =
 			    latency_ps(tare_clock_map(&bench->track.fit, stamps.at[TARE_STAMP_END],

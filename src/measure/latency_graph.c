@@ -176,10 +176,14 @@ int latency_sample_nodes(struct tare_measurement *measurement, int64_t *values,
 {
 	struct latency_task *task = measurement->context;
 	struct tare_bench *bench = &task->latency->bench;
+	struct tare_host_time begin = tare_device_now(bench->device);
 	int status = task->traced ? tare_engine_stamps_begin(bench->device, error) : 0;
 
 	if (status < 0)
 		return status;
 	status = launch_nodes(task, error);
+	if (status == 0)
+		status = tare_bench_can_tell(
+		    bench, tare_host_elapsed_ns(begin, tare_device_now(bench->device)), error);
 	return status < 0 ? status : read_nodes(task, values, error);
 }

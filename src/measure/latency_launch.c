@@ -65,10 +65,10 @@ int latency_sample_isolated(struct tare_measurement *measurement, int64_t *value
 	if (status == 0)
 		status = tare_finish(bench->timed, TARE_LIMIT_NATIVE, error);
 	host_ns = tare_host_elapsed_ns(begin, tare_device_now(bench->device));
-	if (status == 0)
+	if (status == 0) {
+		tare_raw_stamps_keep(&bench->raw, event, host_ns, "empty kernel");
 		status = tare_bench_duration_ps(bench, event, host_ns, &values[1], error);
-	if (status == 0)
-		tare_raw_stamps_keep(&bench->raw, event, "empty kernel");
+	}
 	tare_event_free(event);
 	return status;
 }
@@ -181,14 +181,14 @@ int latency_plan_to_start(struct latency_task *task, struct tare_measurement *me
 int latency_begin_to_start(struct tare_measurement *measurement, struct tare_error *error)
 {
 	struct latency_task *task = measurement->context;
-	const struct tare_clock_track *track = &task->latency->bench.track;
+	const char *why = tare_clock_track_unmapped(&task->latency->bench.track);
 
 	for (size_t i = 0; i < 2; i++) {
 		struct tare_figure *figure = &measurement->figures[i];
 		figure->floor = 0;
-		if (!track->fitted)
+		if (why)
 			snprintf(figure->absent, sizeof figure->absent,
-			         "%.200s; bounded by 'around the kernel'", track->absent);
+			         "%.200s; bounded by 'around the kernel'", why);
 	}
 	return try_launch(task->latency, error);
 }
@@ -208,7 +208,7 @@ static void refuse_bounds(struct latency_task *task, struct tare_measurement *me
 
 	for (size_t i = 0; i < 3; i++) {
 		struct tare_figure *figure = &measurement->figures[i];
-		if (i < 2 && !track->fitted)
+		if (i < 2 && tare_clock_track_unmapped(track))
 			continue;
 		figure->refused = 2 * task->outside[i] > task->samples;
 		if (!figure->refused)
@@ -234,9 +234,11 @@ int latency_sample_to_start(struct tare_measurement *measurement, int64_t *value
 	struct tare_host_time begin, returned;
 	struct tare_stamps stamps;
 	int64_t kernel_ps;
+	bool mapped;
 	int status;
 
 	tare_clock_track_update(&bench->track);
+	mapped = !tare_clock_track_unmapped(&bench->track);
 	begin = tare_device_now(bench->device);
 	status = tare_append(bench->timed, &launch, &event, error);
 	if (status == 0)
@@ -245,11 +247,15 @@ int latency_sample_to_start(struct tare_measurement *measurement, int64_t *value
 	if (status == 0)
 		status = tare_bench_duration_ps(bench, event, tare_host_elapsed_ns(begin, returned),
 		                                &kernel_ps, error);
+	// The fit's counter may be narrower than the one that stamps.
+	if (status == 0 && mapped)
+		status = tare_clock_can_tell(&bench->track.fit.rate,
+		                             tare_host_elapsed_ns(begin, returned), error);
 	if (status == 0)
 		status = tare_event_stamps(event, &stamps, error);
 	if (status == 0) {
 		values[2] = latency_ps(begin, returned, 1) - kernel_ps;
-		if (bench->track.fitted) {
+		if (mapped) {
 			const struct tare_clock_fit *fit = &bench->track.fit;
 			struct tare_host_time start =
 			    tare_clock_map(fit, stamps.at[TARE_STAMP_START], begin);

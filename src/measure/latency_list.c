@@ -130,14 +130,14 @@ int latency_plan_signal(struct latency_task *task, struct tare_measurement *meas
 int latency_begin_signal(struct tare_measurement *measurement, struct tare_error *error)
 {
 	struct latency_task *task = measurement->context;
-	const struct tare_clock_track *track = &task->latency->bench.track;
+	const char *why = tare_clock_track_unmapped(&task->latency->bench.track);
 	struct tare_operation launch = latency_launch(task->latency);
 
 	for (size_t i = 0; i < 2; i++) {
 		measurement->figures[i].floor = 0;
-		if (!track->fitted)
+		if (why)
 			snprintf(measurement->figures[i].absent, sizeof measurement->figures[i].absent,
-			         "%.300s", track->absent);
+			         "%.300s", why);
 	}
 	return tare_bench_run(task->latency->bench.timed, &launch, error);
 }
@@ -157,10 +157,12 @@ int latency_sample_signal(struct tare_measurement *measurement, int64_t *values,
 	struct tare_event *event = NULL;
 	struct tare_gate *gate = NULL;
 	struct tare_stamps stamps;
+	bool mapped;
 	int status;
 
 	values[0] = values[1] = TARE_NO_SAMPLE;
 	tare_clock_track_update(&bench->track);
+	mapped = !tare_clock_track_unmapped(&bench->track);
 	status = tare_gate_shut(bench->timed, &gate, error);
 	if (status == 0)
 		status = tare_append(bench->timed, &launch, &event, error);
@@ -172,9 +174,12 @@ int latency_sample_signal(struct tare_measurement *measurement, int64_t *values,
 	if (status == 0)
 		status = tare_event_wait(event, TARE_LIMIT_DEFAULT_NS, error);
 	seen = tare_device_now(bench->device);
+	if (status == 0 && mapped)
+		status = tare_clock_can_tell(&bench->track.fit.rate,
+		                             tare_host_elapsed_ns(signalled, seen), error);
 	if (status == 0)
 		status = tare_event_stamps(event, &stamps, error);
-	if (status == 0 && bench->track.fitted) {
+	if (status == 0 && mapped) {
 		const struct tare_clock_fit *fit = &bench->track.fit;
 		values[0] = at_least_0(latency_ps(
 		    signalled, tare_clock_map(fit, stamps.at[TARE_STAMP_START], signalled), 1));

@@ -68,6 +68,7 @@ int latency_sample_written(struct tare_measurement *measurement, int64_t *values
 	struct tare_host_time begin = tare_device_now(bench->device);
 	struct tare_event *event = NULL;
 	struct tare_clock_rate rate;
+	int64_t host_ns;
 	int status = tare_clock_rate(bench->device, TARE_CLOCK_PAIRS, &rate, error);
 
 	for (uint32_t i = 0; status == 0 && i < WRITES; i++)
@@ -80,10 +81,12 @@ int latency_sample_written(struct tare_measurement *measurement, int64_t *values
 		status = append_clock(task, WRITES + 1, error);
 	if (status == 0)
 		status = tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
+	host_ns = tare_host_elapsed_ns(begin, tare_device_now(bench->device));
 	if (status == 0)
-		status = tare_bench_duration_ps(
-		    bench, event, tare_host_elapsed_ns(begin, tare_device_now(bench->device)),
-		    &values[1], error);
+		status = tare_bench_duration_ps(bench, event, host_ns, &values[1], error);
+	// The written counter may be narrower than the one that stamps.
+	if (status == 0)
+		status = tare_clock_can_tell(&rate, host_ns, error);
 	if (status == 0) {
 		values[0] = between(task, &rate, 0, WRITES - 1) / (WRITES - 1);
 		values[2] = between(task, &rate, WRITES, WRITES + 1);

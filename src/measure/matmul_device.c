@@ -400,7 +400,7 @@ static int refuse_kernel(struct tare_measurement *measurement, int status,
 }
 
 // The stamps to be shown: of the largest product, and of its last rung of tare's own.
-static void keep_stamps(struct matmul_product *product)
+static void keep_stamps(struct matmul_product *product, int64_t host_ns)
 {
 	struct matmul *matmul = product->matmul;
 	uint64_t rank = (uint64_t)product->n << 8 | (uint64_t)product->rung;
@@ -410,7 +410,7 @@ static void keep_stamps(struct matmul_product *product)
 		return;
 	matmul->kept_rank = rank;
 	tare_raw_stamps_keep(&matmul->bench.raw, product->events[product->event_count - 1],
-	                     "%s, %u x %u", matmul_rungs[product->rung].title, product->n, product->n);
+	                     host_ns, "%s, %u x %u", matmul_rungs[product->rung].title, product->n, product->n);
 }
 
 // The time of the kernels by the stamps of a sample that took the host host_ns.
@@ -423,7 +423,7 @@ static int read_stamps(struct matmul_product *product, int64_t host_ns, int64_t 
 
 	if (!bench->stamped)
 		return 0;
-	keep_stamps(product);
+	keep_stamps(product, host_ns);
 	if (product->batch > 1)
 		return time_kernels(product, product->batch, &values[KERNEL], error);
 	status = tare_bench_span_ps(bench, product->events[0],

@@ -57,14 +57,36 @@ struct overlap_time overlap_time_of(const struct overlap *overlap, size_t cell)
 	time.present = true;
 	time.ns = unit * summary->median;
 	// The range of six samples holds the median in 97 of 100 cases; fewer tell next to nothing,
-	// but on the simulated device all are alike.
-	if (summary->n < RANGE_SAMPLES && !overlap->run->simulated)
+	// but where a script tells the time all are alike.
+	if (summary->n < RANGE_SAMPLES && !overlap->run->simulated &&
+	    !tare_pipeline_by_device(overlap->pipeline))
 		doubt = 2;
 	time.low =
 	    unit * (isfinite(summary->ci_low) ? summary->ci_low : (double)summary->min / doubt);
 	time.high =
 	    unit * (isfinite(summary->ci_high) ? summary->ci_high : (double)summary->max * doubt);
 	return time;
+}
+
+const char *overlap_run_source(const struct overlap *overlap)
+{
+	return tare_pipeline_by_device(overlap->pipeline) ? "device" : "host";
+}
+
+const char *overlap_run_method(const struct overlap *overlap, const char *by_host)
+{
+	return tare_pipeline_by_device(overlap->pipeline)
+	           ? "device time of a run, all of it issued before: its clock, written before the "
+	             "first operation and when each queue is done, for the host's shows how busy "
+	             "this machine is, which does the device's work"
+	           : by_host;
+}
+
+double overlap_run_step_ns(const struct overlap *overlap)
+{
+	double step_ns = tare_pipeline_device_step_ns(overlap->pipeline);
+
+	return step_ns > 0 ? step_ns : (double)overlap->run->host_step_ns;
 }
 
 int overlap_label_point(const struct overlap *overlap, const struct overlap_point *point,

@@ -74,8 +74,9 @@ static int plan_break(struct break_task *task, struct tare_measurement *measurem
 	};
 	struct overlap *overlap = task->overlap;
 	struct tare_figure *figure = tare_measurement_add(
-	    measurement, "time", "ns", "host", "the best schedule, but %s; host time of a run",
-	    methods[task->how]);
+	    measurement, "time", "ns", overlap_run_source(overlap),
+	    "the best schedule, but %s; %s time of a run", methods[task->how],
+	    overlap_run_source(overlap));
 
 	measurement->context = task;
 	measurement->begin = begin_break;
@@ -87,7 +88,7 @@ static int plan_break(struct break_task *task, struct tare_measurement *measurem
 	    overlap_label_point(overlap, balanced(overlap), &figure->labels) < 0 ||
 	    tare_labels_set_text(&figure->labels, "break", tare_break_name(task->how)) < 0)
 		return -ENOMEM;
-	figure->quantum = (double)overlap->run->host_step_ns;
+	figure->quantum = overlap_run_step_ns(overlap);
 	if (task->how == TARE_BREAK_PAGEABLE && !tare_pipeline_pinned(overlap->pipeline)) {
 		snprintf(figure->absent, sizeof figure->absent,
 		         "the device has no pinned memory: pageable is what was measured");

@@ -157,7 +157,12 @@ static int measure_issue(struct overlap *overlap, struct tare_calibration *calib
 	struct tare_schedule few = { .queues = 1, .chunks = bounded_chunks(overlap, ISSUE_FEW) };
 	struct tare_schedule many = { .queues = 1, .chunks = bounded_chunks(overlap, ISSUE_MANY) };
 	double few_ns = 0, many_ns = 0, ns, stages = 0;
-	int status = median_run(overlap, &few, &ns, &few_ns, error);
+	int status;
+
+	// Then the device has all of it before it begins.
+	if (tare_pipeline_by_device(overlap->pipeline))
+		return 0;
+	status = median_run(overlap, &few, &ns, &few_ns, error);
 
 	for (uint32_t bits = tare_pipeline_stages(overlap->pipeline); bits; bits &= bits - 1)
 		stages++;
@@ -187,7 +192,8 @@ static int measure_graph(struct overlap *overlap, struct tare_calibration *calib
 	double few_ns = 0, many_ns = 0, ns, stages = 0;
 	int status;
 
-	if (!(overlap->options.space.mechanisms >> TARE_MECHANISM_GRAPH & 1))
+	if (!(overlap->options.space.mechanisms >> TARE_MECHANISM_GRAPH & 1) ||
+	    tare_pipeline_by_device(overlap->pipeline))
 		return 0;
 	for (uint32_t bits = tare_pipeline_stages(overlap->pipeline); bits; bits &= bits - 1)
 		stages++;

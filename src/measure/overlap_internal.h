@@ -121,6 +121,11 @@ struct overlap_time overlap_time_of(const struct overlap *overlap, size_t cell);
 struct tare_cell *overlap_model(struct overlap *overlap, const char *group, const char *what,
                                 const struct overlap_point *point, const char *quantity,
                                 const char *unit);
+// How a run was timed (tare_pipeline_by_device): "host" or "device", the words for a cell's method
+// (`by_host`, or others), and the clock's step.
+const char *overlap_run_source(const struct overlap *overlap);
+const char *overlap_run_method(const struct overlap *overlap, const char *by_host);
+double overlap_run_step_ns(const struct overlap *overlap);
 int overlap_label_point(const struct overlap *overlap, const struct overlap_point *point,
                         struct tare_labels *labels);
 int overlap_label_schedule(const struct tare_schedule *schedule, struct tare_labels *labels);

@@ -494,7 +494,7 @@ static int calibrate_cycles(struct overlap *overlap, double copy, struct tare_er
 static int choose_points(struct overlap *overlap, double *serial_ns, struct tare_error *error)
 {
 	const struct tare_overlap_options *options = &overlap->options;
-	double copy = 0, kernel = 0, nearest = INFINITY;
+	double copy = 0, kernel = 0, host = 0, nearest = INFINITY;
 	int status = copy_ns(overlap, &copy, error);
 
 	overlap->point_count = 0;
@@ -507,9 +507,12 @@ static int choose_points(struct overlap *overlap, double *serial_ns, struct tare
 	*serial_ns = 0;
 	for (size_t i = 0; status == 0 && i < overlap->point_count; i++) {
 		struct overlap_point *point = &overlap->points[i];
-		status = kernel_ns(overlap, point->cycles, &kernel, NULL, error);
+		status = kernel_ns(overlap, point->cycles, &kernel, &host, error);
 		point->ratio = kernel / copy;
-		*serial_ns = fmax(*serial_ns, 2 * copy + kernel);
+		// What the host does for a script's device takes what it takes.
+		if (!overlap->run->device->scripted)
+			host = 0;
+		*serial_ns = fmax(*serial_ns, 2 * copy + fmax(kernel, host));
 		if (fabs(log(point->ratio)) < nearest) {
 			nearest = fabs(log(point->ratio));
 			overlap->balanced = i;

@@ -74,16 +74,19 @@ static int plan_sequence(struct sequence *sequence, struct tare_measurement *mea
 		bool total = i == TARE_STAGE_COUNT;
 		const char *name = total ? "total" : tare_stage_name((enum tare_stage)i);
 		struct tare_figure *figure = tare_measurement_add(
-		    measurement, "time", "ps", total ? "host" : source, "%s",
-		    total ? "all three in one queue, each of the whole work: host time from before "
-		            "the first append until finish returned; a queue without stamps"
-		          : "this stage of the whole work in one operation, alone");
+		    measurement, "time", "ps", total ? overlap_run_source(overlap) : source, "%s%s",
+		    total ? "all three in one queue, each of the whole work: "
+		          : "this stage of the whole work in one operation, alone",
+		    total ? overlap_run_method(overlap,
+		                               "host time from before the first append until finish "
+		                               "returned; a queue without stamps")
+		          : "");
 		if (!figure || tare_labels_set_text(&figure->labels, "group", "sequential") < 0 ||
 		    overlap_label_point(overlap, sequence->point, &figure->labels) < 0 ||
 		    tare_labels_set_text(&figure->labels, "stage", name) < 0)
 			return -ENOMEM;
 		figure->quantum = total || !overlap->bench.stamped
-		                      ? 1000.0 * (double)overlap->run->host_step_ns
+		                      ? 1000.0 * overlap_run_step_ns(overlap)
 		                      : overlap->bench.step_ps;
 		if (!total && !(stages >> i & 1))
 			snprintf(figure->absent, sizeof figure->absent,

@@ -279,16 +279,18 @@ static int plan_finals(struct finals *finals, struct tare_measurement *measureme
 		const struct overlap_timed *timed =
 		    i ? &overlap->timed[finals->timed[i - 1]] : NULL;
 		struct tare_figure *figure = tare_measurement_add(
-		    measurement, "time", "ns", "host",
-		    "host time of a run from before the first append until finish returned, queues "
-		    "without stamps; in turn with %s",
+		    measurement, "time", "ns", overlap_run_source(overlap),
+		    "%s; in turn with %s",
+		    overlap_run_method(overlap,
+		                       "host time of a run from before the first append until "
+		                       "finish returned, queues without stamps"),
 		    i ? "the serial run and the other best schedules"
 		      : "the best schedules, as one chunk in one queue");
 		if (!figure ||
 		    label(overlap, finals->point, i ? &timed->schedule : &serial_schedule,
 		          timed, &figure->labels) < 0)
 			return -ENOMEM;
-		figure->quantum = (double)overlap->run->host_step_ns;
+		figure->quantum = overlap_run_step_ns(overlap);
 	}
 	return 0;
 }
@@ -319,15 +321,18 @@ static int add_quick_cells(struct overlap *overlap)
 	for (size_t i = 0; i < overlap->timed_count; i++) {
 		struct overlap_timed *timed = &overlap->timed[i];
 		struct tare_cell *cell;
+		char method[400];
 		if (timed->in_final || !timed->verified)
 			continue;
-		cell = tare_result_add_cell(overlap->run->result, "time", "ns", "host");
+		snprintf(method, sizeof method,
+		         "a few runs, in rounds over all schedules that were tried; %s",
+		         overlap_run_method(overlap, "host time from before the first append until "
+		                                     "finish returned"));
+		cell = tare_result_add_cell(overlap->run->result, "time", "ns",
+		                            overlap_run_source(overlap));
 		if (!cell ||
 		    label(overlap, timed->point, &timed->schedule, timed, &cell->labels) < 0 ||
-		    tare_set_string(
-		        &cell->method,
-		        "a few runs, in rounds over all schedules that were tried; host "
-		        "time from before the first append until finish returned") < 0 ||
+		    tare_set_string(&cell->method, method) < 0 ||
 		    tare_cell_take_series(cell, &timed->series, TARE_NOT_CONVERGED) < 0)
 			return -ENOMEM;
 		cell->verified = timed->wrong ? TARE_WRONG : TARE_VERIFIED;

@@ -119,7 +119,10 @@ void peak_set_turns(struct peak_task *task, uint32_t turns);
 // Launches once and waits. *ps (may be NULL): by the device's stamps, else by the host's clock.
 // limit_ns: TARE_LIMIT_DEFAULT_NS, or TARE_LIMIT_NATIVE once that has gone well.
 int peak_launch(struct peak_task *task, int64_t limit_ns, int64_t *ps, struct tare_error *error);
-// Finds a number of turns, at least `least`, with which a launch lasts as long as it should.
+// -ENODATA: by its stamps a launch takes no time.
+int peak_no_time(struct tare_error *error);
+// Finds a number of turns, at least `least`, with which a launch lasts as long as it should; fewer
+// where the device's stamps do not grow with them, and -ENODATA where they tell of no time at all.
 int peak_calibrate(struct peak_task *task, uint32_t least, struct tare_error *error);
 int peak_fill(struct peak *peak, struct tare_memory *memory, uint64_t bytes, uint32_t pattern,
               struct tare_error *error);

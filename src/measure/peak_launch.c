@@ -14,6 +14,10 @@
 // A trial of fewer ticks than this says too little to scale by.
 #define TRIAL_TICKS 50
 #define MOST_TURNS (UINT32_C(1) << 28)
+// A trial that takes the host so long while the device tells of almost nothing: its stamps do not
+// grow with the work (a scripted device's need not), and more turns would never be enough.
+#define LONGEST_TRIAL_NS INT64_C(250000000)
+#define LONGEST_NOTHING_NS INT64_C(25000000)  // where they tell of no time at all
 
 static struct peak_module *find_module(struct peak *peak, const char *name)
 {
@@ -142,23 +146,38 @@ int peak_launch(struct peak_task *task, int64_t limit_ns, int64_t *ps, struct ta
 	return status;
 }
 
+int peak_no_time(struct tare_error *error)
+{
+	return tare_fail(error, ENODATA,
+	                 "the device's stamps say that it takes no time, however much it does");
+}
+
 int peak_calibrate(struct peak_task *task, uint32_t least, struct tare_error *error)
 {
 	const struct peak *peak = task->peak;
 	double target = (double)peak->target_ps,
 	       enough = fmax(target / 16, TRIAL_TICKS * peak->bench.step_ps);
 	double turns = least;
-	int64_t ps = 0;
+	int64_t ps = 0, host_ns;
+	int vain = 0;
 	// The first launch also loads the kernel.
 	int status;
 
 	peak_set_turns(task, least);
 	status = peak_launch(task, TARE_LIMIT_DEFAULT_NS, NULL, error);
 	for (int i = 0; status == 0 && i < 12; i++) {
+		struct tare_host_time begin = tare_device_now(peak->bench.device);
 		peak_set_turns(task, (uint32_t)turns);
 		status = peak_launch(task, TARE_LIMIT_DEFAULT_NS, &ps, error);
 		if (status == 0 && (double)ps >= enough)
 			break;
+		// One alone may be the machine's fault.
+		host_ns = tare_host_elapsed_ns(begin, tare_device_now(peak->bench.device));
+		if (status == 0 && host_ns > (ps > 0 ? LONGEST_TRIAL_NS : LONGEST_NOTHING_NS)) {
+			if (++vain == 2)
+				return ps > 0 ? 0 : peak_no_time(error);
+			continue;
+		}
 		if (turns * 16 > MOST_TURNS)
 			break;
 		turns *= ps > 0 ? fmin(16, fmax(2, 1.5 * enough / (double)ps)) : 16;

@@ -304,7 +304,7 @@ static int time_shape(struct peak_task *task, int64_t *best_ps, struct tare_erro
 		if (status == 0 && ps < *best_ps)
 			*best_ps = ps;
 	}
-	return status;
+	return status == 0 && *best_ps == 0 ? peak_no_time(error) : status;
 }
 
 // Tries shapes as time allows, at least until one can be launched. Leaves the best one's.
@@ -330,7 +330,8 @@ static int choose_shape(struct peak_task *task, struct tare_error *error)
 		status = time_shape(task, &ps, &why);
 		if (status < 0)
 			*error = why;
-		if (!peak_may_go_on(status))
+		// Where stamps tell of no time no shape is better.
+		if (!peak_may_go_on(status) || status == -ENODATA)
 			return status;
 		if (status == 0 && useful_bytes(task) / (double)ps > best_rate) {
 			best_rate = useful_bytes(task) / (double)ps;

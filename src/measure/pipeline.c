@@ -427,6 +427,8 @@ int tare_pipeline_open(struct tare_bench *bench, uint64_t items, struct tare_pip
 			tare_pipeline_set_scalar(opened, i, kernel->scalars[i].value);
 	opened->scalars_set = 1;
 	status = create_buffers(opened, error);
+	if (status == 0)
+		status = pipeline_clock_open(opened, error);
 	if (status < 0) {
 		if (pipeline_is_fatal(status))
 			tare_device_abandon(opened->device);
@@ -453,6 +455,7 @@ void tare_pipeline_free(struct tare_pipeline *pipeline)
 	struct tare_memory *const memories[] = {
 		pipeline->host_in,   pipeline->host_out,   pipeline->heap_in,  pipeline->heap_out,
 		pipeline->device_in, pipeline->device_out, pipeline->aside_in, pipeline->aside_out,
+		pipeline->clock.written,
 	};
 	for (size_t i = 0; i < sizeof memories / sizeof *memories; i++)
 		tare_memory_free(memories[i]);

@@ -55,6 +55,14 @@ struct pipeline_graph {
 };
 #define PIPELINE_GRAPHS 6
 
+// For runs that the device's clock times; see pipeline_clock.c.
+struct pipeline_clock {
+	struct tare_memory *written; // by the device; NULL: the host's clock times runs
+	struct tare_clock_rate rate;
+	struct tare_gate *gate;     // of the run in progress
+	struct tare_event *opened;  // for its other queues
+};
+
 // How the stages are cut for running beside each other; see pipeline_modes.c.
 struct pipeline_lane_size {
 	uint64_t items; // of one operation; 0: there is no such stage
@@ -78,6 +86,7 @@ struct tare_pipeline {
 	struct pipeline_queues queues[PIPELINE_SETS];
 	struct pipeline_plan plan;
 	struct tare_drawn drawn;
+	struct pipeline_clock clock;
 	struct pipeline_graph graphs[PIPELINE_GRAPHS];
 	uint64_t graphs_used;
 	void *reference; // output of an unchunked run with the scalars of that number
@@ -180,6 +189,23 @@ void pipeline_drop_events(struct tare_pipeline *pipeline);
 // *device.
 int pipeline_time_alone(struct tare_pipeline *pipeline, enum tare_stage stage, uint64_t items,
                         int64_t *ps, bool *device, struct tare_error *error);
+
+// Prepares timing by the device's clock, where the device asks for it and has one.
+int pipeline_clock_open(struct tare_pipeline *pipeline, struct tare_error *error);
+// Before the first operation, which is in queue `first` of `count`: holds all of them back, and has the
+// clock written when they go. pipeline_clock_clear follows, also after a failure.
+int pipeline_clock_begin(struct tare_pipeline *pipeline, const struct pipeline_queue *queues,
+                         uint32_t count, uint32_t first, struct tare_error *error);
+// Behind the last operation of each queue. `ordered`: the queues are in-order ones.
+int pipeline_clock_end(struct tare_pipeline *pipeline, const struct pipeline_queue *queues,
+                       uint32_t count, bool ordered, struct tare_error *error);
+// Lets the queues go, at the first call.
+int pipeline_clock_go(struct tare_pipeline *pipeline, struct tare_error *error);
+// Once all queues are done: the time from the first operation until the last queue was. -EOVERFLOW: it
+// took the host so long that the clock may have wrapped.
+int pipeline_clock_read(const struct tare_pipeline *pipeline, uint32_t count, int64_t host_ns,
+                        int64_t *ns, struct tare_error *error);
+void pipeline_clock_clear(struct tare_pipeline *pipeline);
 
 // Whether an operation of one stage of `mode` is done while single, longer ones of all the others
 // are still at work: 1 yes, 0 no, -EAGAIN when operations are too short to tell.

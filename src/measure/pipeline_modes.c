@@ -41,11 +41,17 @@ struct race {
 	uint32_t most; // operations of a lane
 };
 
+// A model has no noise to outlast, and what it is asked for costs this machine real time: each
+// operation moves its bytes.
+static bool is_modelled(const struct tare_pipeline *pipeline)
+{
+	return pipeline->bench->run->simulated || pipeline->device->scripted;
+}
+
 static uint32_t most_operations(const struct tare_pipeline *pipeline)
 {
 	uint32_t capacity = pipeline->bench->gate_capacity;
-	// Simulated operations cost real time: each moves its bytes.
-	uint32_t most = pipeline->bench->run->simulated ? 96 : PIPELINE_LANE_OPERATIONS - 4;
+	uint32_t most = is_modelled(pipeline) ? 96 : PIPELINE_LANE_OPERATIONS - 4;
 
 	if (pipeline->bench->gated && capacity > 8 && capacity - 4 < most)
 		most = capacity - 4;
@@ -119,7 +125,7 @@ static double window_of(const struct race *race)
 		if (race->lanes[i].alone_ps > longest)
 			longest = race->lanes[i].alone_ps;
 	window = (longest > LONG_OPERATION_PS ? ENDS_LEAST : WINDOW_OPERATIONS) * longest;
-	if (!bench->run->simulated && window < WINDOW_PS)
+	if (!is_modelled(race->pipeline) && window < WINDOW_PS)
 		window = WINDOW_PS;
 	return window < WINDOW_STEPS * bench->step_ps ? WINDOW_STEPS * bench->step_ps : window;
 }

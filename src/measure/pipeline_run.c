@@ -206,21 +206,57 @@ static int finish_all(struct execution *execution, int64_t limit_ns, struct tare
 	return status;
 }
 
+// These are about what the host does while the device works.
+static bool is_of_host(enum tare_break how)
+{
+	return how == TARE_BREAK_BLOCKING || how == TARE_BREAK_ALLOCATION ||
+	       how == TARE_BREAK_LAZY_LOADING;
+}
+
+static int issue(struct execution *execution, struct tare_error *error)
+{
+	struct tare_pipeline *pipeline = execution->pipeline;
+	const struct pipeline_queue *queues = pipeline->queues[execution->set].at;
+	bool ordered = execution->set != PIPELINE_OUT_OF_ORDER &&
+	               execution->set != PIPELINE_OUT_OF_ORDER_TIMED;
+	bool clocked = tare_pipeline_by_device(pipeline);
+	int status = 0;
+
+	if (clocked)
+		status = pipeline_clock_begin(
+		    pipeline, queues, execution->queue_count,
+		    execution->graph ? 0 : pipeline->plan.steps[0].queue, error);
+	if (status == 0 && clocked && is_of_host(execution->how))
+		status = pipeline_clock_go(pipeline, error);
+	if (status == 0)
+		status = execution->graph ? launch_graph(execution, error)
+		                          : append_all(execution, error);
+	if (status == 0 && clocked)
+		status = pipeline_clock_end(pipeline, queues, execution->queue_count, ordered,
+		                            error);
+	return status;
+}
+
 static int execute(struct execution *execution, int64_t *ns, int64_t *issue_ns,
                    struct tare_error *error)
 {
 	struct tare_pipeline *pipeline = execution->pipeline;
+	bool clocked = tare_pipeline_by_device(pipeline);
 	struct tare_host_time begin = tare_run_now(pipeline->bench->run), issued;
-	int status = execution->graph ? launch_graph(execution, error)
-	                              : append_all(execution, error);
+	int status = issue(execution, error);
 
 	issued = tare_run_now(pipeline->bench->run);
+	if (status == 0 && clocked)
+		status = pipeline_clock_go(pipeline, error);
 	if (status == 0)
 		status = finish_all(execution,
 		                    execution->native ? TARE_LIMIT_NATIVE : TARE_LIMIT_DEFAULT_NS,
 		                    error);
 	*ns = tare_host_elapsed_ns(begin, tare_run_now(pipeline->bench->run));
 	*issue_ns = tare_host_elapsed_ns(begin, issued);
+	if (status == 0 && clocked)
+		status = pipeline_clock_read(pipeline, execution->queue_count, *ns, ns, error);
+	pipeline_clock_clear(pipeline);
 	if (status < 0 && !pipeline_is_fatal(status)) {
 		// What was appended before the failure must not meet the next run.
 		struct tare_error why;

@@ -30,9 +30,10 @@ static int open_probe(struct tare_device *device, struct probe *probe, struct ta
 	enum tare_memory_kind kind = TARE_MEMORY_PINNED;
 	int status = tare_queue_create(device, &options, &probe->queue, error);
 
+	if (status < 0)
+		return status;
 	// Pinned memory first: what is pageable a driver may copy by itself, without the device.
-	if (status == 0)
-		status = tare_memory_create(device, kind, PROBE_BYTES, &probe->sent, error);
+	status = tare_memory_create(device, kind, PROBE_BYTES, &probe->sent, error);
 	if (status == -ENOTSUP || status == -ENOSYS) {
 		kind = TARE_MEMORY_PAGEABLE;
 		status = tare_memory_create(device, kind, PROBE_BYTES, &probe->sent, error);

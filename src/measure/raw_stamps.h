@@ -7,14 +7,15 @@
 struct tare_raw_stamps {
 	char kernel[96];           // whose they are; "": none were kept
 	struct tare_stamps stamps;
+	int64_t host_ns;           // what the host saw it take, and something around it
 };
 
-// Keeps the stamps of a finished launch in the place of those before, where there are both those of
+// Keeps the stamps of a finished launch, which took the host `host_ns` with what was around it, in the place of those before, where there are both those of
 // the free-running counter and those that count while the kernel was active (Level Zero).
-void tare_raw_stamps_keep(struct tare_raw_stamps *raw, struct tare_event *event,
-                          const char *kernel_format, ...) __attribute__((format(printf, 3, 4)));
+void tare_raw_stamps_keep(struct tare_raw_stamps *raw, struct tare_event *event, int64_t host_ns,
+                          const char *kernel_format, ...) __attribute__((format(printf, 4, 5)));
 
 // Writes what was kept into the document: ticks, width and rate of the counters, and both durations
-// (masked differences). Returns 0 or -ENOMEM.
+// (masked differences), or why there are none. Returns 0 or -ENOMEM.
 int tare_raw_stamps_write(const struct tare_raw_stamps *raw, const struct tare_clock_rate *rate,
                           struct tare_result *result);

@@ -36,7 +36,18 @@ struct tare_watch {
 	size_t at_work;      // readings when work began
 	uint64_t spell;      // counts the times that it began
 	int64_t interval_ns;
+	int64_t least_ns;    // what the shortest reading took; 0: there was none
 };
+
+// Between readings that take `ns` each, so that they cost no more than their share.
+static int64_t interval_for(int64_t ns)
+{
+	double needed_ns = (double)ns / COST_SHARE;
+
+	return needed_ns > (double)INTERVAL_MOST_NS ? INTERVAL_MOST_NS
+	       : needed_ns > (double)INTERVAL_NS    ? (int64_t)needed_ns
+	                                            : INTERVAL_NS;
+}
 
 // Keeps a reading if samples were taken from before it until after it. Called with the lock held;
 // lets go of it while the driver answers.
@@ -46,15 +57,17 @@ static void read_once(struct tare_watch *watch)
 	struct tare_telemetry reading;
 	struct tare_host_time before = tare_host_now();
 	uint64_t spell = watch->spell;
-	int64_t needed_ns;
+	int64_t took_ns;
 	int status;
 
 	pthread_mutex_unlock(&watch->lock);
 	status = tare_telemetry(device, &reading, NULL);
 	pthread_mutex_lock(&watch->lock);
-	needed_ns = (int64_t)((double)tare_host_elapsed_ns(before, tare_host_now()) / COST_SHARE);
-	if (needed_ns > watch->interval_ns)
-		watch->interval_ns = needed_ns < INTERVAL_MOST_NS ? needed_ns : INTERVAL_MOST_NS;
+	took_ns = tare_host_elapsed_ns(before, tare_host_now());
+	// By the shortest: a busy machine stops a reading now and then, at nobody's cost.
+	if (watch->least_ns == 0 || took_ns < watch->least_ns)
+		watch->least_ns = took_ns > 0 ? took_ns : 1;
+	watch->interval_ns = interval_for(watch->least_ns);
 	if (status < 0 || !watch->working || watch->spell != spell)
 		return;
 	if (watch->run->result->telemetry.count < READINGS_MOST &&

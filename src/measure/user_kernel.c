@@ -2,6 +2,7 @@
 #include "measure/user_kernel.h"
 
 #include "backend/call.h"
+#include "backend/spirv.h"
 #include "base/cleanup.h"
 #include "measure/bench.h"
 
@@ -15,6 +16,7 @@
 #define FILE_MOST (16L << 20)
 #define CONTRACT_ARGUMENTS 4
 #define GROUP_WANTED 256
+#define NAMES_BYTES 65536
 #define FIRST_RUN_ITEMS UINT64_C(4096)
 #define FIRST_RUN_NS INT64_C(10000000000)
 #define SEE "see tare-overlap(1), KERNELS"
@@ -73,7 +75,7 @@ static int say_how_to_translate(const char *file, const char *api, struct tare_e
 	return tare_fail(error, EINVAL,
 	                 "%s is OpenCL C, and a %s driver takes SPIR-V only; make it with 'clang "
 	                 "-cl-std=CL1.2 -target spir64 -O2 -Xclang -disable-llvm-passes -Xclang "
-	                 "-finclude-default-header -emit-llvm -c %s -o %.*s.bc' and 'llvm-spirv %.*s.bc "
+	                 "-finclude-default-header -emit-llvm -c %s -o %.*s.bc' and 'llvm-spirv-15 %.*s.bc "
 	                 "-o %.*s.spv' (Debian's packages clang and llvm-spirv-15)", file, api, file,
 	                 stem, name, stem, name, stem, name);
 }
@@ -495,6 +497,73 @@ int tare_user_kernel_rebuild(struct tare_run *run, const struct tare_user_kernel
 	}
 	*module = built.module;
 	*kernel = built.chunk.kernel;
+	return 0;
+}
+
+// Names of all kernels of the file: by the module, else of the SPIR-V itself, else by a scan.
+static int list_names(const struct tare_user_kernel *options, enum tare_module_format format,
+                      const char *text, size_t bytes, struct tare_module *module,
+                      char names[NAMES_BYTES], struct tare_error *error)
+{
+	struct tare_spirv *spirv = NULL;
+	int count;
+
+	if (options->entry) {
+		snprintf(names, NAMES_BYTES, "%s", options->entry);
+		return 0;
+	}
+	count = tare_module_kernels(module, names, NAMES_BYTES, NULL);
+	if (count < 0 && format == TARE_MODULE_SPIRV &&
+	    tare_spirv_read(text, bytes, &spirv, error) == 0) {
+		size_t used = 0;
+		count = (int)spirv->kernel_count;
+		for (int i = 0; i < count; i++)
+			if (used + strlen(spirv->kernels[i].name) + 3 < NAMES_BYTES)
+				used += (size_t)sprintf(names + used, "%s%s", used ? ", " : "",
+				                        spirv->kernels[i].name);
+		tare_spirv_free(spirv);
+	} else if (count < 0) {
+		count = (int)tare_user_kernel_names(format, text, names, NAMES_BYTES);
+	}
+	return count > 0 && names[0] ? 0
+	                             : tare_fail(error, EINVAL, "%s has no kernel", options->file);
+}
+
+int tare_user_kernel_module(struct tare_device *device, const struct tare_user_kernel *options,
+                            struct tare_module **module, char **names, char **log,
+                            struct tare_error *error)
+{
+	struct tare_run run = { .device = device };
+	struct tare_built_kernel built = { 0 };
+	enum tare_module_format format;
+	TARE_FREE char *text = NULL;
+	size_t bytes = 0;
+	int status = tare_user_kernel_format(options->file, &format, error);
+
+	if (status == 0 && check_format(&run, options->file, format, error) < 0)
+		status = error ? (error->code = -ENOTSUP) : -ENOTSUP;
+	if (status == 0 && format == TARE_MODULE_NATIVE && !options->entry)
+		status = tare_fail(error, EINVAL, "say with --entry which kernel of %s to look at",
+		                   options->file);
+	if (status < 0)
+		return status;
+	text = read_source(options->file, &bytes, error);
+	*names = malloc(NAMES_BYTES);
+	if (text && *names) {
+		(*names)[0] = '\0';
+		status = build_module(&run, options, format, text, bytes, &built, log, error);
+	} else {
+		status = text ? tare_fail(error, ENOMEM, "out of memory") : error ? error->code : -EINVAL;
+	}
+	if (status == 0)
+		status = list_names(options, format, text, bytes, built.module, *names, error);
+	if (status < 0) {
+		tare_module_free(built.module);
+		free(*names);
+		*names = NULL;
+		return status;
+	}
+	*module = built.module;
 	return 0;
 }
 

@@ -46,4 +46,9 @@ int tare_user_kernel_build(struct tare_run *run, const struct tare_user_kernel *
 int tare_user_kernel_rebuild(struct tare_run *run, const struct tare_user_kernel *options,
                              struct tare_module **module, struct tare_kernel **kernel,
                              struct tare_error *error);
+// Builds the file's module alone, for `devices --kernel`. *names are its kernels' names, separated by
+// ", ", to free(): options->entry where it is given. Returns as tare_kernels_list (measure/kernel_list.h).
+int tare_user_kernel_module(struct tare_device *device, const struct tare_user_kernel *options,
+                            struct tare_module **module, char **names, char **log,
+                            struct tare_error *error);
 void tare_built_kernel_free(struct tare_built_kernel *built);

@@ -115,6 +115,28 @@ static int check(const struct tare_clock_rate *rate, const struct tare_clock_pai
 	return 0;
 }
 
+// Between two pairs the counter may have wrapped any number of times. How often is known by the
+// host's clock, as long as the drift of no oscillator and both readings come to half a period.
+static int check_wraps(const struct tare_clock_rate *rate, const struct tare_clock_pair *pairs,
+                       size_t n, struct tare_error *error)
+{
+	double half_ns = (double)wrap_period(rate) / 2 * tare_tick_ns(rate);
+	char apart[TARE_UNIT_TEXT], period[TARE_UNIT_TEXT];
+
+	for (size_t i = 1; i < n; i++) {
+		struct tare_host_time origin = pairs[i - 1].before;
+		double ns = middle_ns(&pairs[i], origin) - middle_ns(&pairs[i - 1], origin);
+		double reading_ns = (ahead(pairs[i - 1].after, origin, 0) +
+		                     ahead(pairs[i].after, pairs[i].before, 0)) / 2;
+		if (fabs(ns) * useful_drift + reading_ns > half_ns)
+			return tare_fail(error, EINVAL,
+			                 "the device clock starts again every %s, and two readings of it "
+			                 "are %s apart: how often it did between them is not known",
+			                 tare_format_ns(2 * half_ns, period), tare_format_ns(ns, apart));
+	}
+	return 0;
+}
+
 static int refuse_rate(const struct tare_clock_rate *rate, double drift, struct tare_error *error)
 {
 	char said[TARE_UNIT_TEXT], seen[TARE_UNIT_TEXT];
@@ -142,6 +164,8 @@ int tare_clock_fit(const struct tare_clock_rate *rate, const struct tare_clock_p
 	TARE_FREE struct tare_clock_bracket *brackets = NULL;
 	struct tare_clock_line line;
 	int status = check(rate, pairs, n, error);
+	if (status == 0)
+		status = check_wraps(rate, pairs, n, error);
 	if (status)
 		return status;
 	brackets = malloc(n * sizeof *brackets);

@@ -33,8 +33,9 @@ struct tare_clock_fit {
 // The residual bounds the error in either case.
 // Returns 0; -ENOMEM; -EINVAL with no pair, a bracket that ends before it begins, a rate that
 // cannot be, when host times contradict the rate by more than 1 % (the rate is wrong: the error
-// says so, and what it is), or when no steady rate comes within 1 % of the span to all pairs (the
-// clock was set, or a pair is false).
+// says so, and what it is), when no steady rate comes within 1 % of the span to all pairs (the
+// clock was set, or a pair is false), or when two neighbours lie so far apart that with a drift of
+// 500 ppm the number of wraps between them is not sure.
 int tare_clock_fit(const struct tare_clock_rate *rate, const struct tare_clock_pair *pairs,
                    size_t n, struct tare_clock_fit *fit, struct tare_error *error);
 

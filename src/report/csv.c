@@ -314,6 +314,42 @@ static void put_fact(struct row *row, const struct tare_facts *facts, enum tare_
 	}
 }
 
+// A row a property: "kernel.blur.simd_width"; what the driver does not tell says so.
+static void put_kernels(struct row *row, const struct tare_device_entry *device)
+{
+	const struct tare_kernel_list *list = device->kernels;
+	char key[128];
+
+	for (size_t i = 0; list && i < list->count; i++)
+		for (int v = 0; v < TARE_KERNEL_VALUE_COUNT; v++) {
+			int64_t value = list->at[i].value[v];
+			snprintf(key, sizeof key, "kernel.%.80s.%s", list->at[i].name,
+			         tare_kernel_rows[v].key);
+			put_integer(row, device->number);
+			put_text(row, device->backend);
+			put_integer(row, device->index);
+			put_text(row, key);
+			if (value < 0)
+				put_text(row, NULL);
+			else
+				put_integer(row, value);
+			put_text(row, tare_kernel_rows[v].unit);
+			put_text(row, value < 0 ? NULL : tare_origin_name(TARE_ORIGIN_DRIVER));
+			put_text(row, value < 0 ? "the driver does not tell" : NULL);
+			end_row(row);
+		}
+	if (list && list->absent) {
+		put_integer(row, device->number);
+		put_text(row, device->backend);
+		put_integer(row, device->index);
+		put_text(row, "kernel");
+		for (int empty = 0; empty < 3; empty++)
+			put_text(row, NULL);
+		put_text(row, list->absent);
+		end_row(row);
+	}
+}
+
 static void write_devices(const struct tare_result *result, FILE *file)
 {
 	static const char *const names[] = { "device", "backend", "index",  "key",
@@ -331,6 +367,7 @@ static void write_devices(const struct tare_result *result, FILE *file)
 			put_fact(&row, &device->facts, (enum tare_fact_id)id);
 			end_row(&row);
 		}
+		put_kernels(&row, device);
 	}
 	for (size_t i = 0; i < result->absence_count; i++) {
 		put_text(&row, NULL);

@@ -65,6 +65,10 @@ int tare_text_stamps(const struct tare_text *text, const struct tare_result *res
 		status = row(text, labels, "timer rate", "timer_numerator_hz", rate);
 	if (status == 0)
 		status = row(text, labels, "valid bits", "valid_bits", "");
+	const struct tare_label *none = tare_labels_find(labels, "no_durations");
+	if (status == 0 && none && none->text)
+		return tare_text_paragraph(text, TARE_STYLE_PLAIN, "  durations          ", 21, "n/a: it %s",
+		                           none->text);
 	if (status == 0)
 		status = duration(text, labels, "global duration", "global_duration_ticks",
 		                  "global_duration_ns");

@@ -106,6 +106,46 @@ static void decode_engines(struct tare_fields *fields, json_t *object,
 	}
 }
 
+static void decode_kernel(struct tare_fields *fields, json_t *item, struct tare_kernel_list *list)
+{
+	const char *name = tare_field_word(fields, item, "name", false);
+	struct tare_kernel_entry *kernel;
+
+	if (!name)
+		return;
+	kernel = tare_kernel_list_add(list, name);
+	if (!kernel) {
+		tare_fields_out_of_memory(fields);
+		return;
+	}
+	for (int v = 0; v < TARE_KERNEL_VALUE_COUNT; v++)
+		kernel->value[v] = tare_field_integer_or(fields, item, tare_kernel_rows[v].key, 0,
+		                                         INT64_MAX, -1);
+	tare_field_text(fields, item, "parameters", true, &kernel->parameters);
+}
+
+static void decode_kernels(struct tare_fields *fields, json_t *object,
+                           struct tare_device_entry *device)
+{
+	json_t *built = tare_field_object(fields, object, "kernels", true);
+	size_t mark = tare_fields_enter(fields, "kernels");
+	json_t *list = tare_field_array(fields, built, "kernels", true);
+	const char *file = built ? tare_field_word(fields, built, "file", false) : NULL;
+
+	if (file && !(device->kernels = tare_kernel_list_new(file)))
+		tare_fields_out_of_memory(fields);
+	if (device->kernels)
+		tare_field_text(fields, built, "absent", true, &device->kernels->absent);
+	for (size_t i = 0; device->kernels && i < json_array_size(list); i++) {
+		size_t inner = tare_fields_enter_element(fields, "kernels", i);
+		json_t *item = tare_field_as_object(fields, json_array_get(list, i));
+		if (item)
+			decode_kernel(fields, item, device->kernels);
+		tare_fields_leave(fields, inner);
+	}
+	tare_fields_leave(fields, mark);
+}
+
 static void decode_device(struct tare_fields *fields, json_t *object, struct tare_result *result)
 {
 	struct tare_device_entry *device;
@@ -124,6 +164,7 @@ static void decode_device(struct tare_fields *fields, json_t *object, struct tar
 	tare_field_text(fields, object, "same_by", true, &device->same_by);
 	decode_facts(fields, object, &device->facts);
 	decode_engines(fields, object, device);
+	decode_kernels(fields, object, device);
 }
 
 static void decode_absence(struct tare_fields *fields, json_t *object, struct tare_result *result)

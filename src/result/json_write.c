@@ -123,6 +123,27 @@ static json_t *facts(struct writer *writer, const struct tare_facts *list)
 	return object;
 }
 
+static json_t *kernels(struct writer *writer, const struct tare_kernel_list *list)
+{
+	json_t *object = json_object();
+	json_t *array = json_array();
+
+	put(writer, object, "file", tare_json_text(list->file));
+	put(writer, object, "absent", tare_json_text(list->absent));
+	for (size_t i = 0; i < list->count; i++) {
+		const struct tare_kernel_entry *kernel = &list->at[i];
+		json_t *item = json_object();
+		put(writer, item, "name", tare_json_text(kernel->name));
+		for (int v = 0; v < TARE_KERNEL_VALUE_COUNT; v++)
+			put(writer, item, tare_kernel_rows[v].key,
+			    kernel->value[v] < 0 ? json_null() : json_integer(kernel->value[v]));
+		put(writer, item, "parameters", tare_json_text(kernel->parameters));
+		push(writer, array, item);
+	}
+	put(writer, object, "kernels", array);
+	return object;
+}
+
 static json_t *device(struct writer *writer, const struct tare_device_entry *entry)
 {
 	static const char *const classes[] = {
@@ -149,6 +170,8 @@ static json_t *device(struct writer *writer, const struct tare_device_entry *ent
 		push(writer, engines, item);
 	}
 	put(writer, object, "engines", engines);
+	if (entry->kernels)
+		put(writer, object, "kernels", kernels(writer, entry->kernels));
 	return object;
 }
 

@@ -41,6 +41,7 @@ static void clear_devices(struct tare_result *result)
 		free(device->backend_title);
 		free(device->same_by);
 		free(device->engines);
+		tare_kernel_list_free(device->kernels);
 	}
 	free(result->devices);
 	for (size_t i = 0; i < result->absence_count; i++) {

@@ -8,6 +8,7 @@
 #include "model/fact.h"
 #include "model/statistics.h"
 #include "model/telemetry.h"
+#include "result/kernels.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -110,6 +111,7 @@ struct tare_device_entry {
 	struct tare_facts facts;
 	struct tare_engine *engines;
 	size_t engine_count;
+	struct tare_kernel_list *kernels; // of a file built for it; owned; NULL: nobody asked
 };
 
 // A backend that gave no device, and why.

@@ -96,3 +96,15 @@ kernel __attribute__((work_group_size_hint(16, 1, 1))) void sampled(sampler_t sa
 {
 	*out = 1;
 }
+
+// 4 MiB of private memory.
+kernel void large(global int *out, int count)
+{
+	int numbers[1 << 20];
+	int sum = 0;
+	for (int i = 0; i < count; i++)
+		numbers[(i * 7919) & ((1 << 20) - 1)] = i;
+	for (int i = 0; i < count; i++)
+		sum += numbers[(i * 7919) & ((1 << 20) - 1)];
+	out[get_global_id(0)] = sum;
+}

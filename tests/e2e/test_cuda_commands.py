@@ -8,6 +8,7 @@ import pathlib
 import pytest
 
 import validate
+from patience import patient
 
 LIBRARIES = {"TARE_CUDA_LIBRARY": "fake_cuda.so", "TARE_NVML_LIBRARY": "fake_nvml.so"}
 OPTIONAL = {"TARE_NVRTC_LIBRARY": "fake_nvrtc.so", "TARE_CUBLAS_LIBRARY": "fake_cublas.so",
@@ -70,11 +71,12 @@ def test_devices_tells_what_the_driver_and_nvml_say(cuda):
     assert "copy engines 2" in done.stdout and "PCIe 5.0 x16" in done.stdout
 
 
-def test_bandwidth_is_the_scripts(cuda):
+@patient
+def test_bandwidth_is_the_scripts(cuda, times):
     rates = {"host-to-device": 4, "device-to-host": 5, "device-to-device": 20,
              "both-to-device": 3, "both-to-host": 4}
     done, document = cuda("bandwidth", "--lines", "host-to-device,device-to-host,device-to-device,both",
-                          "--sizes", "1M", "--budget", "0.6")
+                          "--sizes", "1M", "--budget", str(0.6 * times))
     assert done.returncode == 0, done.stderr
     for line, rate in rates.items():
         cell = only(document, line=line, bytes=1 << 20)
@@ -82,8 +84,9 @@ def test_bandwidth_is_the_scripts(cuda):
         assert cell["rate"]["median"] == pytest.approx(rate, rel=0.03), line
 
 
-def test_latency_tells_launches_apart(cuda):
-    done, document = cuda("latency", "--budget", "0.4")
+@patient
+def test_latency_tells_launches_apart(cuda, times):
+    done, document = cuda("latency", "--budget", str(0.4 * times))
     assert done.returncode == 0, done.stderr
     # A kernel of 3 us; its stamps are positions in the stream. One after another: 0.1 us between.
     alone = only(document, what="empty kernel, alone", by=None)["median"] / 1e6
@@ -96,8 +99,10 @@ def test_latency_tells_launches_apart(cuda):
     assert "PCIe 1.0 x16 (at most PCIe 5.0 x16)" in " ".join(done.stdout.split())
 
 
-def test_peak_is_the_scripts_and_right(cuda):
-    done, document = cuda("peak", "--budget", "1.2")
+@patient
+def test_peak_is_the_scripts_and_right(cuda, times):
+    # However slowly the stand-in multiplies matrices, their clock is read under load.
+    done, document = cuda("peak", "--budget", str(1.2 * times), TARE_FAKE_NVML="loaded=60000")
     assert done.returncode == 0, done.stderr
     measured = [cell for cell in document["cells"] if cell["source"] == "device" and cell["median"]]
     assert measured and all(cell["verified"] for cell in measured)
@@ -128,8 +133,9 @@ def test_peak_is_the_scripts_and_right(cuda):
     assert {cell["labels"]["what"] for cell in told} == set(clocks)
 
 
-def test_matmul_is_right_and_as_fast_as_the_script_says(cuda):
-    done, document = cuda("matmul", "--n", "128", "--rungs", "naive,tiled,register", "--budget", "1")
+@patient
+def test_matmul_is_right_and_as_fast_as_the_script_says(cuda, times):
+    done, document = cuda("matmul", "--n", "128", "--rungs", "naive,tiled,register", "--budget", str(1 * times))
     assert done.returncode == 0, done.stderr
     for rung, rate in [("naive", 40), ("tiled", 100), ("register", 200)]:
         cell = [cell for cell in cells(document, rung=rung, n=128, part="kernel")
@@ -140,8 +146,9 @@ def test_matmul_is_right_and_as_fast_as_the_script_says(cuda):
         assert took_us < cell["median"] / 1e6 < took_us + 5, rung
 
 
-def test_overlap_comes_near_its_bound(cuda):
-    done, document = cuda("overlap", "--bytes", "1M", "--budget", "1.5", "--queues", "1,3",
+@patient
+def test_overlap_comes_near_its_bound(cuda, times):
+    done, document = cuda("overlap", "--bytes", "1M", "--budget", str(1.5 * times), "--queues", "1,3",
                           "--chunks", "1,8,16", "--cycles", "8")
     assert done.returncode == 0, done.stderr
     stages = {cell["labels"]["stage"]: cell["median"] / 1e6 for cell in cells(document, group="sequential")
@@ -159,8 +166,9 @@ def test_overlap_comes_near_its_bound(cuda):
     assert max(stages.values()) * 0.97 < best < sum(stages.values()) * 0.95
 
 
-def test_checkup_goes_through_all(cuda):
-    done, document = cuda("checkup", "--budget", "0.8")
+@patient
+def test_checkup_goes_through_all(cuda, times):
+    done, document = cuda("checkup", "--budget", str(0.8 * times))
     assert done.returncode == 0, done.stderr
     assert [part["command"] for part in document["parts"]][:3] == ["devices", "latency", "bandwidth"]
 

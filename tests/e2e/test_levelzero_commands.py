@@ -8,6 +8,8 @@ import subprocess
 
 import pytest
 
+from patience import patient
+
 SCRIPT = pathlib.Path(__file__).parents[1] / "data/ze-slow-gpu.tare-device"
 ZE_CPU = f"--ze-cpu={SCRIPT}"
 TICK_NS = 80
@@ -69,13 +71,14 @@ def test_devices_tell_groups_encodings_and_what_it_is(tare, kernels):
     assert "for tests" in told["note"]
 
 
-def test_bandwidth_finds_the_script_by_engine(tare, kernels):
+@patient
+def test_bandwidth_finds_the_script_by_engine(tare, kernels, times):
     wanted = {"heap-to-device": 0.4, "device-to-heap": 0.5, "host-to-device": 0.8, "device-to-host": 1.0,
               "device-to-device": 4.0, "shared-to-shared": 2.0}
     size = 1 << 20
     for engine, title in (("0", "ordinal 0, compute 0"), ("1.1", "ordinal 1, copy 1")):
         result = document(tare("bandwidth", ZE_CPU, "--engine", engine, "--lines", "copy,both", "--sizes", "1M..1M",
-                               "--budget", "0.8", "--json", "-"))
+                               "--budget", str(0.8 * times), "--json", "-"))
         assert result["parameters"]["engine"] == title and warns(result, "not-a-device")
         for line, rate in wanted.items():
             ns = cell(result, line=line, bytes=size)["median"] / 1000
@@ -85,15 +88,17 @@ def test_bandwidth_finds_the_script_by_engine(tare, kernels):
             assert both == pytest.approx(share / (1 / rate + 20000 / size * share), rel=0.02), line
 
 
-def test_bandwidth_uses_the_words_of_the_api(tare, kernels):
-    shown = tare("bandwidth", ZE_CPU, "--lines", "heap-to-device", "--sizes", "64K..64K", "--budget", "0.1")
+@patient
+def test_bandwidth_uses_the_words_of_the_api(tare, kernels, times):
+    shown = tare("bandwidth", ZE_CPU, "--lines", "heap-to-device", "--sizes", "64K..64K", "--budget", str(0.1 * times))
     assert "heap is malloc, host zeMemAllocHost, device zeMemAllocDevice" in shown.stdout
     assert "zeMemAllocShared; engine: ordinal 0, compute 0" in shown.stdout.replace("\n", " ")
     assert max(map(len, shown.stdout.splitlines())) <= 80
 
 
-def test_latency_shows_one_launch_in_ticks(tare, kernels, tmp_path):
-    shown = tare("latency", ZE_CPU, "-v", "--budget", "0.8", "--json", "l.json")
+@patient
+def test_latency_shows_one_launch_in_ticks(tare, kernels, tmp_path, times):
+    shown = tare("latency", ZE_CPU, "-v", "--budget", str(0.8 * times), "--json", "l.json")
     assert shown.returncode == 0, shown.stderr
     result = json.loads((tmp_path / "l.json").read_text())
     raw = result["kernel_timestamp"]
@@ -113,9 +118,27 @@ def test_latency_shows_one_launch_in_ticks(tare, kernels, tmp_path):
     assert cell(result, "host", what="regular list, fence and wait")["median"] > 0
 
 
-def test_overlap_finds_engines_and_the_schedule_for_them(tare, kernels):
+@patient
+def test_a_counter_too_narrow_for_a_launch_gives_no_figure(tare, kernels, tmp_path, times):
+    text = SCRIPT.read_text().replace("timer  rate 12.5 MHz bits 36", "timer rate 12.5 MHz bits 8")
+    (tmp_path / "narrow.tare-device").write_text(text + "pair-timer rate 12.5 MHz bits 36\n")
+    shown = tare("latency", "--ze-cpu=narrow.tare-device", "-v", "--budget", str(0.2 * times),
+                 "--json", "n.json")
+    assert shown.returncode == 0, shown.stderr
+    result = json.loads((tmp_path / "n.json").read_text())
+    reason = "lasts longer than the device clock can tell (half its period, 10.2 µs)"
+    raw = result["kernel_timestamp"]
+    assert raw["valid_bits"] == 8 and raw["no_durations"] == reason
+    assert not any(name.endswith(("_duration_ticks", "_duration_ns")) for name in raw)
+    assert f"durations n/a: it {reason}" in " ".join(shown.stdout.split())
+    told = [each for each in result["cells"] if each["source"] == "device" and each["absent"] is None]
+    assert not told, told
+
+
+@patient
+def test_overlap_finds_engines_and_the_schedule_for_them(tare, kernels, times):
     result = document(tare("overlap", ZE_CPU, "--bytes", "4M", "--cycles", "5..5:1", "--chunks", "1,4,8", "--queues",
-                           "2", "--break", "none", "--budget", "3", "--json", "-"))
+                           "2", "--break", "none", "--budget", str(3 * times), "--json", "-"))
     engines = [each for each in result["cells"] if each["quantity"] == "engines"]
     assert [each["median"] for each in engines] == [3, 3]
     words = json.dumps(result["cells"])
@@ -129,7 +152,7 @@ def test_overlap_finds_engines_and_the_schedule_for_them(tare, kernels):
 
 
 @pytest.mark.parametrize("name,data,words", [
-    ("my.cl", b"kernel void f(global float *a) {}", ["OpenCL C", "clang -cl-std=CL1.2", "llvm-spirv my.bc"]),
+    ("my.cl", b"kernel void f(global float *a) {}", ["OpenCL C", "clang -cl-std=CL1.2", "llvm-spirv-15 my.bc"]),
     ("my.spv", b"no words at all, but long", ["no SPIR-V"]),
     ("my.spv", b"\x03\x02\x23\x07garbagegarbagegarbage", ["does not compile", "the build log says why"]),
 ])
@@ -143,8 +166,9 @@ def test_kernels_that_it_cannot_take(tare, kernels, tmp_path, name, data, words)
     assert ("log" in words[-1]) == (len(result.stderr.splitlines()) > 1), result.stderr
 
 
-def test_without_a_translator_the_rest_is_measured(tare, kernels):
-    result = document(tare("latency", ZE_CPU, "--budget", "0.2", "--json", "-",
+@patient
+def test_without_a_translator_the_rest_is_measured(tare, kernels, times):
+    result = document(tare("latency", ZE_CPU, "--budget", str(0.2 * times), "--json", "-",
                            env={"ZE_CPU_LLVM_SPIRV": "/nonexistent"}))
     absent = [each["absent"] for each in result["cells"] if each["absent"]]
     assert any("/nonexistent" in reason for reason in absent)
@@ -193,20 +217,26 @@ def faulty(tmp_path, fault):
 # The device stops in turn while it is tried, prepared and measured.
 @pytest.mark.parametrize("command,operation", [
     ("latency", 20), ("latency", 60), ("bandwidth", 60), ("peak", 60), ("matmul --n 64", 20),
-    ("overlap --bytes 1M --queues 2", 20), ("bandwidth --lines device-to-device --sizes 64K..64K", 9)])
-def test_an_operation_that_never_ends_ends_the_run_in_time(tare, kernels, tmp_path, command, operation):
-    result = tare(faulty(tmp_path, f"hang {operation}"), *command.split(), "--budget", "0.3", "--json", "r.json",
-                  timeout=60, env={"TARE_LEVELZERO_LIMIT_MS": "100"})
-    assert "not done after 0.1 s" in sentence(result)
+    ("overlap --bytes 1M --queues 2", 20),
+    ("overlap --kernel SPIRV --entry overlap_register --arg int:1 --arg int:5 --bytes 1M --queues 2", 20), ("bandwidth --lines device-to-device --sizes 64K..64K", 9)])
+@patient
+def test_an_operation_that_never_ends_ends_the_run_in_time(tare, kernels, tmp_path, command, operation, times):
+    spirv = pathlib.Path(os.environ.get("TARE_BUILD", "/nonexistent")) / "kernels/overlap.spv"
+    if "SPIRV" in command and not spirv.exists():
+        pytest.skip("the build makes no SPIR-V")
+    result = tare(faulty(tmp_path, f"hang {operation}"), *command.replace("SPIRV", str(spirv)).split(), "--budget", str(0.3 * times), "--json",
+                  "r.json", timeout=60, env={"TARE_LEVELZERO_LIMIT_MS": str(100 * times)})
+    assert f"not done after {0.1 * times:g} s" in sentence(result)
     if (tmp_path / "r.json").exists() and (tmp_path / "r.json").stat().st_size:
         kept = json.loads((tmp_path / "r.json").read_text())
         assert warns(kept, "device-lost") and any(each["absent"] is None for each in kept["cells"])
 
 
 @pytest.mark.parametrize("fault,words", [("hang 1", "does not do it: 4096 bytes to copy to it and back"),
-                                         ("hang 2", "not done after 0.1 s"),
+                                         ("hang 2", "not done after "),
                                          ("wrong-data 1", "copies wrong data: of 4096 bytes")])
-def test_a_device_that_does_nothing_is_not_measured(tare, kernels, tmp_path, fault, words):
+@patient
+def test_a_device_that_does_nothing_is_not_measured(tare, kernels, tmp_path, fault, words, times):
     for command in ("latency", "overlap"):
-        result = tare(faulty(tmp_path, fault), command, timeout=60, env={"TARE_LEVELZERO_LIMIT_MS": "100"})
+        result = tare(faulty(tmp_path, fault), command, timeout=60, env={"TARE_LEVELZERO_LIMIT_MS": str(100 * times)})
         assert words in sentence(result) and "nothing was measured" in result.stderr and result.stdout == ""

@@ -9,10 +9,9 @@ import pytest
 
 CYCLES = 4
 TICK_NS = 80
-ATTEMPTS = 4  # of what the host times too, on a machine that is busy
 WHOLE = "to-device,to-host,local"
 # Which engines, how many stages they let run at once, what is overlapped (more would be cut down to what the
-# budget holds; of less, real threads cannot keep up with the script's chunks) and the budget in s.
+# budget holds) and the budget in s.
 ENGINES = {
     "one": (["compute runs kernel", f"copy runs {WHOLE}"], 2, 512 << 10, "0.8"),
     "two": ([f"compute runs kernel,{WHOLE}", f"copy runs {WHOLE}", f"copy runs {WHOLE}"], 3, 512 << 10, "0.8"),
@@ -121,24 +120,17 @@ def test_bandwidth_finds_rates_and_the_duplex_factor(tare, truth):
         assert both["rate"]["median"] == pytest.approx(wanted, rel=0.02), line
 
 
-def best_of(cells, plots):
-    """Of the best schedule: the host's time, or from first start to last end by the device's stamps."""
-    drawn = [point for series in plots[0]["series"] for point in series["points"]]
-    assert plots[0]["id"] == "timeline" and drawn
-    stamped = max(point[3] for point in drawn) - min(point[2] for point in drawn)
-    return min(one(cells, best=1)["median"], stamped)
-
-
 def test_overlap_finds_engines_bound_and_the_best_schedule(tare, truth):
     options = ["--bytes", str(truth.bytes), "--cycles", f"{CYCLES}..{CYCLES}:1", "--chunks", "1,8", "--queues", "2",
                "--break", "none", "--budget"]
     known, _ = cells_of(tare("overlap", "-d", "simulated:simulated.txt", *options, truth.budget, "--json", "-"))
-    known_ns, found_ns = one(known, best=1)["median"], float("inf")
-    for _ in range(ATTEMPTS):
-        cells, plots = cells_of(tare("--ze-cpu=s.txt", "overlap", *options, truth.budget, "--json", "-"))
-        found_ns = min(found_ns, best_of(cells, plots))
-        if found_ns <= 1.02 * known_ns:
-            break
+    cells, plots = cells_of(tare("--ze-cpu=s.txt", "overlap", *options, truth.budget, "--json", "-"))
+    best, known_ns = one(cells, best=1), one(known, best=1)["median"]
+    # By the device's clock, however busy this machine is; the drawing is another run, by the stamps of each operation.
+    drawn = [point for series in plots[0]["series"] for point in series["points"]]
+    assert plots[0]["id"] == "timeline" and drawn and best["source"] == "device"
+    stamped = max(point[3] for point in drawn) - min(point[2] for point in drawn)
+    assert best["median"] == pytest.approx(stamped, rel=0.02)
     assert one(cells, group="engines", what="revealed")["median"] == truth.stages
     assert one(cells, group="bound", what="bound")["median"] == pytest.approx(truth.bound_ns(), rel=0.02)
     for name in truth.rate:
@@ -148,7 +140,7 @@ def test_overlap_finds_engines_bound_and_the_best_schedule(tare, truth):
                  if each["labels"].get("group") == "mode" and each["labels"]["stage"] == name and not each["absent"]}
         if truth.stages == 3:
             assert modes[name] / modes["to-device+to-host"] == pytest.approx(truth.share[name] / 100, rel=0.02), name
-    assert 0.98 * truth.bound_ns() <= found_ns <= 1.02 * known_ns
+    assert 0.98 * truth.bound_ns() <= best["median"] <= 1.02 * known_ns
 
 
 def test_a_kernel_whose_time_does_not_grow_is_one_sentence(tare, test_data):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """--ze-cpu: where the driver is found, what a command and a program see of it, what is refused."""
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -50,6 +51,15 @@ def test_a_script_is_found_from_elsewhere(tare, script, tmp_path):
     assert name_of(tare(f"--ze-cpu={script.name}", "devices", "--json", "-")) == "Toy (ze-cpu, scripted)"
 
 
+def test_its_type_is_what_its_user_says(tare):
+    for said, shown in (("", "CPU"), ("cpu", "CPU"), ("gpu", "GPU")):
+        done = tare("--ze-cpu", "devices", "--json", "-", env={"ZE_CPU_TYPE": said})
+        devices = [device for device in json.loads(done.stdout)["devices"] if device["backend"] == "levelzero"]
+        assert [device["facts"]["type"]["value"] for device in devices] == [shown]
+    done = tare("--ze-cpu", "latency", env={"ZE_CPU_TYPE": "fpga"})
+    assert done.returncode == 1 and 'ze-cpu: ZE_CPU_TYPE is "fpga"; it may be cpu or gpu\n' in done.stderr
+
+
 def test_it_is_the_device_to_measure_unless_one_is_named(tare):
     for words, environment, backend in ((["--ze-cpu"], {"TARE_DEVICE": "simulated"}, "levelzero"),
                                         (["--ze-cpu", "-d", "simulated"], {}, "simulated")):
@@ -61,7 +71,10 @@ def test_what_cannot_be_is_one_sentence(tare, tare_path, script, tmp_path, test_
     script.write_text(SCRIPT.replace("kernel,to-device,to-host,local", "kernel,to-device"))
     copy = tmp_path / "tare"
     shutil.copy(tare_path, copy)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
     for words, status, said in (
+            ([f"--ze-cpu={pipe}", "latency"], 1, "pipe:1: the script is empty"),
             (["--ze-cpu=/nowhere/at.all", "latency"], 1, "/nowhere/at.all: No such file"),
             (["latency", f"--ze-cpu={test_data}"], 1, "Is a directory"),
             ([f"--ze-cpu={script}", "latency"], 1, "toy.txt:4: this engine copies in some directions only"),

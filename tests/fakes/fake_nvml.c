@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stand-in for libnvidia-ml.so.1: an H200 at 0000:3b:00.0 on PCIe 5.0 x16 that idles at 1.0 x16,
-// 345 MHz and 78 W. While the stand-in for libcuda in this process works, and 100 ms longer, it
+// 345 MHz and 78 W. While the stand-in for libcuda in this process works, and a while longer, it
 // runs at 5.0 x16, 1980 MHz and 412 W. Energy is counted from nvmlInit on, by the time that engines
 // work.
 // TARE_FAKE_NVML, read by nvmlInit_v2, holds words: init=CODE, handle=CODE (no device is given),
 // no_link, throttle=BITS, sm=MHZ[:MHZ...] (one after the other, over and over), slow=MS (a call for
 // the clock), dies=N (after so many calls for the clock), mig, devices=N (at 3b, 3c and so on),
-// no_ecc, slices=CODE (of the question for MIG).
+// no_ecc, slices=CODE (of the question for MIG), loaded=MS (how long that while is, not 100).
 #include "backend/cuda/nvml_abi.h"
 
 #include <dlfcn.h>
@@ -32,7 +32,6 @@ nvml_result nvmlDeviceGetComputeMode(nvml_device device, unsigned int *mode);
 #define CLOCKS 16
 #define COMPUTE_MODE 20  // the attribute of CUDA
 #define DEVICES 8
-#define LOADED_NS 100000000  // for so long after work it counts as loaded
 #define IDLE_MW 77500
 #define LOADED_MW 412000
 
@@ -45,6 +44,7 @@ static struct timespec opened;
 static unsigned long long throttle;
 static bool throttle_told;
 static unsigned int clocks[CLOCKS], clock_count;
+static int loaded_ms;  // for so long after work it counts as loaded
 static int slow_ms, dies, no_handle, slices_code;
 static unsigned int clock_calls;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -86,7 +86,7 @@ static bool loaded(nvml_device device)
 	int64_t idle_ns;
 
 	busy_ns(device, &idle_ns);
-	return idle_ns < LOADED_NS;
+	return idle_ns < loaded_ms * INT64_C(1000000);
 }
 
 static void read_clocks(const char *text)
@@ -112,6 +112,7 @@ nvml_result nvmlInit_v2(void)
 	throttle = word ? strtoull(word + strlen("throttle="), NULL, 0) : 1;
 	read_clocks(text);
 	slow_ms = number_of(text, "slow=", 0);
+	loaded_ms = number_of(text, "loaded=", 100);
 	dies = number_of(text, "dies=", -1);
 	no_handle = number_of(text, "handle=", ABI_NVML_SUCCESS);
 	mig = strstr(text, "mig") != NULL;

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Compiles every public header by itself, twice in one file, as C99, C17 and C++: whoever uses one
 # need not know which others it wants. compile_alone.sh FOLDER C-COMPILER [C++-COMPILER]; TAP.
+# A compiler may be several words (ccache gcc).
 folder=$1 c=$2 cxx=$3
 count=0
 
@@ -11,7 +12,7 @@ try() {
 	if [ -z "$4" ]; then
 		echo "ok $count - $1 as $3 # SKIP no C++ compiler"
 	elif fault=$(printf '#include "%s"\n#include "%s"\nint main(void);\nint main(void) { return 0; }\n' "$1" "$1" |
-		"$4" -x "$2" -std="$3" -Wall -Wextra -Wpedantic -Wconversion -Werror -I "$folder" -fsyntax-only - 2>&1); then
+		$4 -x "$2" -std="$3" -Wall -Wextra -Wpedantic -Wconversion -Werror -I "$folder" -fsyntax-only - 2>&1); then
 		echo "ok $count - $1 as $3"
 	else
 		echo "not ok $count - $1 as $3"

@@ -209,6 +209,25 @@ static void several_wraps_between_two_pairs_are_undone(void **state)
 	}
 }
 
+// 16 bits of 12 MHz wrap every 5.5 ms: what 500 ppm make of ten seconds.
+static void wraps_that_nobody_can_count_are_refused(void **state)
+{
+	static const struct reading reading = { 300, 400, 500 };
+	struct tare_random random = unchosen_seed();
+	struct device device = make_device(0, 0, 400, &random);
+	struct tare_clock_pair pairs[10];
+	struct tare_clock_fit fit;
+	struct tare_error error;
+	(void)state;
+	device.rate.valid_bits = 16;
+	read_pairs(&device, 10, 100e9, &reading, &random, pairs);
+	assert_int_equal(tare_clock_fit(&device.rate, pairs, 10, &fit, &error), -EINVAL);
+	assert_non_null(strstr(error.message, "starts again every 5.46 ms"));
+	read_pairs(&device, 10, 1e9, &reading, &random, pairs);
+	assert_int_equal(tare_clock_fit(&device.rate, pairs, 10, &fit, NULL), 0);
+	assert_true(fabs(fit.drift_ppm + 400) < 20);
+}
+
 static void close_pairs_send_nothing_astray(void **state)
 {
 	// Five readings within 50 us tell nothing of the drift. A second later, the error must be
@@ -403,6 +422,7 @@ int main(void)
 		cmocka_unit_test(mapping_errs_by_at_most_half_the_tightest_bracket),
 		cmocka_unit_test(the_residual_bounds_the_error),
 		cmocka_unit_test(several_wraps_between_two_pairs_are_undone),
+		cmocka_unit_test(wraps_that_nobody_can_count_are_refused),
 		cmocka_unit_test(close_pairs_send_nothing_astray),
 		cmocka_unit_test(a_clock_that_wanders_is_fitted_with_a_larger_residual),
 		cmocka_unit_test(a_clock_that_jumps_is_fitted_with_its_jumps_in_the_residual),

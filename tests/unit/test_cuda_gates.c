@@ -194,6 +194,37 @@ static void a_callback_that_waits_does_not_hold_up_another(void **state)
 	}
 }
 
+static int looks;
+
+// The process is stopped right after the first look, and the event is done meanwhile.
+static cu_result look_and_stop(cu_event event)
+{
+	(void)event;
+	if (looks++ > 0)
+		return ABI_SUCCESS;
+	tare_device_pause(device, 20000000);
+	return ABI_NOT_READY;
+}
+
+static void who_was_stopped_looks_again_before_it_gives_up(void **state)
+{
+	struct tare_event *event = NULL;
+	(void)state;
+	open_device(NULL);
+	struct cuda_functions *call = &((struct cuda_device *)device)->driver->call;
+	struct tare_queue *queue = new_queue(false);
+	must(tare_append(queue, &marker, &event, &error));
+	must(tare_finish(queue, TARE_LIMIT_DEFAULT_NS, &error));
+	cu_result (*query)(cu_event) = call->cuEventQuery;
+	call->cuEventQuery = look_and_stop;
+	int status = tare_event_wait(event, 10000000, &error);
+	call->cuEventQuery = query;
+	must(status);
+	assert_int_equal(looks, 2);
+	tare_event_free(event);
+	tare_queue_free(queue);
+}
+
 static void a_lost_context_says_so_and_a_hang_ends_at_the_limit(void **state)
 {
 	static const struct { const char *script; int64_t limit_ns; int code; const char *words; } rows[] = {
@@ -238,6 +269,7 @@ int main(void)
 		rig_test(closing_a_device_opens_its_gates),
 		rig_test(words_of_gates_are_used_again),
 		rig_test(a_callback_that_waits_does_not_hold_up_another),
+		rig_test(who_was_stopped_looks_again_before_it_gives_up),
 		cmocka_unit_test(nothing_is_left_behind),
 		// Last: after a lost context there is nothing that could be freed.
 		rig_test(a_lost_context_says_so_and_a_hang_ends_at_the_limit),

@@ -3,6 +3,8 @@
 #include "unasked_facts.h"
 
 #include "backend/call.h"
+#include "backend/levelzero/module.h"
+#include "backend/levelzero/newer.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -280,6 +282,69 @@ static void an_entry_point_that_the_loader_lacks_is_named(void **state)
 	assert_says("is SPIR-V");
 }
 
+// ---- what is asked of a kernel
+
+static bool lists_largest;  // whether the driver lists the extension
+static uint32_t fixed_items;
+
+static ze_result_t list_extensions(ze_driver_handle_t handle, uint32_t *count,
+                                   ze_driver_extension_properties_t *list)
+{
+	(void)handle;
+	*count = lists_largest;
+	if (list && lists_largest)
+		strcpy(list->name, LEVELZERO_NAME_MAX_GROUP_SIZE);
+	return ZE_RESULT_SUCCESS;
+}
+
+// A driver may go round for ever on a structure that it does not know, as one of Intel's does.
+static ze_result_t tell_kernel(ze_kernel_handle_t handle, ze_kernel_properties_t *properties)
+{
+	(void)handle;
+	for (ze_base_properties_t *next = properties->pNext; next; next = next->pNext) {
+		if (next->stype == LEVELZERO_TYPE_MAX_GROUP_SIZE && lists_largest)
+			((struct levelzero_max_group_size *)next)->items = 96;
+		else if (next->stype == ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES)
+			((ze_kernel_preferred_group_size_properties_t *)next)->preferredMultiple = 32;
+		else
+			fail_msg("structure %#x is given to a driver that does not know it", next->stype);
+	}
+	properties->maxSubgroupSize = 32;
+	properties->maxNumSubgroups = 8;
+	properties->spillMemSize = 512;
+	properties->requiredGroupSizeX = fixed_items;
+	properties->requiredGroupSizeY = properties->requiredGroupSizeZ = fixed_items ? 1 : 0;
+	return ZE_RESULT_SUCCESS;
+}
+
+static void a_kernel_is_asked_only_what_the_driver_knows(void **state)
+{
+	static const struct {
+		bool lists;
+		uint32_t fixed;
+		int64_t limit;
+	} rows[] = { { false, 0, 256 }, { true, 0, 96 }, { true, 64, 64 }, { false, 64, 64 } };
+	struct tare_kernel_facts facts;
+
+	(void)state;
+	open_driver("");
+	must(levelzero->device_open(driver, 0, &device, &error));
+	struct levelzero_driver *own = (struct levelzero_driver *)driver;
+	struct tare_module module = { .device = device };
+	struct levelzero_kernel kernel = { .base.module = &module };
+	own->call.zeKernelGetProperties = tell_kernel;
+	own->call.zeDriverGetExtensionProperties = list_extensions;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		lists_largest = rows[i].lists;
+		fixed_items = rows[i].fixed;
+		must(levelzero_kernel_facts(&kernel.base, &facts, &error));
+		assert_int_equal(facts.max_group_size, rows[i].limit);
+		assert_int_equal(facts.preferred_multiple, 32);
+		assert_int_equal(facts.simd_width, 32);
+		assert_int_equal(facts.spill_bytes, 512);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -292,6 +357,7 @@ int main(void)
 		cmocka_unit_test_teardown(the_peak_goes_by_the_generation, teardown),
 		cmocka_unit_test_teardown(our_own_driver_is_told_for_what_it_is, teardown),
 		cmocka_unit_test_teardown(an_entry_point_that_the_loader_lacks_is_named, teardown),
+		cmocka_unit_test_teardown(a_kernel_is_asked_only_what_the_driver_knows, teardown),
 	};
 	levelzero = tare_backend_find("levelzero");
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -289,6 +289,24 @@ static void a_device_without_events_says_so(void **state)
 	tare_queue_free(queue);
 }
 
+// Before anything waits for what the host cannot signal.
+static void a_gate_that_cannot_be_opened_is_not_shut(void **state)
+{
+	struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
+	struct tare_queue *queue = new_queue(TARE_QUEUE_IN_ORDER, 0, false);
+	struct tare_gate *gate = NULL;
+	(void)state;
+	levelzero_device_of(device)->work->opens_gates = false;
+	answer = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+	calls()->zeEventHostSignal = fail_zeEventHostSignal;
+	assert_int_equal(tare_gate_shut(queue, &gate, &error), -ENOTSUP);
+	assert_says("zeEventHostSignal");
+	*calls() = real;
+	must(tare_append(queue, &marker, NULL, &error));
+	must(tare_finish(queue, LIMIT, &error));
+	tare_queue_free(queue);
+}
+
 static void a_missing_entry_point_is_named(void **state)
 {
 	struct tare_memory *memory = NULL;
@@ -430,6 +448,7 @@ int main(void)
 		TEST(refused_operations_keep_no_events),
 		TEST(a_list_that_cannot_be_executed_is_said),
 		TEST(a_device_without_events_says_so),
+		TEST(a_gate_that_cannot_be_opened_is_not_shut),
 		TEST(a_missing_entry_point_is_named),
 		TEST(immediate_lists_are_waited_for_where_that_can_be),
 		TEST(host_functions_are_appended_where_there_are_any),

@@ -303,7 +303,7 @@ static int signals(void *argument)
 	struct sigaction action = { .sa_handler = call_from_handler };
 	if (!begin())
 		return 60;
-	alarm(30); // a handler that waits for its own thread waits for ever
+	alarm(100); // a handler that waits for its own thread waits for ever
 	shared = make_queue(0);
 	sigaction(SIGUSR1, &action, NULL);
 	pid_t self = getpid(), sender = fork();

@@ -42,7 +42,15 @@ static bool start_work(void)
 
 // ---- the end of the process
 
-// A child that does not use the device.
+// In a child the device is lost: nothing there waits for threads that it does not have.
+static bool is_lost(void)
+{
+	return zeDeviceGetStatus(device) == ZE_RESULT_ERROR_DEVICE_LOST &&
+	       zeEventHostSynchronize(done, FOR_EVER) == ZE_RESULT_ERROR_DEVICE_LOST &&
+	       zeCommandListAppendBarrier(lists[1], NULL, 0, NULL) == ZE_RESULT_ERROR_DEVICE_LOST;
+}
+
+// A child that ends, with what it destroys before.
 static int child_ends_well(bool at_once)
 {
 	int status = -1;
@@ -56,6 +64,8 @@ static int child_ends_well(bool at_once)
 #endif
 		if (at_once)
 			_exit(0);
+		if (!is_lost() || zeEventDestroy(done) != 0 || zeCommandListDestroy(lists[1]) != 0)
+			_exit(1);
 		exit(0);
 	}
 	return waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : 1;
@@ -113,7 +123,7 @@ static int close_the_loader(void)
 	return 0;
 }
 
-// ---- a child that does not use it
+// ---- a child of a process that uses it
 
 static int fork_while_it_works(void)
 {
@@ -178,6 +188,20 @@ static ze_result_t copy_region_there(ze_command_list_handle_t list, void *nothin
 	                                           done, 0, NULL);
 }
 
+// Of memory with one page behind which the next allocation lies.
+static ze_result_t copy_two_pages(ze_command_list_handle_t list, void *page)
+{
+	return zeCommandListAppendMemoryCopy(list, from, page, 8192, done, 0, NULL);
+}
+
+static ze_result_t copy_huge_region(ze_command_list_handle_t list, void *page)
+{
+	ze_copy_region_t region = { 0, UINT32_MAX, UINT32_MAX, 16, 1, 1 };
+
+	return zeCommandListAppendMemoryCopyRegion(list, page, &region, UINT32_MAX, UINT32_MAX, from,
+	                                           &region, 0, 0, done, 0, NULL);
+}
+
 static ze_result_t stamp_there(ze_command_list_handle_t list, void *nothing)
 {
 	return zeCommandListAppendWriteGlobalTimestamp(list, nothing, done, 0, NULL);
@@ -216,6 +240,14 @@ static int no_memory_there(void)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		loses_its_queue(cases[i], nothing);
 	loses_its_queue(copy_to, (void *)16);
+	char *pages = shared_new(4096), *below = shared_new(4096);
+	loses_its_queue(copy_two_pages, below);
+	loses_its_queue(copy_two_pages, pages);
+	loses_its_queue(copy_huge_region, pages);
+	// Rows of no bytes are done at once, however many they are.
+	ze_copy_region_t flat = { .height = UINT32_MAX, .depth = UINT32_MAX };
+	must(zeCommandListAppendMemoryCopyRegion(immediate_new(true), pages, &flat, 0, 0, below, &flat, 0,
+	                                         0, NULL, 0, NULL));
 	return 0;
 }
 

@@ -297,7 +297,7 @@ static void properties(void **state)
 	assert_string_equal(attributes, "reqd_work_group_size(4,2,1)");
 	assert_int_equal(bytes, strlen(attributes) + 1);
 	assert_good(zeModuleGetKernelNames(rig.module, &count, NULL));
-	assert_int_equal(count, 13);
+	assert_int_equal(count, 14);
 	assert_good(zeModuleGetKernelNames(rig.module, &count, names));
 	assert_string_equal(names[0], "add");
 	const uint32_t items[][3] = { { 1024, 1, 1 }, { 1000003, 1, 1 }, { 60, 60, 60 },
@@ -434,6 +434,24 @@ static void division_by_zero(void **state)
 	zeKernelDestroy(kernel);
 }
 
+// On a stack of a few megabytes eight of these would end the program; 64 are refused.
+static void large_private_memory(void **state)
+{
+	int out[64] = { 0 }, *at = out, count = 100;
+	ze_kernel_handle_t kernel = kernel_of(rig.module, "large");
+
+	(void)state;
+	set(kernel, 0, at);
+	set(kernel, 1, count);
+	assert_good(zeKernelSetGroupSize(kernel, 8, 1, 1));
+	assert_good(launch(&rig, kernel, 1, 1));
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(out[i], 4950);
+	assert_good(zeKernelSetGroupSize(kernel, 64, 1, 1));
+	assert_ze(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, launch(&rig, kernel, 1, 1));
+	zeKernelDestroy(kernel);
+}
+
 // mad, ldexp and sqrt of halves, fmax of four and trunc of three.
 static void halves(void **state)
 {
@@ -474,6 +492,7 @@ int main(int count, char **arguments)
 		cmocka_unit_test(sampler),
 		cmocka_unit_test(many_threads),
 		cmocka_unit_test(division_by_zero),
+		cmocka_unit_test(large_private_memory),
 		cmocka_unit_test(halves),
 	};
 

@@ -8,6 +8,9 @@
 
 #include "ze_work_rig.h"
 
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 
 static int64_t now_ns(void)
@@ -373,6 +376,49 @@ static void timeouts(void **state)
 	must(zeEventDestroy(done));
 }
 
+static long faults_of_this_thread(void)
+{
+	struct rusage usage;
+
+	assert_int_equal(getrusage(RUSAGE_THREAD, &usage), 0);
+	return usage.ru_minflt;
+}
+
+// A thread that waits copies little itself, as its page faults tell, and much not, for its time may
+// be up before. An address without memory costs the queue there too, whatever signals it blocks.
+static void short_work_of_who_waits(void **state)
+{
+	enum { PAGES = 16, SHORT = PAGES * 4096, LONG = 8 * SHORT };
+	static char source[LONG];
+	ze_command_list_handle_t soon = immediate_new(true), later = immediate_new(false);
+	ze_event_handle_t event = event_of(pool, 0);
+	char *to = mmap(NULL, 2 * LONG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long before;
+	sigset_t all, mask, after;
+
+	(void)state;
+	assert_ptr_not_equal(to, MAP_FAILED);
+	madvise(to, 2 * LONG, MADV_NOHUGEPAGE);
+	before = faults_of_this_thread();
+	must(zeCommandListAppendMemoryCopy(soon, to, source, SHORT, NULL, 0, NULL));
+	assert_true(faults_of_this_thread() - before >= PAGES);
+	before = faults_of_this_thread();
+	must(zeCommandListAppendMemoryCopy(later, to + LONG, source, LONG, event, 0, NULL));
+	must(zeEventHostSynchronize(event, UINT64_C(100000000000)));
+	assert_true(faults_of_this_thread() - before < 4 * PAGES);
+	assert_int_equal(mprotect(to, SHORT, PROT_NONE), 0);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	assert_int_equal(zeCommandListAppendMemoryCopy(soon, to, source, SHORT, NULL, 0, NULL),
+	                 ZE_RESULT_ERROR_DEVICE_LOST);
+	pthread_sigmask(SIG_SETMASK, &mask, &after);
+	assert_true(sigismember(&after, SIGSEGV) && sigismember(&after, SIGUSR1));
+	must(zeCommandListDestroy(soon));
+	must(zeCommandListDestroy(later));
+	must(zeEventDestroy(event));
+	munmap(to, 2 * LONG);
+}
+
 static void fences(void **state)
 {
 	ze_fence_desc_t described = {
@@ -537,6 +583,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(an_engine_works_for_one_queue_at_a_time),
 		cmocka_unit_test(urgent_queues_go_first),
 		cmocka_unit_test(timeouts),
+		cmocka_unit_test(short_work_of_who_waits),
 		cmocka_unit_test(fences),
 		cmocka_unit_test(waits_after_resets),
 		cmocka_unit_test(resets),

@@ -34,12 +34,13 @@ static int poll_until_done(struct cuda_device *device, const struct query *query
 	struct tare_host_time begun = tare_host_now();
 
 	for (;;) {
+		// Before the look: whose process is stopped meanwhile looks again before it gives up.
+		int64_t waited_ns = tare_host_elapsed_ns(begun, tare_host_now());
 		cu_result result = look(query);
 		if (result == ABI_SUCCESS)
 			return 0;
 		if (result != ABI_NOT_READY)
 			return cuda_fail(device->driver, result, call, error, "waiting failed");
-		int64_t waited_ns = tare_host_elapsed_ns(begun, tare_host_now());
 		if (waited_ns >= limit_ns)
 			return tare_fail(error, ETIMEDOUT, "not done after %.3g s",
 			                 (double)limit_ns / 1e9);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Level Zero through its loader, opened at run time: docs/levelzero.md.
+#include "backend/levelzero/facts.h"
 #include "backend/levelzero/internal.h"
 #include "backend/levelzero/module.h"
 #include "backend/levelzero/work.h"
@@ -101,7 +102,9 @@ static int device_open(struct tare_driver *base, uint32_t index, struct tare_dev
 	opened->place = driver->places[index];
 	status = levelzero_properties(driver, &opened->place, &properties, error);
 	if (status == 0)
-		status = levelzero_rates(&opened->place, &properties, opened->rates, error);
+		opened->base.scripted = levelzero_is_scripted(&properties);
+	if (status == 0)
+		status = levelzero_rates(driver, &opened->place, &properties, opened->rates, error);
 	if (status == 0)
 		status = enter_context(opened, index, error);
 	if (status < 0) {

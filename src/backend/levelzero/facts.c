@@ -19,6 +19,17 @@ int levelzero_properties(const struct levelzero_driver *driver,
 	return 0;
 }
 
+// The driver of this project (drivers/ze-cpu).
+static bool is_ze_cpu(const ze_device_properties_t *properties)
+{
+	return properties->type == ZE_DEVICE_TYPE_CPU && strstr(properties->name, "ze-cpu");
+}
+
+bool levelzero_is_scripted(const ze_device_properties_t *properties)
+{
+	return is_ze_cpu(properties) && strstr(properties->name, "scripted");
+}
+
 static void identity_facts(const struct levelzero_driver *driver,
                            const struct levelzero_place *place,
                            const ze_device_properties_t *properties, struct tare_facts *facts)
@@ -59,10 +70,9 @@ static void identity_facts(const struct levelzero_driver *driver,
 	tare_fact_set_text(facts, TARE_FACT_UUID, TARE_ORIGIN_DRIVER, text);
 	snprintf(text, sizeof text, "0x%04x", properties->deviceId);
 	tare_fact_set_text(facts, TARE_FACT_DEVICE_ID, TARE_ORIGIN_DRIVER, text);
-	// The driver of this project (drivers/ze-cpu).
-	if (properties->type == ZE_DEVICE_TYPE_CPU && strstr(properties->name, "ze-cpu"))
+	if (is_ze_cpu(properties))
 		tare_fact_set_text(facts, TARE_FACT_NOTE, TARE_ORIGIN_DRIVER,
-		                   strstr(properties->name, "scripted")
+		                   levelzero_is_scripted(properties)
 		                   ? "ze-cpu is a driver for tests; its times are those of its script"
 		                   : "ze-cpu is a driver for tests; its speed means nothing");
 }

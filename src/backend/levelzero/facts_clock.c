@@ -6,19 +6,51 @@
 #include <math.h>
 #include <stdio.h>
 
-// No GPU's timer is slower than this; a smaller number is nanoseconds, whatever was asked for.
+// No GPU's timer is slower than this: a smaller number may be nanoseconds, whatever was asked for.
 #define SLOWEST_HZ 100000
 
-int levelzero_rates(const struct levelzero_place *place, const ze_device_properties_t *properties,
-                    struct tare_clock_rate rates[2], struct tare_error *error)
+// Asks for the timer the older way: nanoseconds a tick since 1.2. 0 where that is not to be had.
+static uint64_t older_resolution(const struct levelzero_driver *driver,
+                                 const struct levelzero_place *place)
+{
+	ze_device_properties_t older = { .stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES };
+
+	if (place->version < ZE_API_VERSION_1_2 ||
+	    driver->call.zeDeviceGetProperties(place->device, &older) != ZE_RESULT_SUCCESS)
+		return 0;
+	return older.timerResolution;
+}
+
+// Whether two numbers are one tick in nanoseconds, rounded somehow, and its rate in hertz.
+static bool are_reciprocal(uint64_t ns, uint64_t hz)
+{
+	return fabs((double)ns - 1e9 / (double)hz) < 1;
+}
+
+// Version 1.0 knew nanoseconds only, and some drivers tell them whatever is asked. A slow timer is
+// told from those by its other encoding, which is then another number and fits.
+static bool tells_nanoseconds(const struct levelzero_driver *driver,
+                              const struct levelzero_place *place, uint64_t resolution)
+{
+	uint64_t older;
+
+	if (place->version < ZE_API_VERSION_1_1)
+		return true;
+	if (resolution >= SLOWEST_HZ)
+		return false;
+	older = older_resolution(driver, place);
+	return older == resolution || !are_reciprocal(older, resolution);
+}
+
+int levelzero_rates(const struct levelzero_driver *driver, const struct levelzero_place *place,
+                    const ze_device_properties_t *properties, struct tare_clock_rate rates[2],
+                    struct tare_error *error)
 {
 	static const char *const names[] = {
 		[TARE_CLOCK_STAMPS] = "counter of kernel timestamps",
 		[TARE_CLOCK_PAIRS] = "global counter",
 	};
 	uint64_t resolution = properties->timerResolution;
-	// Version 1.0 knew nanoseconds only.
-	bool nanoseconds = place->version < ZE_API_VERSION_1_1 || resolution < SLOWEST_HZ;
 	const uint32_t bits[2] = {
 		[TARE_CLOCK_STAMPS] = properties->kernelTimestampValidBits,
 		[TARE_CLOCK_PAIRS] = properties->timestampValidBits,
@@ -28,6 +60,7 @@ int levelzero_rates(const struct levelzero_place *place, const ze_device_propert
 		return tare_fail(error, EINVAL,
 		                 "the driver says that the device's timer has a rate of 0, and no time can "
 		                 "be told by it; update the device's driver");
+	bool nanoseconds = tells_nanoseconds(driver, place, resolution);
 	for (int i = 0; i < 2; i++) {
 		if (bits[i] == 0 || bits[i] > 64)
 			return tare_fail(error, EINVAL,
@@ -51,6 +84,7 @@ static void older_encoding(const struct levelzero_driver *driver,
                            const struct tare_clock_rate *rate, struct tare_facts *facts)
 {
 	ze_device_properties_t older = { .stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES };
+	uint64_t hz = rate->hz_numerator / rate->hz_denominator;
 	char text[128];
 
 	if (place->version < ZE_API_VERSION_1_2) {
@@ -66,7 +100,7 @@ static void older_encoding(const struct levelzero_driver *driver,
 	double off = 100 * (ns / tare_tick_ns(rate) - 1);
 	if (older.timerResolution == 0)
 		snprintf(text, sizeof text, "0 ns a tick, with which every duration is 0");
-	else if (older.timerResolution >= SLOWEST_HZ)
+	else if (older.timerResolution >= SLOWEST_HZ && !are_reciprocal(older.timerResolution, hz))
 		snprintf(text, sizeof text, "%llu: cycles a second here as well, against the specification",
 		         (unsigned long long)older.timerResolution);
 	else if (fabs(off) < 0.0005)
@@ -87,7 +121,7 @@ static void rate_facts(const struct levelzero_driver *driver, const struct level
 	struct tare_clock_rate rates[2];
 	struct tare_error error;
 
-	if (levelzero_rates(place, properties, rates, &error) < 0) {
+	if (levelzero_rates(driver, place, properties, rates, &error) < 0) {
 		for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
 			tare_fact_absent(facts, ours[i], "%s", error.message);
 		tare_fact_set_text(facts, TARE_FACT_NOTE, TARE_ORIGIN_DRIVER, error.message);

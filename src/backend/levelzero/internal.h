@@ -134,8 +134,9 @@ int levelzero_properties(const struct levelzero_driver *driver,
                          const struct levelzero_place *place, ze_device_properties_t *properties,
                          struct tare_error *error);
 // Rates of both counters; -EINVAL when the driver tells nothing that a counter could be.
-int levelzero_rates(const struct levelzero_place *place, const ze_device_properties_t *properties,
-                    struct tare_clock_rate rates[2], struct tare_error *error);
+int levelzero_rates(const struct levelzero_driver *driver, const struct levelzero_place *place,
+                    const ze_device_properties_t *properties, struct tare_clock_rate rates[2],
+                    struct tare_error *error);
 int levelzero_facts(struct tare_driver *driver, uint32_t index, struct tare_facts *facts,
                     struct tare_error *error);
 // Groups whose queues are engines to us.

@@ -7,6 +7,7 @@
 
 // Appended to ze_kernel_properties_t (extension of 1.11): the largest work-group of a kernel.
 #define LEVELZERO_TYPE_MAX_GROUP_SIZE ((ze_structure_type_t)0x10013)
+#define LEVELZERO_NAME_MAX_GROUP_SIZE "ZE_extension_kernel_max_group_size_properties"
 struct levelzero_max_group_size {
 	ze_structure_type_t stype;
 	void *pNext;
@@ -25,9 +26,8 @@ struct levelzero_ip_version {
 typedef ze_result_t ZE_APICALL levelzero_list_host_synchronize(ze_command_list_handle_t list,
                                                                uint64_t timeout_ns);
 
-// Core since 1.7: an immediate list, or a regular one, whose commands run one after another.
+// Core since 1.7: an immediate list whose commands run one after another.
 #define LEVELZERO_QUEUE_IN_ORDER ((ze_command_queue_flags_t)2)
-#define LEVELZERO_LIST_IN_ORDER ((ze_command_list_flags_t)8)
 #define LEVELZERO_VERSION_IN_ORDER ((ze_api_version_t)ZE_MAKE_VERSION(1, 7))
 
 // Extension of 1.17: a host function takes its place in a list.

@@ -107,6 +107,7 @@ static int need_fence(struct levelzero_queue *queue, const struct levelzero_func
                       struct tare_error *error)
 {
 	const ze_fence_desc_t description = { .stype = ZE_STRUCTURE_TYPE_FENCE_DESC };
+	const char *name = queue->fence ? "zeFenceReset" : "zeFenceCreate";
 	ze_result_t result;
 
 	if (!call->zeFenceCreate || !call->zeFenceReset || !call->zeFenceHostSynchronize ||
@@ -118,7 +119,7 @@ static int need_fence(struct levelzero_queue *queue, const struct levelzero_func
 	                      : call->zeFenceCreate(queue->native, &description, &queue->fence);
 	return result == ZE_RESULT_SUCCESS
 	           ? 0
-	           : levelzero_fail(result, "zeFenceCreate", error, "cannot make a fence");
+	           : levelzero_fail(result, name, error, "cannot make a fence");
 }
 
 int levelzero_finish_fenced(struct tare_queue *base, int64_t limit_ns, struct tare_error *error)

@@ -50,12 +50,12 @@ struct levelzero_queue {
 	bool timed, out_of_order, deferred, adopted;
 	bool chained;                    // the driver keeps the order itself
 	bool retired;                    // freed by the caller while work was in it
-	ze_command_list_handle_t list;   // immediate; deferred: the one that gathers, or NULL
+	ze_command_list_handle_t list;   // immediate; deferred: NULL
 	ze_command_queue_handle_t native;    // deferred: where lists are executed
 	ze_fence_handle_t fence;             // of `native`; NULL until wanted
 	bool fence_pending;                  // nobody saw it signalled: not to be reset yet
 	struct levelzero_list *flying, *idle;  // deferred: executed; ready to gather again
-	struct levelzero_list *gathering;    // deferred: what `list` is of
+	struct levelzero_list *gathering;    // deferred: what commands go to; NULL: none began
 	uint32_t flying_count;
 	bool unordered;                  // commands were appended since the last barrier
 	uint64_t last, submitted, done;  // serials: appended, handed to the device, known to be done
@@ -73,6 +73,7 @@ struct levelzero_work {
 	uint32_t block_events[2];          // how many the last block of each sort had
 	struct levelzero_queue *queues;
 	struct levelzero_gate *gates;      // shut ones
+	bool opens_gates;                  // the host can signal events, as was tried
 	struct levelzero_graph *recording;
 	ze_command_list_handle_t service;  // for what has no queue; NULL until wanted
 	uint64_t serial;                   // of the last command appended to any queue
@@ -131,7 +132,8 @@ void levelzero_work_close(struct levelzero_device *device);
 // The queue of this number, or NULL where it is gone.
 struct levelzero_queue *levelzero_queue_numbered(const struct levelzero_device *device,
                                                  uint64_t number);
-// A list that waits for a context, on an engine.
+// An immediate list, a regular list, and a queue that executes such, on an engine. The caller's to
+// destroy; NULL with the error of the call.
 int levelzero_list_open(struct levelzero_device *device, const struct levelzero_engine *engine,
                         ze_command_queue_mode_t mode, bool in_order,
                         ze_command_list_handle_t *list, struct tare_error *error);

@@ -59,6 +59,8 @@ int opencl_wait(const struct opencl_device *device, cl_event event, int64_t limi
 	struct tare_host_time begun = tare_host_now();
 	flush_queue_of(device, event);
 	for (;;) {
+		// Before the look: whose process is stopped meanwhile looks again before it gives up.
+		int64_t passed_ns = tare_host_elapsed_ns(begun, tare_host_now());
 		cl_int status;
 		cl_int code = read_status(device, event, &status);
 		if (code != CL_SUCCESS)
@@ -68,7 +70,6 @@ int opencl_wait(const struct opencl_device *device, cl_event event, int64_t limi
 			return opencl_fail_status(error, status);
 		if (status == CL_COMPLETE)
 			break;
-		int64_t passed_ns = tare_host_elapsed_ns(begun, tare_host_now());
 		if (passed_ns >= limit_ns)
 			return tare_fail(error, ETIMEDOUT, "%s was not done after %.3g s", what,
 			                 (double)limit_ns / 1e9);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "result/kernels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct tare_kernel_row tare_kernel_rows[TARE_KERNEL_VALUE_COUNT] = {
+	[TARE_KERNEL_ARGUMENTS] = { "arguments", "arguments", "" },
+	[TARE_KERNEL_SIMD_WIDTH] = { "simd_width", "SIMD width", "" },
+	[TARE_KERNEL_GROUP_SIZE] = { "max_group_size", "largest group", "" },
+	[TARE_KERNEL_MULTIPLE] = { "preferred_multiple", "preferred multiple", "" },
+	[TARE_KERNEL_LOCAL] = { "local_bytes", "local memory", "bytes" },
+	[TARE_KERNEL_PRIVATE] = { "private_bytes", "private memory", "bytes" },
+	[TARE_KERNEL_SPILL] = { "spill_bytes", "spilled", "bytes" },
+	[TARE_KERNEL_REGISTERS] = { "registers", "registers", "" },
+};
+
+struct tare_kernel_list *tare_kernel_list_new(const char *file)
+{
+	struct tare_kernel_list *list = calloc(1, sizeof *list);
+
+	if (list && !(list->file = strdup(file))) {
+		free(list);
+		list = NULL;
+	}
+	return list;
+}
+
+struct tare_kernel_entry *tare_kernel_list_add(struct tare_kernel_list *list, const char *name)
+{
+	struct tare_kernel_entry *grown = reallocarray(list->at, list->count + 1, sizeof *grown);
+
+	if (!grown)
+		return NULL;
+	list->at = grown;
+	grown += list->count;
+	*grown = (struct tare_kernel_entry){ .name = strdup(name) };
+	if (!grown->name)
+		return NULL;
+	for (int i = 0; i < TARE_KERNEL_VALUE_COUNT; i++)
+		grown->value[i] = -1;
+	list->count++;
+	return grown;
+}
+
+void tare_kernel_list_free(struct tare_kernel_list *list)
+{
+	if (!list)
+		return;
+	for (size_t i = 0; i < list->count; i++) {
+		free(list->at[i].name);
+		free(list->at[i].parameters);
+	}
+	free(list->at);
+	free(list->absent);
+	free(list->file);
+	free(list);
+}

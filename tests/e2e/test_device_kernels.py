@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`devices --kernel`: what drivers tell of the kernels of a file, over ze-cpu, PoCL and scripts."""
+import json
+import os
+import pathlib
+
+import pytest
+
+import validate
+
+KERNELS = """
+__kernel void add(__global const float *a, __global float *b, uint n) { b[get_global_id(0)] = a[0] + n; }
+__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void tile(__global float *a)
+{ __local float t[100]; t[get_local_id(0)] = a[0]; barrier(CLK_LOCAL_MEM_FENCE); a[1] = t[3]; }
+"""
+SCRIPT = "kernels.tare-device"
+
+
+def kernels_of(result):
+    document = json.loads(result.stdout)
+    assert validate.faults(document) == []
+    return document["devices"][0]["kernels"]
+
+
+def one_sentence(result, *words):
+    """All that is said on standard error, but for a build log, is one sentence with these words."""
+    assert result.returncode == 1
+    said = [line for line in result.stderr.splitlines() if line.startswith("tare: ")]
+    assert len(said) == 1 and all(word in said[0] for word in words), result.stderr
+
+
+@pytest.fixture(scope="module")
+def spirv():
+    path = pathlib.Path(os.environ.get("TARE_BUILD", "/nonexistent")) / "kernels/overlap.spv"
+    if not path.exists():
+        pytest.skip("the build makes no SPIR-V")
+    return path
+
+
+def test_over_ze_cpu_in_every_form(tare, spirv, tmp_path):
+    shown = tare("devices", "--ze-cpu", "-d", "levelzero", "--kernel", spirv, "--json", "k.json", "--csv", "k.csv")
+    if "do not build" in shown.stderr or "without Level Zero" in shown.stderr or "is not in" in shown.stderr:
+        pytest.skip(shown.stderr.strip())
+    assert shown.returncode == 0, shown.stderr
+    built = json.loads((tmp_path / "k.json").read_text())["devices"][0]["kernels"]
+    assert validate.faults(json.loads((tmp_path / "k.json").read_text())) == []
+    names = [kernel["name"] for kernel in built["kernels"]]
+    assert built["absent"] is None and "overlap_register" in names
+    kernel = built["kernels"][names.index("overlap_register")]
+    assert kernel["arguments"] == 6 and kernel["max_group_size"] > 0 and kernel["registers"] is None
+    assert "kernel     overlap_register: arguments 6;" in shown.stdout and "registers n/a" in shown.stdout
+    assert "kernel.overlap_register.arguments,6," in (tmp_path / "k.csv").read_text()
+    assert tare("render", "k.json").stdout.splitlines() == shown.stdout.splitlines()[:-1]
+    verbose = tare("render", "-v", "k.json").stdout
+    assert "overlap_register [driver]" in verbose and "n/a: the driver does not tell" in verbose
+    only = tare("devices", "--ze-cpu", "-d", "levelzero", "--kernel", spirv, "--entry", "nowhere")
+    one_sentence(only, "has no kernel 'nowhere'", "overlap_register")
+
+
+def test_over_opencl_with_its_build_log(tare, tmp_path):
+    (tmp_path / "good.cl").write_text(KERNELS)
+    (tmp_path / "bad.cl").write_text("__kernel void f(__global int *a) { a[0] = nonsense; }")
+    result = tare("devices", "-d", "opencl:0", "--kernel", "good.cl", "--json", "-", env={"POCL_DEVICES": "basic"})
+    if result.returncode == 2 or "no OpenCL" in result.stderr:
+        pytest.skip(result.stderr.strip())
+    assert result.returncode == 0, result.stderr
+    add, tile = kernels_of(result)["kernels"]
+    assert (add["name"], add["arguments"], tile["name"], tile["arguments"]) == ("add", 3, "tile", 1)
+    assert add["parameters"] == "const float* a, float* b, uint n" and tile["local_bytes"] >= 400
+    bad = tare("devices", "-d", "opencl:0", "--kernel", "bad.cl", env={"POCL_DEVICES": "basic"})
+    one_sentence(bad, "bad.cl does not compile; the build log says why")
+    assert "nonsense" in bad.stderr and "none on opencl:0: bad.cl does not compile" in bad.stdout
+
+
+def test_a_script_tells_what_it_knows_and_no_more(tare, test_data, tmp_path):
+    (tmp_path / "any.tare").write_text("by name")
+    result = tare("devices", "-d", f"simulated:{test_data / SCRIPT}", "--kernel", "any.tare", "--entry",
+                  "overlap_register", "--json", "-")
+    assert result.returncode == 0, result.stderr
+    kernel, = kernels_of(result)["kernels"]
+    assert kernel["arguments"] == 6 and kernel["spill_bytes"] is None and kernel["parameters"] is None
+
+
+@pytest.mark.parametrize("arguments, status, words", [
+    (["--kernel", "any.tare"], 2, ["--entry", "any.tare"]),
+    (["--kernel", "any.txt"], 2, ["any.txt", ".spv"]),
+    (["--kernel", "nowhere.cl"], 1, ["nowhere.cl", "No such file"]),
+    (["--kernel", "any.cl"], 1, ["any.cl is OpenCL C", "Simulated does not take"]),
+    (["--entry", "f"], 2, ["--entry", "--kernel"]),
+])
+def test_what_is_wrong_is_named(tare, tmp_path, arguments, status, words):
+    (tmp_path / "any.tare").write_text("by name")
+    (tmp_path / "any.cl").write_text(KERNELS)
+    result = tare("devices", "-d", "simulated", *arguments)
+    assert result.returncode == status and len(result.stderr.splitlines()) == 1
+    assert all(word in result.stderr for word in words), result.stderr

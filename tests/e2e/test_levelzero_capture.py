@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Intel's own Level Zero driver in its capture mode, which needs no hardware: everything is real,
+but nothing executes. Skipped where libze_intel_gpu.so.1 is not installed: TARE_INTEL_LEVELZERO names
+it elsewhere; what it needs is then looked for beside it."""
+import json
+import os
+import pathlib
+
+import pytest
+
+import validate
+
+FOLDERS = ("/usr/lib/x86_64-linux-gnu", "/usr/local/lib/x86_64-linux-gnu", "/usr/local/lib", "/usr/lib64", "/usr/lib")
+LIBRARY = "libze_intel_gpu.so.1"
+# Execution units on each, SIMD lanes of one, work-items of the largest group.
+PRODUCTS = {"skl": (24, 8, 256), "icllp": (64, 8, 256), "tgllp": (96, 8, 512), "dg1": (96, 8, 512),
+            "dg2": (512, 8, 1024), "pvc": (512, 16, 1024)}
+SIZES = {"dg2": "8x4x16", "pvc": "8x8x8"}
+MEASURING = ("latency", "bandwidth", "peak", "matmul", "overlap", "checkup")
+
+
+def environment_of(product):
+    named = os.environ.get("TARE_INTEL_LEVELZERO")
+    places = [pathlib.Path(named)] if named else [pathlib.Path(folder) / LIBRARY for folder in FOLDERS]
+    library = next((path for path in places if path.exists()), None)
+    if not library:
+        pytest.skip(f"{LIBRARY} is not installed" if not named else f"there is no {named}")
+    environment = {"ZE_ENABLE_ALT_DRIVERS": str(library), "NEOReadDebugKeys": "1", "SetCommandStreamReceiver": "1",
+                   "ProductFamilyOverride": product}
+    if named:
+        environment["LD_LIBRARY_PATH"] = f"{library.parent}:{os.environ.get('LD_LIBRARY_PATH', '')}"
+    if product in SIZES:
+        environment["HardwareInfoOverride"] = SIZES[product]
+    return environment
+
+
+@pytest.fixture(scope="module")
+def spirv():
+    path = pathlib.Path(os.environ.get("TARE_BUILD", "/nonexistent")) / "kernels/overlap.spv"
+    if not path.exists():
+        pytest.skip("the build makes no SPIR-V")
+    return path
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_device_timers_and_kernels(tare, spirv, product):
+    shown = tare("devices", "-d", "levelzero", "--kernel", spirv, "--json", "-", env=environment_of(product))
+    assert shown.returncode == 0, shown.stderr
+    document = json.loads(shown.stdout)
+    assert validate.faults(document) == []
+    facts = {key: fact["value"] for key, fact in document["devices"][0]["facts"].items()}
+    units, lanes, largest = PRODUCTS[product]
+    assert (facts["compute_units"], facts["fp32_lanes_per_unit"]) == (units, lanes)
+    assert facts["timer_hz"] == 12000048 and facts["timer_older_encoding"].startswith("83 ns a tick")
+    assert facts["timer_valid_bits"] == 32 and facts["global_timer_valid_bits"] == 36
+    kernels = {kernel["name"]: kernel for kernel in document["devices"][0]["kernels"]["kernels"]}
+    kernel = kernels["overlap_register"]
+    assert kernel["arguments"] == 6 and kernel["max_group_size"] in (largest, largest // 2)
+    assert kernel["simd_width"] in (8, 16, 32) and kernel["preferred_multiple"] % kernel["simd_width"] == 0
+    assert None not in (kernel["local_bytes"], kernel["private_bytes"], kernel["spill_bytes"])
+
+
+@pytest.mark.parametrize("product", ("skl", "pvc"))
+@pytest.mark.parametrize("command", MEASURING)
+def test_measuring_ends_in_a_sentence_without_figures(tare, command, product):
+    done = tare(command, "-d", "levelzero", "--json", "never.json", env=environment_of(product), timeout=60)
+    assert done.returncode == 1 and done.stdout == "" and len(done.stderr.splitlines()) == 1
+    assert "the device does not do it" in done.stderr and "nothing was measured" in done.stderr
+
+
+def test_what_does_not_build_is_named(tare, spirv, tmp_path):
+    environment = environment_of("tgllp")
+    doubles = spirv.with_name("peak_fp64.spv")
+    done = tare("devices", "-d", "levelzero", "--kernel", doubles, env=environment)
+    assert done.returncode == 1 and "Double type is not supported" in done.stderr
+    assert "peak_fp64.spv does not compile; the build log says why" in done.stderr.splitlines()[-1]
+    # This one's compiler calls exit() on it.
+    (tmp_path / "cut.spv").write_bytes(spirv.read_bytes()[:-400])
+    done = tare("devices", "-d", "levelzero", "--kernel", "cut.spv", "--json", "never.json", env=environment)
+    assert done.returncode == 1 and "cut.spv" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert not [path.name for path in tmp_path.iterdir() if "never" in path.name]
