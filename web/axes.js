@@ -10,6 +10,7 @@ function axisText(value, unit) {
 	case 'Hz':
 	case 'B/s':
 	case 'FLOP/s':
+	case 'op/s':
 		return formatValue(value, unit).replace(/(\.\d*?)0+ /, '$1 ').replace('. ', ' ');
 	default:
 		return plain(value);

@@ -87,6 +87,7 @@ function formatValue(value, unit, digits = 3) {
 	case 'Hz':
 	case 'B/s':
 	case 'FLOP/s':
+	case 'op/s':
 		return scaled(value, decimalSteps(unit), digits);
 	default:
 		return unit && unit !== '1' ? `${brief(value, digits)} ${unit}` : brief(value, digits);

@@ -22,8 +22,6 @@ static char *middle_of(const struct command *command)
 	case COMMAND_REGION:
 		if (!command->bytes)
 			return NULL;
-		if (!command->bytes)
-			return NULL;
 		return (char *)command->destination + command->to.originX + command->to.width / 2 +
 		       ((size_t)command->to.originY + command->to.height / 2) * command->to_pitch +
 		       (size_t)command->to.originZ * command->to_slice;

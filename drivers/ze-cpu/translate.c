@@ -161,7 +161,12 @@ static int run(const struct work_folder *folder, char *const *arguments,
 	case SUBPROCESS_EXITED:
 		if (value == 0)
 			return 0;
-		build_log_add(log, "error: %s refused the SPIR-V (exit status %d)", path, value);
+		// Statuses from 127 on look alike: not started, or what a shell says of that.
+		if (value >= 127)
+			build_log_add(log, "error: %s did not run (exit status 127 or more); does it "
+			              "run by hand? ZE_CPU_LLVM_SPIRV names another", path);
+		else
+			build_log_add(log, "error: %s refused the SPIR-V (exit status %d)", path, value);
 		return -EINVAL;
 	case SUBPROCESS_SIGNALLED:
 		build_log_add(log, "error: %s crashed on the SPIR-V (signal %d, %s)", path, value,

@@ -14,7 +14,6 @@
 
 struct context {
 	struct tare_overlap_options options;
-	const struct tare_settings *settings;
 	const char *peaks; // as on the command line
 	bool warns;        // show what the compiler said of a kernel that it took
 };
@@ -24,18 +23,14 @@ static int measure(struct tare_run *run, const void *context, struct tare_error 
 	struct tare_overlap_options options = ((const struct context *)context)->options;
 	const char *peaks = ((const struct context *)context)->peaks;
 	char *log = NULL;
-	const struct tare_settings *settings = ((const struct context *)context)->settings;
 	int status = 0;
 
 	if (run->result->device_count)
 		status = tare_peaks_load(&run->result->devices[0], peaks, &options.peaks, error);
 	if (status < 0)
 		tare_error_prefix(error, "--peaks");
-	if (status == 0) {
-		tare_build_guard(settings, true);
+	if (status == 0)
 		status = tare_measure_overlap(run, &options, &log, error);
-		tare_build_guard(settings, false);
-	}
 	if (log && (status == -EINVAL || ((const struct context *)context)->warns))
 		tare_print_build_log(log);
 	free(log);
@@ -126,9 +121,14 @@ static int check_kernel(const struct tare_settings *settings, struct tare_error 
 	return TARE_EXIT_OK;
 }
 
+static void guard_build(const void *settings, bool begins)
+{
+	tare_build_guard(settings, begins);
+}
+
 int tare_command_overlap(const struct tare_settings *settings, struct tare_error *error)
 {
-	struct context context = { .settings = settings, .peaks = settings->peaks,
+	struct context context = { .peaks = settings->peaks,
 	                           .warns = settings->verbosity > 0 };
 	struct tare_user_kernel *kernel = &context.options.kernel;
 	int status = parse_lists(settings, &context.options, error);
@@ -144,5 +144,7 @@ int tare_command_overlap(const struct tare_settings *settings, struct tare_error
 	kernel->argument_count = settings->kernel_arguments.count;
 	kernel->align = settings->align;
 	kernel->group_size = (uint32_t)settings->group_size;
+	kernel->around_build = guard_build;
+	kernel->around_context = settings;
 	return tare_measure_command(settings, TARE_NEED_KERNELS, measure, &context, error);
 }

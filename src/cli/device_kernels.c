@@ -33,6 +33,7 @@ void tare_print_build_log(const char *log)
 
 static struct {
 	const char *command, *file; // file NULL: nothing is being built
+	bool is_spirv;
 } building;
 
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
@@ -52,7 +53,8 @@ static void say_what_ended(const char *how)
 	put(building.command);
 	put(how);
 	put(building.file);
-	put(" was built; is the file damaged? spirv-val tells\n");
+	put(" was built; is the file damaged?");
+	put(building.is_spirv ? " spirv-val tells\n" : "\n");
 	tare_signals_clean_up();
 	_exit(TARE_EXIT_FAILED);
 }
@@ -72,6 +74,7 @@ static void ended(void)
 void tare_build_guard(const struct tare_settings *settings, bool begins)
 {
 	static bool registered;
+	enum tare_module_format format;
 	struct sigaction action = { .sa_handler = crashed, .sa_flags = SA_RESETHAND };
 
 	if (!settings->kernel)
@@ -79,6 +82,8 @@ void tare_build_guard(const struct tare_settings *settings, bool begins)
 	if (!registered)
 		registered = atexit(ended) == 0;
 	building.command = settings->command->name;
+	building.is_spirv = tare_user_kernel_format(settings->kernel, &format, NULL) == 0 &&
+	                    format == TARE_MODULE_SPIRV;
 	building.file = begins ? settings->kernel : NULL;
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < CRASHES; i++) {

@@ -139,6 +139,29 @@ static void say_nothing_was_measured(struct tare_error *error)
 		         "reset it");
 }
 
+// Why a run has no figure at all: what most of its cells say, of those that say more than that time was
+// short. NULL: it has figures, or more time might give some.
+static const char *why_nothing(const struct tare_result *result)
+{
+	const char *why = NULL;
+	size_t most = 0;
+
+	for (size_t i = 0; i < result->cell_count; i++) {
+		const char *absent = result->cells[i].absent;
+		size_t same = 0;
+		if (!absent)
+			return NULL;
+		if (strstr(absent, "budget") || strstr(absent, "interrupted"))
+			continue;
+		for (size_t k = i; k < result->cell_count; k++)
+			same += result->cells[k].absent && !strcmp(result->cells[k].absent, absent);
+		if (same > most)
+			why = absent;
+		most = same > most ? same : most;
+	}
+	return why;
+}
+
 // Turns what measuring returned into a document and an exit status.
 static int conclude(const struct tare_settings *settings, int measured, const struct tare_run *run,
                     struct tare_outputs *outputs, struct tare_error *error)
@@ -153,6 +176,10 @@ static int conclude(const struct tare_settings *settings, int measured, const st
 	}
 	*error = (struct tare_error){ 0 };
 	status = tare_report_all(settings, outputs, run->result, error);
+	if (status == TARE_EXIT_OK && measured == 0 && why_nothing(run->result)) {
+		tare_fail(error, ENODATA, "nothing was measured: %s", why_nothing(run->result));
+		return TARE_EXIT_FAILED;
+	}
 	if (status != TARE_EXIT_OK || measured == 0)
 		return status;
 	*error = why;

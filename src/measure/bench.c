@@ -178,8 +178,9 @@ static int try_stamps(struct tare_bench *bench, struct tare_error *error)
 	return status;
 }
 
-// One that lies outside by chance would tell nothing: all of three do.
-static void check_mapping(struct tare_bench *bench)
+// One that lies outside by chance would tell nothing: all of three do. What cannot be looked at is
+// taken as good; a device that is lost, or does not end what it is given, ends the measuring.
+static int check_mapping(struct tare_bench *bench, struct tare_error *error)
 {
 	static const struct tare_operation marker = { .type = TARE_OPERATION_MARKER };
 	struct tare_clock_track *track = &bench->track;
@@ -189,16 +190,17 @@ static void check_mapping(struct tare_bench *bench)
 	for (int i = 0; status == 0 && track->fitted && (i == 0 || (i < 3 && track->apart[0])); i++) {
 		struct tare_event *event = NULL;
 		struct tare_host_time before = tare_device_now(bench->device);
-		status = tare_append(bench->timed, &marker, &event, NULL);
+		status = tare_append(bench->timed, &marker, &event, error);
 		if (status == 0)
-			status = tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, NULL);
+			status = tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
 		if (status == 0)
-			status = tare_event_stamps(event, &stamps, NULL);
+			status = tare_event_stamps(event, &stamps, error);
 		if (status == 0)
 			tare_clock_track_check(track, &stamps, before,
 			                       tare_device_now(bench->device));
 		tare_event_free(event);
 	}
+	return fatal(status) ? status : 0;
 }
 
 const char *tare_bench_stamp_note(const struct tare_bench *bench)
@@ -317,11 +319,9 @@ int tare_bench_open(struct tare_run *run, int64_t fit_ns, struct tare_bench *ben
 	if (!bench->gated)
 		snprintf(bench->ungated, sizeof bench->ungated, "%.300s", why.message);
 	status = tare_clock_track_begin(run, &bench->rate, fit_ns, &bench->track, error);
-	if (status == 0)
-		check_mapping(bench);
 	run->between = keep_clock;
 	run->between_context = bench;
-	return status;
+	return status == 0 ? check_mapping(bench, error) : status;
 }
 
 void tare_bench_close(struct tare_bench *bench)

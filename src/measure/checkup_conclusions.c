@@ -3,6 +3,7 @@
 #include "measure/checkup_internal.h"
 
 #include "base/units.h"
+#include "measure/matmul_internal.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -240,16 +241,33 @@ static int conclude_ceilings(struct tare_result *result, const struct tare_peaks
 
 // ---- matmul
 
-// The kernel figure of a rung of the device at `n`; rung NULL: the fastest.
-static const struct tare_cell *rung_at(const struct tare_result *matmul, const char *rung,
+static enum tare_rung rung_of(const struct tare_cell *cell)
+{
+	int rung = 0;
+
+	while (rung < TARE_RUNG_COUNT &&
+	       !tare_cell_has_text(cell, "rung", tare_rung_name((enum tare_rung)rung)))
+		rung++;
+	return (enum tare_rung)rung;
+}
+
+// The kernel figures of the device at `n`: of one rung, or the fastest of those whose factors are
+// in single precision or of those with fewer bits.
+enum wanted { WANTED_NAIVE, WANTED_FP32, WANTED_ROUNDED };
+
+static const struct tare_cell *rung_at(const struct tare_result *matmul, enum wanted wanted,
                                        int64_t n)
 {
 	const struct tare_cell *best = NULL;
 
 	for (size_t i = 0; i < matmul->cell_count; i++) {
 		const struct tare_cell *cell = &matmul->cells[i];
+		enum tare_rung rung = rung_of(cell);
 		if (!is_rate(cell) || !tare_cell_has_text(cell, "part", "kernel") ||
-		    tare_cell_number(cell, "n") != n || (rung && !tare_cell_has_text(cell, "rung", rung)))
+		    tare_cell_number(cell, "n") != n || rung == TARE_RUNG_COUNT)
+			continue;
+		if (wanted == WANTED_NAIVE ? rung != TARE_RUNG_NAIVE
+		                           : (wanted == WANTED_ROUNDED) != matmul_is_rounded(rung))
 			continue;
 		if (!best || cell->rate.median > best->rate.median)
 			best = cell;
@@ -257,34 +275,53 @@ static const struct tare_cell *rung_at(const struct tare_result *matmul, const c
 	return best;
 }
 
+// ", 46 % of the FP32 ceiling" of the arithmetic that it does, or "".
+static const char *ceiling_text(const struct tare_cell *cell, const struct tare_peaks *peaks,
+                                char text[64])
+{
+	enum tare_ceiling which = matmul_compute_ceiling(rung_of(cell));
+	double ceiling = peaks->present ? peaks->per_second[which] : NAN;
+
+	text[0] = '\0';
+	if (ceiling > 0)
+		snprintf(text, 64, ", %.0f %% of the %s ceiling",
+		         100 * 1e9 * cell->rate.median / ceiling,
+		         which == TARE_CEILING_FP32 ? "FP32" : tare_ceiling_name(which));
+	return text;
+}
+
 static int conclude_matmul(struct tare_result *result, const struct tare_result *matmul,
                            const struct tare_peaks *peaks)
 {
-	const struct tare_cell *best, *naive;
-	char rate[2 * TARE_UNIT_TEXT], share[64] = "", gain[64] = "", factor[TARE_UNIT_TEXT];
-	double ceiling = peaks->present ? peaks->per_second[TARE_CEILING_FP32] : NAN;
+	const struct tare_cell *best, *naive, *rounded;
+	char rate[2 * TARE_UNIT_TEXT], share[64], gain[64] = "", factor[TARE_UNIT_TEXT];
+	char fewer[192] = "";
 	int64_t n = 0;
 
 	for (size_t i = 0; i < matmul->cell_count; i++)
 		if (tare_cell_number(&matmul->cells[i], "n") > n &&
-		    rung_at(matmul, NULL, tare_cell_number(&matmul->cells[i], "n")))
+		    rung_at(matmul, WANTED_FP32, tare_cell_number(&matmul->cells[i], "n")))
 			n = tare_cell_number(&matmul->cells[i], "n");
-	best = n > 0 ? rung_at(matmul, NULL, n) : NULL;
-	if (!best || !tare_labels_find(&best->labels, "rung")->text)
+	best = n > 0 ? rung_at(matmul, WANTED_FP32, n) : NULL;
+	if (!best)
 		return 0;
-	naive = rung_at(matmul, "naive", n);
-	if (ceiling > 0)
-		snprintf(share, sizeof share, ", %.0f %% of the FP32 ceiling",
-		         100 * 1e9 * best->rate.median / ceiling);
+	naive = rung_at(matmul, WANTED_NAIVE, n);
+	rounded = rung_at(matmul, WANTED_ROUNDED, n);
+	if (rounded)
+		snprintf(fewer, sizeof fewer, " With factors of fewer bits '%s' reaches %s%s.",
+		         tare_rung_name(rung_of(rounded)), flops_text(1e9 * rounded->rate.median, rate),
+		         ceiling_text(rounded, peaks, share));
 	if (naive && naive != best)
 		snprintf(
 		    gain, sizeof gain, " and %s times the naive kernel",
 		    tare_format_significant(best->rate.median / naive->rate.median, 2, factor));
 	return tare_result_conclude(result, "matmul",
-	                            "The fastest matrix product of n = %lld is '%s': %s in its "
-	                            "kernel%s%s.",
-	                            (long long)n, tare_labels_find(&best->labels, "rung")->text,
-	                            flops_text(1e9 * best->rate.median, rate), share, gain);
+	                            "The fastest matrix product of n = %lld%s is '%s': %s in its "
+	                            "kernel%s%s.%s",
+	                            (long long)n, rounded ? " in FP32" : "",
+	                            tare_rung_name(rung_of(best)),
+	                            flops_text(1e9 * best->rate.median, rate),
+	                            ceiling_text(best, peaks, share), gain, fewer);
 }
 
 // ---- overlap

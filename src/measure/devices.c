@@ -118,7 +118,8 @@ static const char *action_for(const char *backend, int status)
 
 static bool gives_advice(const char *reason)
 {
-	return strstr(reason, "install") || strstr(reason, "comes with") || strstr(reason, "unset");
+	return strstr(reason, "install") || strstr(reason, "comes with") ||
+	       strstr(reason, "unset") || strstr(reason, "a newer driver");
 }
 
 static int add_backend(const struct tare_backend *backend, const char *option, bool facts_only,

@@ -410,7 +410,8 @@ static void keep_stamps(struct matmul_product *product, int64_t host_ns)
 		return;
 	matmul->kept_rank = rank;
 	tare_raw_stamps_keep(&matmul->bench.raw, product->events[product->event_count - 1],
-	                     host_ns, "%s, %u x %u", matmul_rungs[product->rung].title, product->n, product->n);
+	                     host_ns, "%s, %u x %u", matmul_rungs[product->rung].title, product->n,
+	                     product->n);
 }
 
 // The time of the kernels by the stamps of a sample that took the host host_ns.

@@ -197,6 +197,17 @@ static int fill_space(struct overlap *overlap, struct tare_error *error)
 	                     why[0] ? why : "a mechanism that this device cannot do") < 0)
 		return tare_fail(error, ENOMEM, "out of memory");
 	space->mechanisms &= can;
+	// Without device times that is said already.
+	if (overlap->run->device->scripted && overlap->bench.stamped &&
+	    !tare_pipeline_by_device(overlap->pipeline) &&
+	    tare_result_warn(overlap->run->result, "host-times",
+	                     "schedules are timed by the host's clock, and hold this machine's own "
+	                     "work",
+	                     "%s", overlap->bench.ungated[0] ? overlap->bench.ungated
+	                           : tare_pipeline_pinned(overlap->pipeline)
+	                               ? "the device's clock cannot be read"
+	                               : "the driver gives no pinned memory") < 0)
+		return tare_fail(error, ENOMEM, "out of memory");
 	return 0;
 }
 
@@ -405,6 +416,11 @@ static int prepare(struct overlap *overlap, char **log, struct tare_error *error
 		status = tare_fail(error, ENOMEM, "out of memory");
 	if (status == 0)
 		status = cut_points(overlap, error);
+	if (status == -EOVERFLOW && error) {
+		struct tare_error why = *error;
+		tare_fail(error, EOVERFLOW, "a stage of the work %.300s; fewer --bytes may do",
+		          why.message);
+	}
 	return status;
 }
 

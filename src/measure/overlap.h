@@ -18,6 +18,9 @@ struct tare_user_kernel {
 	uint64_t in_bytes, out_bytes; // an item's
 	uint64_t align;
 	uint32_t group_size;          // 0: a multiple that the kernel prefers
+	// Called before (true) and after (false) the driver's compiler is at work; may be NULL.
+	void (*around_build)(const void *context, bool begins);
+	const void *around_context;
 };
 
 // The loops of tare's own kernel (kernels/overlap.c).

@@ -62,10 +62,11 @@ uint32_t tare_pipeline_stages(const struct tare_pipeline *pipeline);
 // Bits of enum tare_mechanism that this device can do; `why` (may be NULL) says why not the others.
 uint32_t tare_pipeline_mechanisms(struct tare_pipeline *pipeline, char *why, size_t size);
 
-// Whether runs are timed by the device's own clock (false for NULL): on a device whose time is a script's and whose work
-// the host does (struct tare_device). *ns of a run is then the device's time from the first operation
-// until the last queue was done, with everything issued before the first began; with a break of what the
-// host does (blocking, allocation, lazy loading) the host issues while the device works.
+// Whether runs are timed by the device's own clock (false for NULL): on a device whose time is a
+// script's and whose work the host does (struct tare_device). *ns of a run is then the device's time
+// from the first operation until the last queue was done, with everything issued before the first
+// began; with a break of what the host does (blocking, allocation, lazy loading) the host issues while
+// the device works.
 bool tare_pipeline_by_device(const struct tare_pipeline *pipeline);
 // The step of that clock; 0 where runs are timed by the host's.
 double tare_pipeline_device_step_ns(const struct tare_pipeline *pipeline);

@@ -20,6 +20,8 @@
 #define ENDS_LEAST 4
 // Of the shorter one of two operations, to call them concurrent.
 #define OVERLAP_LEAST 0.05
+// Times its speed alone that a stage beside others may seem to have by the host's clock.
+#define SPEED_MOST 1.5
 
 struct lane {
 	enum tare_stage stage;
@@ -471,6 +473,20 @@ static bool speeds_exceed(const struct race *race, const int64_t ps[TARE_STAGE_C
 	return sum > race->count - 1 + 0.2;
 }
 
+// By the host's clock a stage may seem many times as fast as it is alone: the host slept, and saw the
+// ends of several operations at one moment.
+static bool ends_seen_late(const struct race *race, const int64_t ps[TARE_STAGE_COUNT])
+{
+	bool late = false;
+
+	for (int i = 0; i < race->count && !race->pipeline->bench->stamped; i++) {
+		const struct lane *lane = &race->lanes[i];
+		double whole = (double)race->pipeline->items / (double)lane->items;
+		late = late || SPEED_MOST * (double)ps[lane->stage] < lane->alone_ps * whole;
+	}
+	return late;
+}
+
 static int decide_together(struct race *race, uint32_t mode, const int64_t *ps, bool *together,
                            struct tare_error *error)
 {
@@ -518,5 +534,9 @@ int tare_pipeline_mode(struct tare_pipeline *pipeline, uint32_t mode, int64_t ps
 	if (status < 0)
 		return status;
 	take_speeds(&race, ps);
+	if (ends_seen_late(&race, ps))
+		return tare_fail(error, EAGAIN,
+		                 "no speed: without device stamps the host sees when operations end, "
+		                 "and here it saw several ends at one moment; more --bytes may do");
 	return decide_together(&race, mode, ps, together, error);
 }

@@ -10,8 +10,9 @@ struct tare_raw_stamps {
 	int64_t host_ns;           // what the host saw it take, and something around it
 };
 
-// Keeps the stamps of a finished launch, which took the host `host_ns` with what was around it, in the place of those before, where there are both those of
-// the free-running counter and those that count while the kernel was active (Level Zero).
+// Keeps the stamps of a finished launch, which took the host `host_ns` with what was around it, in the
+// place of those before, where there are both those of the free-running counter and those that count
+// while the kernel was active (Level Zero).
 void tare_raw_stamps_keep(struct tare_raw_stamps *raw, struct tare_event *event, int64_t host_ns,
                           const char *kernel_format, ...) __attribute__((format(printf, 4, 5)));
 

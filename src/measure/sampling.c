@@ -225,6 +225,17 @@ static void add_systematic(struct tare_cell *cell, double systematic)
 		cell->summary.ci_low = 0;
 }
 
+// A floor of 1 stands for "not 0"; what the timer can tell is then its step.
+static int set_below_the_floor(struct tare_cell *cell, const struct tare_figure *figure)
+{
+	double floor = fmax((double)figure->floor, figure->quantum);
+	char text[TARE_UNIT_TEXT];
+
+	floor *= strcmp(figure->unit, "ps") == 0 ? 1e-3 : 1;
+	return tare_cell_set_absent(cell, "below the timer's floor of %s",
+	                            tare_format_ns(floor, text));
+}
+
 // Turns one figure's series into its cell.
 static int fill_cell(struct sampler *sampler, size_t i, enum tare_verified verified, int status,
                      const struct tare_error *why)
@@ -253,11 +264,9 @@ static int fill_cell(struct sampler *sampler, size_t i, enum tare_verified verif
 		    figure->absent[0] ? figure->absent : "interrupted before the first sample");
 	if (figure->floor > 0) {
 		struct tare_summary summary;
-		if (tare_summarise(series->samples, series->n, series->rule.quantum, &summary) ==
-		        0 &&
+		if (!tare_summarise(series->samples, series->n, series->rule.quantum, &summary) &&
 		    summary.median < (double)figure->floor)
-			return tare_cell_set_absent(cell, "below the timer's floor of %lld %s",
-			                            (long long)figure->floor, figure->unit);
+			return set_below_the_floor(cell, figure);
 	}
 	status = tare_cell_take_series(cell, series,
 	                               sampler->converged[i] ? TARE_CONVERGED : TARE_NOT_CONVERGED);

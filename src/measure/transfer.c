@@ -110,6 +110,8 @@ int transfer_sample(struct tare_measurement *measurement, int64_t *values, struc
 	int64_t *host = value_of(measurement, values, "host");
 	int64_t *device = value_of(measurement, values, "device");
 	struct tare_event *event = NULL;
+	struct tare_host_time begin;
+	int64_t host_ns;
 	int status;
 
 	if (!bench->stamped)
@@ -118,9 +120,12 @@ int transfer_sample(struct tare_measurement *measurement, int64_t *values, struc
 		status = sample_apart(transfer, host, device, error);
 		return refuse_if_too_long(measurement, status, error);
 	}
+	// Not *host: a blocking copy may return when the driver has taken the bytes, before they arrive.
+	begin = tare_device_now(bench->device);
 	status = time_on_host(transfer, bench->timed, &event, host, error);
+	host_ns = tare_host_elapsed_ns(begin, tare_device_now(bench->device));
 	if (status == 0)
-		status = tare_bench_duration_ps(bench, event, *host / 1000, device, error);
+		status = tare_bench_duration_ps(bench, event, host_ns, device, error);
 	tare_event_free(event);
 	return refuse_if_too_long(measurement, status, error);
 }

@@ -473,8 +473,25 @@ static bool finish_due(struct tare_model *model)
 	return false;
 }
 
+// Finds what is ready of all that may begin next, and whether anything is now.
+static bool any_ready(const struct tare_model *model)
+{
+	bool any = false;
+
+	for (struct tare_model_queue *queue = model->queues; queue; queue = queue->next)
+		for (struct tare_model_operation *each = next_candidate(queue, NULL); each;
+		     each = next_candidate(queue, each)) {
+			find_ready(model, each);
+			any |= each->ready_ps <= model->now_ps;
+		}
+	return any;
+}
+
 static bool begin_ready(struct tare_model *model)
 {
+	// Most often nothing is, and no engine need be asked.
+	if (!any_ready(model))
+		return false;
 	for (size_t engine = 0; engine <= model->script->engine_count; engine++) {
 		if (engine < model->script->engine_count && model->engines[engine].running)
 			continue;

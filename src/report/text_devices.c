@@ -133,56 +133,6 @@ static int write_view(const struct tare_text *text, const struct tare_device_ent
 	return status;
 }
 
-static const char *kernel_value(const struct tare_kernel_entry *kernel, int which, char text[64])
-{
-	char bytes[TARE_UNIT_TEXT];
-	int64_t value = kernel->value[which];
-
-	if (value < 0)
-		snprintf(text, 64, "n/a");
-	else if (tare_kernel_rows[which].unit[0])
-		snprintf(text, 64, "%s", tare_format_bytes((uint64_t)value, bytes));
-	else
-		snprintf(text, 64, "%lld", (long long)value);
-	return text;
-}
-
-// "1 in my.spv, built for levelzero:0", and "blur: arguments 4; SIMD width 8; ..." for each.
-static int write_kernels(const struct tare_text *text, const struct tare_device_entry *entry)
-{
-	const struct tare_kernel_list *list = entry->kernels;
-	char *line = NULL, value[64];
-	size_t size = 0;
-	FILE *file;
-	int status = 0;
-
-	if (list && list->absent)
-		return tare_text_paragraph(text, TARE_STYLE_PLAIN, "   kernels    ", 14,
-		                           "none on %s:%u: %s", entry->backend, entry->index,
-		                           list->absent);
-	if (list)
-		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "   kernels    ", 14,
-		                             "%zu in %s, built for %s:%u", list->count, list->file,
-		                             entry->backend, entry->index);
-	for (size_t i = 0; list && status == 0 && i < list->count; i++) {
-		const struct tare_kernel_entry *kernel = &list->at[i];
-		file = open_memstream(&line, &size);
-		if (!file)
-			return -ENOMEM;
-		for (int v = 0; v < TARE_KERNEL_VALUE_COUNT; v++)
-			fprintf(file, "%s%s %s", v ? "; " : "", tare_kernel_rows[v].title,
-			        kernel_value(kernel, v, value));
-		if (kernel->parameters)
-			fprintf(file, "; parameters: %s", kernel->parameters);
-		status = fclose(file) == 0
-		             ? tare_text_paragraph(text, TARE_STYLE_PLAIN, "   kernel     ", 14,
-		                                   "%s: %s", kernel->name, line)
-		             : -ENOMEM;
-		free(line);
-	}
-	return status;
-}
-
 // What nobody knows of the device; the reasons are in the long form.
 static int write_unknown(const struct tare_text *text, const struct tare_result *result,
                          const struct tare_device_entry *first)
@@ -239,12 +189,7 @@ static int write_block(const struct tare_text *text, const struct tare_result *r
 	for (size_t i = 0; status == 0 && i < result->device_count; i++)
 		if (result->devices[i].number == first->number)
 			status = write_view(text, &result->devices[i]);
-	if (status == 0)
-		status = write_unknown(text, result, first);
-	for (size_t i = 0; status == 0 && i < result->device_count; i++)
-		if (result->devices[i].number == first->number)
-			status = write_kernels(text, &result->devices[i]);
-	return status;
+	return status == 0 ? write_unknown(text, result, first) : status;
 }
 
 // "   group      fact                         value  [driver]", wrapped under the value.
@@ -273,33 +218,6 @@ static int write_engines(const struct tare_text *text, const struct tare_device_
 		status = write_fact(
 		    text, "", title, engine->title[0] ? engine->title : "no name",
 		    tare_origin_name(engine->known ? TARE_ORIGIN_DRIVER : TARE_ORIGIN_GUESS));
-	}
-	return status;
-}
-
-// The same, a property a line.
-static int write_kernel_facts(const struct tare_text *text, const struct tare_device_entry *entry)
-{
-	const struct tare_kernel_list *list = entry->kernels;
-	const char *driver = tare_origin_name(TARE_ORIGIN_DRIVER);
-	int status = 0;
-
-	if (list && list->absent)
-		return write_fact(text, "kernel", list->file, list->absent, NULL);
-	for (size_t i = 0; list && status == 0 && i < list->count; i++) {
-		const struct tare_kernel_entry *kernel = &list->at[i];
-		char value[64];
-		status = write_fact(text, "kernel", "name", kernel->name, driver);
-		for (int v = 0; status == 0 && v < TARE_KERNEL_VALUE_COUNT; v++)
-			status = write_fact(text, "", tare_kernel_rows[v].title,
-			                    kernel->value[v] < 0 ? "the driver does not tell"
-			                                         : kernel_value(kernel, v, value),
-			                    kernel->value[v] < 0 ? NULL : driver);
-		if (status == 0)
-			status = write_fact(text, "", "parameters",
-			                    kernel->parameters ? kernel->parameters
-			                                       : "the driver does not tell",
-			                    kernel->parameters ? driver : NULL);
 	}
 	return status;
 }
@@ -335,7 +253,7 @@ static int write_facts(const struct tare_text *text, const struct tare_device_en
 		if (status == 0 && id == TARE_FACT_ENGINES)
 			status = write_engines(text, entry);
 	}
-	return status == 0 ? write_kernel_facts(text, entry) : status;
+	return status;
 }
 
 static int write_host(const struct tare_text *text, const struct tare_result *result)
@@ -367,16 +285,19 @@ static int write_host(const struct tare_text *text, const struct tare_result *re
 
 int tare_text_devices(const struct tare_text *text, const struct tare_result *result)
 {
-	bool verbose = text->options->verbosity > 0;
-	int status = write_host(text, result);
+	bool verbose = text->options->verbosity > 0, kernels = tare_text_has_kernels(result);
+	int status = kernels && !verbose ? 0 : write_host(text, result);
 
-	for (size_t i = 0; status == 0 && i < result->device_count; i++) {
+	// Who asks of a kernel has not asked for the device.
+	for (size_t i = 0; status == 0 && i < result->device_count && (verbose || !kernels); i++) {
 		if (!verbose && seen_before(result, i))
 			continue;
 		fputc('\n', text->file);
 		status = verbose ? write_facts(text, &result->devices[i])
 		                 : write_block(text, result, &result->devices[i]);
 	}
+	if (status == 0 && kernels)
+		status = tare_text_kernels(text, result, verbose);
 	if (result->absence_count)
 		fputc('\n', text->file);
 	for (size_t i = 0; status == 0 && i < result->absence_count; i++) {

@@ -6,6 +6,9 @@
 #include "report/text_write.h"
 
 int tare_text_devices(const struct tare_text *text, const struct tare_result *result);
+// The kernels of `devices --kernel`, a table a device and API; `more`: after the device's own facts.
+bool tare_text_has_kernels(const struct tare_result *result);
+int tare_text_kernels(const struct tare_text *text, const struct tare_result *result, bool more);
 int tare_text_latency(const struct tare_text *text, const struct tare_result *result);
 int tare_text_bandwidth(const struct tare_text *text, const struct tare_result *result);
 int tare_text_peak(const struct tare_text *text, const struct tare_result *result);

@@ -11,6 +11,7 @@ import time
 import pytest
 
 import validate
+from patience import patient
 
 PARTS = ["devices", "latency", "bandwidth", "peak", "matmul", "overlap"]
 BASIC = {"POCL_DEVICES": "basic"}
@@ -125,17 +126,19 @@ def test_a_device_lost_on_the_way_keeps_the_parts_before(tare, tmp_path, test_da
     assert any(cell.get("samples") for cell in document["parts"][1]["cells"])
 
 
-def test_an_interruption_keeps_the_parts_before(tare, tare_path, tmp_path):
+@patient
+def test_an_interruption_keeps_the_parts_before(tare, tare_path, tmp_path, times):
     opencl_or_skip(tare, BASIC)
     process = subprocess.Popen(
         [tare_path, "checkup", "--device", "opencl:0", "--budget", "200", "--json", "a.json"],
         cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True, env={**os.environ, **BASIC, "LC_ALL": "C.UTF-8"})
-    time.sleep(8)
+    time.sleep(2 * times)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=120)
     assert process.returncode == 130, errors
     assert "interrupted" in errors.splitlines()[-1]
+    assert (tmp_path / "a.json").exists()
     document = validate.check(tmp_path / "a.json")
     assert document["interrupted"] is True
     have = parts_of(document)

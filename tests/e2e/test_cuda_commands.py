@@ -8,7 +8,7 @@ import pathlib
 import pytest
 
 import validate
-from patience import patient
+from patience import ended_well, patient
 
 LIBRARIES = {"TARE_CUDA_LIBRARY": "fake_cuda.so", "TARE_NVML_LIBRARY": "fake_nvml.so"}
 OPTIONAL = {"TARE_NVRTC_LIBRARY": "fake_nvrtc.so", "TARE_CUBLAS_LIBRARY": "fake_cublas.so",
@@ -77,7 +77,7 @@ def test_bandwidth_is_the_scripts(cuda, times):
              "both-to-device": 3, "both-to-host": 4}
     done, document = cuda("bandwidth", "--lines", "host-to-device,device-to-host,device-to-device,both",
                           "--sizes", "1M", "--budget", str(0.6 * times))
-    assert done.returncode == 0, done.stderr
+    ended_well(done)
     for line, rate in rates.items():
         cell = only(document, line=line, bytes=1 << 20)
         assert cell["verified"] is not False
@@ -87,7 +87,7 @@ def test_bandwidth_is_the_scripts(cuda, times):
 @patient
 def test_latency_tells_launches_apart(cuda, times):
     done, document = cuda("latency", "--budget", str(0.4 * times))
-    assert done.returncode == 0, done.stderr
+    ended_well(done)
     # A kernel of 3 us; its stamps are positions in the stream. One after another: 0.1 us between.
     alone = only(document, what="empty kernel, alone", by=None)["median"] / 1e6
     gated = [cell for cell in cells(document, what="launch, gated") if cell["source"] == "device"][0]
@@ -103,7 +103,7 @@ def test_latency_tells_launches_apart(cuda, times):
 def test_peak_is_the_scripts_and_right(cuda, times):
     # However slowly the stand-in multiplies matrices, their clock is read under load.
     done, document = cuda("peak", "--budget", str(1.2 * times), TARE_FAKE_NVML="loaded=60000")
-    assert done.returncode == 0, done.stderr
+    ended_well(done)
     measured = [cell for cell in document["cells"] if cell["source"] == "device" and cell["median"]]
     assert measured and all(cell["verified"] for cell in measured)
     # Turns a second, times 512 multiply-adds; bytes a second.
@@ -136,7 +136,7 @@ def test_peak_is_the_scripts_and_right(cuda, times):
 @patient
 def test_matmul_is_right_and_as_fast_as_the_script_says(cuda, times):
     done, document = cuda("matmul", "--n", "128", "--rungs", "naive,tiled,register", "--budget", str(1 * times))
-    assert done.returncode == 0, done.stderr
+    ended_well(done)
     for rung, rate in [("naive", 40), ("tiled", 100), ("register", 200)]:
         cell = [cell for cell in cells(document, rung=rung, n=128, part="kernel")
                 if cell["source"] == "device" and "what" not in cell["labels"]][0]
@@ -150,7 +150,7 @@ def test_matmul_is_right_and_as_fast_as_the_script_says(cuda, times):
 def test_overlap_comes_near_its_bound(cuda, times):
     done, document = cuda("overlap", "--bytes", "1M", "--budget", str(1.5 * times), "--queues", "1,3",
                           "--chunks", "1,8,16", "--cycles", "8")
-    assert done.returncode == 0, done.stderr
+    ended_well(done)
     stages = {cell["labels"]["stage"]: cell["median"] / 1e6 for cell in cells(document, group="sequential")
               if "stage" in cell["labels"] and cell["source"] == "device"}
     # What no CUDA device has is a remark, nothing to be done about.
@@ -169,7 +169,7 @@ def test_overlap_comes_near_its_bound(cuda, times):
 @patient
 def test_checkup_goes_through_all(cuda, times):
     done, document = cuda("checkup", "--budget", str(0.8 * times))
-    assert done.returncode == 0, done.stderr
+    ended_well(done)
     assert [part["command"] for part in document["parts"]][:3] == ["devices", "latency", "bandwidth"]
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import signal
 
 import pytest
 
@@ -81,3 +82,21 @@ def test_a_loader_that_lacks_what_measuring_needs_says_so(tare, environment):
     result = tare("latency", "--device", "levelzero", env=environment)
     assert result.returncode == 1
     assert "lacks zeContextCreate" in sentence(result)
+
+
+@pytest.mark.parametrize("fault,words", [("build-exits", "the driver's compiler ended the program while my.cl was built"),
+                                         ("build-crashes", "most likely of the driver's compiler, while my.cl was")])
+@pytest.mark.parametrize("command", ["devices", "overlap"])
+def test_a_compiler_that_ends_the_program_is_told(tare, only_opencl, tmp_path, command, fault, words):
+    (tmp_path / "my.cl").write_text("kernel void f(global int *a, global int *b, uint first, uint count) { }")
+    result = tare(command, "-d", "opencl", "--kernel", "my.cl", "--json", "a.json",
+                  env={**only_opencl, "TARE_FAKE_OPENCL": fault})
+    assert result.returncode == 1 and words in sentence(result) and "spirv" not in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["my.cl"]
+
+
+def test_a_crash_of_a_launch_is_not_called_one_of_the_compiler(tare, only_opencl, tmp_path):
+    (tmp_path / "my.cl").write_text("kernel void f(global int *a, global int *b, uint first, uint count) { }")
+    result = tare("overlap", "-d", "opencl", "--kernel", "my.cl",
+                  env={**only_opencl, "TARE_FAKE_OPENCL": "no-parameters,enqueue-crashes=100"})
+    assert result.returncode == -signal.SIGABRT and "compiler" not in result.stderr

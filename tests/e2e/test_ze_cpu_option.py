@@ -58,6 +58,7 @@ def test_its_type_is_what_its_user_says(tare):
         assert [device["facts"]["type"]["value"] for device in devices] == [shown]
     done = tare("--ze-cpu", "latency", env={"ZE_CPU_TYPE": "fpga"})
     assert done.returncode == 1 and 'ze-cpu: ZE_CPU_TYPE is "fpga"; it may be cpu or gpu\n' in done.stderr
+    assert "the CPU driver does not start" in done.stderr and "unset" not in done.stderr
 
 
 def test_it_is_the_device_to_measure_unless_one_is_named(tare):

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SOON_NS 100000  // what comes so soon is waited for without sleeping
 
@@ -13,7 +14,10 @@ struct gpu gpu;
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 _Thread_local cu_context current;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static bool worker_runs;
+// The thread of host functions; a forked child has none.
+static pthread_t worker;
+static pid_t worker_process;
+static bool worker_runs, worker_calls, ending;
 
 // Host functions whose turn has come, in this order, and what engines did.
 static struct ops called;
@@ -309,7 +313,7 @@ static void *work(void *unused)
 {
 	(void)unused;
 	pthread_mutex_lock(&mutex);
-	for (;;) {
+	while (!ending) {
 		pump();
 		if (called.count) {
 			struct op *op = called.at[0];
@@ -318,9 +322,11 @@ static void *work(void *unused)
 			void *data = op->data;
 			uint32_t number = op->value;
 			struct device *device = op->device;
+			worker_calls = true;
 			leave(ABI_SUCCESS);
 			function(data);
 			pthread_mutex_lock(&mutex);
+			worker_calls = false;
 			// It may be gone together with its context.
 			for (struct cu_stream_object *each = device->streams; each; each = each->next)
 				for (struct lane *lane = each->lanes; lane; lane = lane->next)
@@ -336,16 +342,32 @@ static void *work(void *unused)
 			pthread_cond_wait(&changed, &mutex);
 		}
 	}
+	pthread_mutex_unlock(&mutex);
 	return NULL;
 }
 
 void wake_worker(void)
 {
-	pthread_t thread;
-
-	if (!worker_runs && pthread_create(&thread, NULL, work, NULL) == 0)
-		worker_runs = pthread_detach(thread) == 0;
+	if (!worker_runs && pthread_create(&worker, NULL, work, NULL) == 0) {
+		worker_runs = true;
+		worker_process = getpid();
+	}
 	pthread_cond_broadcast(&changed);
+}
+
+// At exit the leak sanitizer is to find no thread at work. One that is in a host function may never
+// come back, and is left.
+__attribute__((destructor)) static void end_worker(void)
+{
+	if (worker_process != getpid())
+		return;
+	pthread_mutex_lock(&mutex);
+	bool idle = !worker_calls;
+	ending = true;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&mutex);
+	if (idle)
+		pthread_join(worker, NULL);
 }
 
 // ---- start and end

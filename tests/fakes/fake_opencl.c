@@ -15,6 +15,7 @@
 //   lazy-limit=N           buffers above N bytes fail when they are first used
 //   no-user-events         clCreateUserEvent fails
 //   enqueue-fails=N        enqueue N fails with CL_OUT_OF_RESOURCES
+//   enqueue-crashes=N      enqueue N crashes
 //   event-fails=N          the event of enqueue N ends with status CL_OUT_OF_RESOURCES
 //   event-lost=N           the same with CL_DEVICE_NOT_AVAILABLE, and all that follow
 //   event-hangs=N          the event of enqueue N never ends, nor does what follows in its queue
@@ -25,53 +26,19 @@
 //   no-compiler            clBuildProgram says that there is none
 //   no-names               neither the platform's name nor the driver's version is told
 //   build-fails            clBuildProgram fails and leaves a log
+//   build-exits            clBuildProgram ends the program by exit()
+//   build-crashes          clBuildProgram crashes
 //   late-callback          the callback of an event comes when fake_opencl_call_late is called
 //   no-parameters          nothing is told about a kernel's parameters
-#include <stdbool.h>
-#include <stdint.h>
+#include "fake_opencl.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define CL_TARGET_OPENCL_VERSION 300
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#include <CL/cl.h>
-#include <CL/cl_ext.h>
-
-// Objects of a driver begin with its table of functions, which lies in the driver's library.
 static const void *const table[1];
-
-struct object {
-	const void *table;
-	int references;
-	struct object *before, *after;  // all that live, as a driver would hold them: an object that is
-	                                // left behind on purpose is no leak
-};
 static struct object *objects;
-struct _cl_platform_id { struct object object; };
-struct _cl_device_id { struct object object; };
-struct _cl_context { struct object object; };
-struct _cl_program { struct object object; };
-struct _cl_kernel { struct object object; };
-struct _cl_command_queue {
-	struct object object;
-	cl_context context;
-	cl_command_queue_properties properties;
-	bool stuck;
-};
-struct _cl_mem {
-	struct object object;
-	char *data;
-	size_t bytes;
-	bool owned;
-};
-struct _cl_event {
-	struct object object;
-	cl_command_queue queue;  // NULL: a user event
-	cl_int status;
-	cl_ulong stamp;
-};
 
 static struct _cl_platform_id platform = { { .table = table, .references = 1 } };
 static struct _cl_device_id device = { { .table = table, .references = 1 } };
@@ -95,8 +62,7 @@ static const char *script_text(void)
 	return script.text;
 }
 
-// Whether the script has `word`; its value, if it has one, goes to *value.
-static bool told(const char *word, const char **value)
+bool fake_told(const char *word, const char **value)
 {
 	size_t length = strlen(word);
 	const char *next;
@@ -114,12 +80,12 @@ static bool told(const char *word, const char **value)
 static uint64_t told_number(const char *word)
 {
 	const char *value;
-	return told(word, &value) ? strtoull(value, NULL, 10) : 0;
+	return fake_told(word, &value) ? strtoull(value, NULL, 10) : 0;
 }
 
 // ---- objects
 
-static void *create(size_t bytes)
+void *fake_create(size_t bytes)
 {
 	struct object *object = calloc(1, bytes);
 	object->table = table;
@@ -142,11 +108,11 @@ static _Noreturn void would_hang(const char *call)
 // The last reference of what the device may still use.
 static void release_waits(const void *pointer)
 {
-	if (gone && ((const struct object *)pointer)->references == 1 && told("release-hangs", NULL))
+	if (gone && ((const struct object *)pointer)->references == 1 && fake_told("release-hangs", NULL))
 		would_hang("a release");
 }
 
-static cl_int release(void *pointer)
+cl_int fake_release(void *pointer)
 {
 	struct object *object = pointer;
 	if (--object->references > 0)
@@ -161,7 +127,7 @@ static cl_int release(void *pointer)
 	return CL_SUCCESS;
 }
 
-static cl_int answer(const void *value, size_t bytes, size_t room, void *to, size_t *size)
+cl_int fake_answer(const void *value, size_t bytes, size_t room, void *to, size_t *size)
 {
 	if (size)
 		*size = bytes;
@@ -184,7 +150,7 @@ static cl_ulong now(void)
 
 cl_int clGetPlatformIDs(cl_uint room, cl_platform_id *to, cl_uint *count)
 {
-	if (told("no-platform", NULL))
+	if (fake_told("no-platform", NULL))
 		return CL_PLATFORM_NOT_FOUND_KHR;
 	if (count)
 		*count = 1;
@@ -197,7 +163,7 @@ static const char *version(void)
 {
 	static char text[32];
 	const char *number = "3.0";
-	told("version", &number);
+	fake_told("version", &number);
 	snprintf(text, sizeof text, "OpenCL %.3s fake", number);
 	return text;
 }
@@ -205,19 +171,19 @@ static const char *version(void)
 cl_int clGetPlatformInfo(cl_platform_id asked, cl_platform_info name, size_t room, void *to,
                          size_t *size)
 {
-	cl_ulong resolution = told("paired-timers", NULL) ? 1 : 0;
-	if (name == CL_PLATFORM_NAME && told("no-names", NULL))
+	cl_ulong resolution = fake_told("paired-timers", NULL) ? 1 : 0;
+	if (name == CL_PLATFORM_NAME && fake_told("no-names", NULL))
 		return CL_OUT_OF_HOST_MEMORY;
 	const char *text = name == CL_PLATFORM_VERSION ? version() : "Fake platform";
 	if (name == CL_PLATFORM_HOST_TIMER_RESOLUTION)
-		return answer(&resolution, sizeof resolution, room, to, size);
-	return answer(text, strlen(text) + 1, room, to, size);
+		return fake_answer(&resolution, sizeof resolution, room, to, size);
+	return fake_answer(text, strlen(text) + 1, room, to, size);
 }
 
 cl_int clGetDeviceIDs(cl_platform_id asked, cl_device_type type, cl_uint room, cl_device_id *to,
                       cl_uint *count)
 {
-	if (told("no-device", NULL))
+	if (fake_told("no-device", NULL))
 		return CL_DEVICE_NOT_FOUND;
 	if (count)
 		*count = 1;
@@ -228,15 +194,15 @@ cl_int clGetDeviceIDs(cl_platform_id asked, cl_device_type type, cl_uint room, c
 
 static cl_int text_info(cl_device_info name, size_t room, void *to, size_t *size)
 {
-	if (name == CL_DRIVER_VERSION && told("no-names", NULL))
+	if (name == CL_DRIVER_VERSION && fake_told("no-names", NULL))
 		return CL_OUT_OF_HOST_MEMORY;
 	const char *text = name == CL_DEVICE_NAME       ? "Fake GPU" :
 	                   name == CL_DEVICE_VENDOR     ? "Nobody" :
 	                   name == CL_DRIVER_VERSION    ? "1.0" :
 	                   name == CL_DEVICE_VERSION    ? version() :
-	                   name == CL_DEVICE_EXTENSIONS ? (told("plain", NULL) ? "cl_khr_device_uuids" :
+	                   name == CL_DEVICE_EXTENSIONS ? (fake_told("plain", NULL) ? "cl_khr_device_uuids" :
 		"cl_khr_device_uuid cl_nv_device_attribute_query cl_khr_fp64") : NULL;
-	return text ? answer(text, strlen(text) + 1, room, to, size) : CL_INVALID_VALUE;
+	return text ? fake_answer(text, strlen(text) + 1, room, to, size) : CL_INVALID_VALUE;
 }
 
 cl_int clGetDeviceInfo(cl_device_id asked, cl_device_info name, size_t room, void *to, size_t *size)
@@ -264,20 +230,20 @@ cl_int clGetDeviceInfo(cl_device_id asked, cl_device_info name, size_t room, voi
 		{ 0x4009, 4, 2 << 3 | 1 }, // slot,
 		{ 0x400A, 4, 0x10 },       // domain
 	};
-	cl_ulong properties = told("no-profiling", NULL) ? 0 : CL_QUEUE_PROFILING_ENABLE;
+	cl_ulong properties = fake_told("no-profiling", NULL) ? 0 : CL_QUEUE_PROFILING_ENABLE;
 
 	cl_ulong millisecond = 1000000;
 
-	if (name == CL_DEVICE_PROFILING_TIMER_RESOLUTION && told("coarse", NULL))
-		return answer(&millisecond, sizeof millisecond, room, to, size);
+	if (name == CL_DEVICE_PROFILING_TIMER_RESOLUTION && fake_told("coarse", NULL))
+		return fake_answer(&millisecond, sizeof millisecond, room, to, size);
 	if (name == CL_DEVICE_QUEUE_PROPERTIES)
-		return answer(&properties, sizeof properties, room, to, size);
+		return fake_answer(&properties, sizeof properties, room, to, size);
 	if (name == CL_DEVICE_UUID_KHR)
-		return answer("\x01\x23\x45\x67\x89\xab\xcd\xef\x00\x11\x22\x33\x44\x55\x66\x77", 16, room,
+		return fake_answer("\x01\x23\x45\x67\x89\xab\xcd\xef\x00\x11\x22\x33\x44\x55\x66\x77", 16, room,
 		              to, size);
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		if (numbers[i].name == name)
-			return answer(&numbers[i].value, numbers[i].bytes, room, to, size);
+			return fake_answer(&numbers[i].value, numbers[i].bytes, room, to, size);
 	return text_info(name, room, to, size);
 }
 
@@ -295,13 +261,13 @@ cl_context clCreateContext(const cl_context_properties *properties, cl_uint coun
 {
 	*code = CL_SUCCESS;
 	gone = false;
-	return create(sizeof(struct _cl_context));
+	return fake_create(sizeof(struct _cl_context));
 }
 
 cl_int clReleaseContext(cl_context context)
 {
 	release_waits(context);
-	return release(context);
+	return fake_release(context);
 }
 
 // ---- queues
@@ -310,11 +276,11 @@ cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id on,
                                       cl_command_queue_properties properties, cl_int *code)
 {
 	if (properties & CL_QUEUE_PROFILING_ENABLE &&
-	    (told("refuses-profiling", NULL) || told("no-profiling", NULL))) {
+	    (fake_told("refuses-profiling", NULL) || fake_told("no-profiling", NULL))) {
 		*code = CL_INVALID_QUEUE_PROPERTIES;
 		return NULL;
 	}
-	cl_command_queue queue = create(sizeof *queue);
+	cl_command_queue queue = fake_create(sizeof *queue);
 	queue->context = context;
 	queue->properties = properties;
 	*code = CL_SUCCESS;
@@ -337,7 +303,7 @@ cl_int clRetainCommandQueue(cl_command_queue queue)
 cl_int clReleaseCommandQueue(cl_command_queue queue)
 {
 	release_waits(queue);
-	return release(queue);
+	return fake_release(queue);
 }
 
 cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info name, size_t room,
@@ -346,11 +312,11 @@ cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info name,
 	cl_device_id own = &device;
 	switch (name) {
 	case CL_QUEUE_DEVICE:
-		return answer(&own, sizeof(cl_device_id), room, to, size);
+		return fake_answer(&own, sizeof(cl_device_id), room, to, size);
 	case CL_QUEUE_CONTEXT:
-		return answer(&queue->context, sizeof(cl_context), room, to, size);
+		return fake_answer(&queue->context, sizeof(cl_context), room, to, size);
 	case CL_QUEUE_PROPERTIES:
-		return answer(&queue->properties, sizeof queue->properties, room, to, size);
+		return fake_answer(&queue->properties, sizeof queue->properties, room, to, size);
 	}
 	return CL_INVALID_VALUE;
 }
@@ -387,6 +353,8 @@ static bool enqueue(cl_command_queue queue, cl_event *event, cl_int *code)
 	cl_int status = CL_COMPLETE;
 
 	*code = CL_SUCCESS;
+	if (told_number("enqueue-crashes") == number)
+		abort();
 	if (told_number("enqueue-fails") == number) {
 		*code = CL_OUT_OF_RESOURCES;
 		return false;
@@ -407,7 +375,7 @@ static bool enqueue(cl_command_queue queue, cl_event *event, cl_int *code)
 		status = CL_SUBMITTED;
 	if (event) {
 		events_made++;
-		*event = create(sizeof **event);
+		*event = fake_create(sizeof **event);
 		(*event)->queue = queue;
 		(*event)->status = status;
 		(*event)->stamp = now();
@@ -417,11 +385,11 @@ static bool enqueue(cl_command_queue queue, cl_event *event, cl_int *code)
 
 cl_event clCreateUserEvent(cl_context context, cl_int *code)
 {
-	if (told("no-user-events", NULL)) {
+	if (fake_told("no-user-events", NULL)) {
 		*code = CL_INVALID_OPERATION;
 		return NULL;
 	}
-	cl_event event = create(sizeof *event);
+	cl_event event = fake_create(sizeof *event);
 	event->status = CL_SUBMITTED;
 	*code = CL_SUCCESS;
 	return event;
@@ -435,7 +403,7 @@ cl_int clSetUserEventStatus(cl_event event, cl_int status)
 
 cl_int clReleaseEvent(cl_event event)
 {
-	return release(event);
+	return fake_release(event);
 }
 
 cl_int clWaitForEvents(cl_uint count, const cl_event *events)
@@ -448,16 +416,16 @@ cl_int clWaitForEvents(cl_uint count, const cl_event *events)
 cl_int clGetEventInfo(cl_event event, cl_event_info name, size_t room, void *to, size_t *size)
 {
 	if (name == CL_EVENT_COMMAND_QUEUE)
-		return answer(&event->queue, sizeof(cl_command_queue), room, to, size);
-	return answer(&event->status, sizeof event->status, room, to, size);
+		return fake_answer(&event->queue, sizeof(cl_command_queue), room, to, size);
+	return fake_answer(&event->status, sizeof event->status, room, to, size);
 }
 
 cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info name, size_t room, void *to,
                                size_t *size)
 {
-	if (told("no-stamps", NULL) || !(event->queue->properties & CL_QUEUE_PROFILING_ENABLE))
+	if (fake_told("no-stamps", NULL) || !(event->queue->properties & CL_QUEUE_PROFILING_ENABLE))
 		return CL_PROFILING_INFO_NOT_AVAILABLE;
-	return answer(&event->stamp, sizeof event->stamp, room, to, size);
+	return fake_answer(&event->stamp, sizeof event->stamp, room, to, size);
 }
 
 static struct {
@@ -475,7 +443,7 @@ void fake_opencl_call_late(void)
 cl_int clSetEventCallback(cl_event event, cl_int type,
                           void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *data)
 {
-	if (told("late-callback", NULL)) {
+	if (fake_told("late-callback", NULL)) {
 		late.notify = notify;
 		late.data = data;
 		return CL_SUCCESS;
@@ -494,7 +462,7 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void
 		*code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
 		return NULL;
 	}
-	cl_mem memory = create(sizeof *memory);
+	cl_mem memory = fake_create(sizeof *memory);
 	memory->owned = !(flags & CL_MEM_USE_HOST_PTR);
 	memory->data = memory->owned ? calloc(1, bytes) : host;
 	memory->bytes = bytes;
@@ -514,7 +482,7 @@ cl_int clReleaseMemObject(cl_mem memory)
 	release_waits(memory);
 	if (memory->object.references == 1 && memory->owned)
 		free(memory->data);
-	return release(memory);
+	return fake_release(memory);
 }
 
 cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, size_t offset,
@@ -601,107 +569,4 @@ cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint waits, const
                                     cl_event *event)
 {
 	return clEnqueueMarkerWithWaitList(queue, waits, list, event);
-}
-
-// ---- programs
-
-cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
-                                     const size_t *lengths, cl_int *code)
-{
-	*code = CL_SUCCESS;
-	return create(sizeof(struct _cl_program));
-}
-
-cl_program clCreateProgramWithBinary(cl_context context, cl_uint count, const cl_device_id *devices,
-                                     const size_t *lengths, const unsigned char **binaries,
-                                     cl_int *status, cl_int *code)
-{
-	*code = CL_INVALID_BINARY;
-	return NULL;
-}
-
-static bool keeps_parameters;  // the program built last
-
-cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices,
-                      const char *options, void(CL_CALLBACK *notify)(cl_program, void *), void *data)
-{
-	keeps_parameters = options && strstr(options, "-cl-kernel-arg-info");
-	if (told("no-compiler", NULL))
-		return CL_COMPILER_NOT_AVAILABLE;
-	return told("build-fails", NULL) ? CL_BUILD_PROGRAM_FAILURE : CL_SUCCESS;
-}
-
-cl_int clGetProgramBuildInfo(cl_program program, cl_device_id on, cl_program_build_info name,
-                             size_t room, void *to, size_t *size)
-{
-	static const char log[] = "fake.cl:3:14: error: told to fail";
-	return answer(log, sizeof log, room, to, size);
-}
-
-cl_int clReleaseProgram(cl_program program)
-{
-	return release(program);
-}
-
-cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *code)
-{
-	*code = CL_SUCCESS;
-	return create(sizeof(struct _cl_kernel));
-}
-
-cl_int clReleaseKernel(cl_kernel kernel)
-{
-	return release(kernel);
-}
-
-cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
-{
-	return CL_SUCCESS;
-}
-
-cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id on, cl_kernel_work_group_info name,
-                                size_t room, void *to, size_t *size)
-{
-	cl_ulong value = 64;
-	if (name == CL_KERNEL_PRIVATE_MEM_SIZE)
-		return CL_INVALID_VALUE;
-	return answer(&value, sizeof value, room, to, size);
-}
-
-// Every kernel here has the parameters of tare's own loops, as NVIDIA's driver tells them.
-cl_int clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t room, void *to, size_t *size)
-{
-	cl_uint count = 3;
-	if (name != CL_KERNEL_NUM_ARGS || told("no-parameters", NULL))
-		return CL_INVALID_VALUE;
-	return answer(&count, sizeof count, room, to, size);
-}
-
-cl_int clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel_arg_info name, size_t room,
-                          void *to, size_t *size)
-{
-	static const struct {
-		cl_kernel_arg_address_qualifier address;
-		cl_kernel_arg_type_qualifier qualifiers;
-		const char *type, *name;
-	} rows[] = {
-		{ CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_TYPE_CONST, "int*", "input" },
-		{ CL_KERNEL_ARG_ADDRESS_LOCAL, 0, "float*", "tile" },
-		{ CL_KERNEL_ARG_ADDRESS_PRIVATE, 0, "struct odd", "count" },
-	};
-	if (told("no-parameters", NULL) || !keeps_parameters)
-		return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
-	if (index >= sizeof rows / sizeof *rows)
-		return CL_INVALID_ARG_INDEX;
-	switch (name) {
-	case CL_KERNEL_ARG_ADDRESS_QUALIFIER:
-		return answer(&rows[index].address, sizeof rows->address, room, to, size);
-	case CL_KERNEL_ARG_TYPE_QUALIFIER:
-		return answer(&rows[index].qualifiers, sizeof rows->qualifiers, room, to, size);
-	case CL_KERNEL_ARG_TYPE_NAME:
-		return answer(rows[index].type, strlen(rows[index].type) + 1, room, to, size);
-	case CL_KERNEL_ARG_NAME:
-		return answer(rows[index].name, strlen(rows[index].name) + 1, room, to, size);
-	}
-	return CL_INVALID_VALUE;
 }

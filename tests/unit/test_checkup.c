@@ -431,6 +431,7 @@ static void it_concludes_from_the_cells(void **state)
 		LINE("heap-to-device", 8000000, 320000, false), LINE("device-to-heap", 8000000, 320000, false),
 		RUNG("naive", 64, 1000, false), RUNG("naive", 1000, 4000000, false),
 		RUNG("register", 1000, 400000, false), RUNG("tiled", 1000, 200000, true),
+		RUNG("blas-fp16", 1000, 40000, false),
 	};
 	for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
 		figures[i].few = figures[i].number == 8000000;
@@ -441,6 +442,7 @@ static void it_concludes_from_the_cells(void **state)
 		peaks.per_second[i] = peaks.theoretical[i] = NAN;
 	peaks.per_second[TARE_CEILING_FP32] = 10e12;
 	peaks.theoretical[TARE_CEILING_FP32] = 12.5e12;
+	peaks.per_second[TARE_CEILING_TENSOR_FP16] = 80e12;
 	peaks.per_second[TARE_CEILING_MEMORY_READ] = 1e12;
 	assert_int_equal(tare_result_conclude(part_for(whole, "overlap"), "limit", "The link."), 0);
 	assert_int_equal(tare_result_conclude(part_for(whole, "overlap"), "worth-it", "Worth it: yes."), 0);
@@ -457,8 +459,10 @@ static void it_concludes_from_the_cells(void **state)
 	                    "memory at 1000 GB/s (measured 3 days ago (tare peak)): a kernel that does "
 	                    "fewer than 10 FLOP for each byte is bound by memory.");
 	assert_string_equal(conclusion(whole, "matmul"),
-	                    "The fastest matrix product of n = 1000 is 'register': 5.00 TFLOP/s in its "
-	                    "kernel, 50 % of the FP32 ceiling and 10 times the naive kernel.");
+	                    "The fastest matrix product of n = 1000 in FP32 is 'register': 5.00 TFLOP/s in "
+	                    "its kernel, 50 % of the FP32 ceiling and 10 times the naive kernel. With "
+	                    "factors of fewer bits 'blas-fp16' reaches 50.0 TFLOP/s, 62 % of the tensor "
+	                    "fp16 ceiling.");
 	assert_string_equal(conclusion(whole, "overlap"), "Overlapping copies and kernels: worth it: yes.");
 	assert_int_equal(whole->conclusion_count, 6);
 	tare_result_free(whole);

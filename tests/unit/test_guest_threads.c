@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorder's core under threads, signals and forks. Built a second time for ThreadSanitizer.
+// The recorder's core under threads and forks. Built a second time for ThreadSanitizer.
 #include "guest_trace.h"
 
 #include <pthread.h>
@@ -301,147 +301,6 @@ static void wait_in_a_window_of_another_is_its_own(void **state)
 	unload(&trace);
 }
 
-// ---- signals
-
-static volatile sig_atomic_t handled;
-static sigjmp_buf jump;
-static volatile sig_atomic_t jumps;
-
-static void write_in_handler(int signal)
-{
-	(void)signal;
-	if (!guest_thread())
-		return;
-	for (int i = 0; i < 5; i++)
-		handled += write_command(guest_thread());
-	guest_string("in a handler", 12);
-}
-
-// Commands here take their numbers in the order of claiming, so that a handler's stand behind.
-static bool write_slowly(uint32_t value)
-{
-	struct guest_thread *thread = guest_thread();
-	union tare_trace_record *record = guest_event(thread);
-	if (!record)
-		return false;
-	for (size_t i = 1; i < 8; i++) {
-		((volatile uint64_t *)record->words)[i] = value;
-		// Some take long, so that signals come while they are filled; most do not, so that
-		// signals come while a place is taken.
-		for (volatile int wait = 0; value % 16 == 0 && wait < 20; wait++)
-			;
-	}
-	guest_commit(record, tare_trace_head(TARE_TRACE_PHASE, 0, 0, thread->track));
-	return true;
-}
-
-enum { IN_STORM = 300000 };
-
-static int write_in_a_storm(void *argument)
-{
-	struct itimerval every = { { 0, 50 }, { 0, 50 } };
-	uint32_t written = 0;
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
-	signal(SIGALRM, write_in_handler);
-	setitimer(ITIMER_REAL, &every, NULL);
-	for (uint32_t i = 1; i <= IN_STORM; i++) {
-		written += write_slowly(i);
-		if (i % 256 == 0)
-			guest_string("outside", 7);
-	}
-	signal(SIGALRM, SIG_IGN);
-	*(uint32_t *)argument = (uint32_t)handled;
-	return written != IN_STORM;
-}
-
-static int store_handled(void *argument)
-{
-	uint32_t in_handlers = 0;
-	int status = write_in_a_storm(&in_handlers);
-	FILE *file = fopen(argument, "w");
-	if (!file)
-		return 1;
-	fprintf(file, "%u", in_handlers);
-	fclose(file);
-	return status;
-}
-
-static void handlers_may_record_in_the_middle(void **state)
-{
-	struct guest_place place = { 0 };
-	const union tare_trace_record *record;
-	struct guest_trace trace;
-	uint64_t number = 0, phase = 0, commands = 0;
-	unsigned in_handlers = 0;
-	char path[300];
-	FILE *file;
-	(void)state;
-	snprintf(path, sizeof path, "%s/handled", folder);
-	assert_int_equal(run_recorded(folder, "", store_handled, path), 0);
-	file = fopen(path, "r");
-	assert_non_null(file);
-	assert_int_equal(fscanf(file, "%u", &in_handlers), 1);
-	fclose(file);
-	trace = only_trace();
-	while ((record = next_record(&trace, &place))) {
-		assert_int_not_equal(tare_trace_type(record->head), TARE_TRACE_VOID);
-		if (tare_trace_type(record->head) == TARE_TRACE_PHASE) {
-			assert_int_equal(record->words[1], ++phase);
-			for (size_t i = 2; i < 8; i++)
-				assert_int_equal(record->words[i], phase);
-		}
-		if (tare_trace_type(record->head) != TARE_TRACE_COMMAND)
-			continue;
-		assert_true(is_whole(record));
-		assert_true(record->command.number > number);
-		number = record->command.number;
-		commands++;
-	}
-	assert_int_equal(phase, IN_STORM);
-	assert_int_equal(commands, in_handlers);
-	assert_true(in_handlers > 0);
-	assert_int_equal(trace.header->lost_records, 0);
-	unload(&trace);
-}
-
-static void jump_out(int signal)
-{
-	(void)signal;
-	jumps++;
-	write_command(guest_thread());
-	siglongjmp(jump, 1);
-}
-
-static int jump_out_of_records(void *argument)
-{
-	(void)argument;
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
-	signal(SIGUSR1, jump_out);
-	for (volatile int i = 0; i < 10000; i++)
-		if (!sigsetjmp(jump, 1)) {
-			struct guest_thread *thread = guest_thread();
-			union tare_trace_record *record = guest_event(thread);
-			if (!record)
-				return 1;
-			if (i % 10 == 0)
-				raise(SIGUSR1);
-			guest_commit(record, tare_trace_head(TARE_TRACE_PHASE, 0, 0, thread->track));
-		}
-	return jumps != 1000;
-}
-
-static void handlers_that_never_return_hide_nothing(void **state)
-{
-	struct guest_trace trace;
-	(void)state;
-	assert_int_equal(run_recorded(folder, "", jump_out_of_records, NULL), 0);
-	trace = only_trace();
-	assert_int_equal(count_records(&trace, TARE_TRACE_COMMAND), 1000);
-	assert_int_equal(count_records(&trace, TARE_TRACE_PHASE), 9000);
-	assert_int_equal(count_records(&trace, TARE_TRACE_VOID), 1000);
-	unload(&trace);
-}
-
 // ---- forks
 
 static guest_lock held;
@@ -607,106 +466,6 @@ static void threads_and_forks_together(void **state)
 	assert_int_equal(parents, 1);
 }
 
-// ---- tools
-
-enum { KEYS = 20000 };
-
-struct user { struct guest_map *map; uintptr_t base; _Atomic bool *over; int wrong; };
-
-static void *use_map(void *argument)
-{
-	struct user *user = argument;
-	for (uintptr_t i = 1; i <= KEYS; i++) {
-		const void *key = (const void *)(user->base + i * 64);
-		user->wrong += guest_map_find(user->map, key, 7) != 7;
-		user->wrong += !guest_map_put(user->map, key, i);
-		user->wrong += guest_map_find(user->map, key, 7) != i;
-		if (i % 3 == 0)
-			guest_map_remove(user->map, key);
-		if (i % 9 == 0)
-			user->wrong += !guest_map_put(user->map, key, i + 1);
-	}
-	for (uintptr_t i = 1; i <= KEYS; i++)
-		user->wrong += guest_map_find(user->map, (const void *)(user->base + i * 64), 7) !=
-			(i % 9 == 0 ? i + 1 : i % 3 == 0 ? 7 : i);
-	return NULL;
-}
-
-// Values that belong to their key only, read while others write.
-static void *look_up(void *argument)
-{
-	struct user *user = argument;
-	while (!atomic_load(user->over))
-		for (uintptr_t i = 1; i <= KEYS; i += 37) {
-			const void *key = (const void *)(((uintptr_t)1 << 24) + i * 64);
-			uint64_t value = guest_map_find(user->map, key, 0);
-			user->wrong += value != 0 && value != i && value != i + 1;
-		}
-	return NULL;
-}
-
-static void map_serves_threads(void **state)
-{
-	_Atomic bool over = false;
-	struct guest_map *map = guest_map_new();
-	struct user users[5];
-	pthread_t threads[5];
-	(void)state;
-	assert_non_null(map);
-	assert_int_equal(guest_map_find(map, &over, 99), 99);
-	assert_false(guest_map_put(map, NULL, 1));
-	for (int i = 0; i < 5; i++) {
-		users[i] = (struct user){ map, (uintptr_t)(i + 1) << 24, &over, 0 };
-		pthread_create(&threads[i], NULL, i < 4 ? use_map : look_up, &users[i]);
-	}
-	for (int i = 0; i < 5; i++) {
-		if (i == 4)
-			atomic_store(&over, true);
-		pthread_join(threads[i], NULL);
-		assert_int_equal(users[i].wrong, 0);
-	}
-}
-
-static void memory_is_aligned_and_zero(void **state)
-{
-	(void)state;
-	for (size_t bytes = 1; bytes < 3000000; bytes = bytes * 3 + 1) {
-		char *memory = guest_memory(bytes);
-		assert_non_null(memory);
-		assert_int_equal((uintptr_t)memory % 64, 0);
-		for (size_t i = 0; i < bytes; i++)
-			assert_int_equal(memory[i], 0);
-		memset(memory, 1, bytes);
-	}
-}
-
-struct counter { guest_lock lock; uint64_t count; };
-
-static void *count_up(void *argument)
-{
-	struct counter *counter = argument;
-	for (int i = 0; i < 20000; i++) {
-		guest_acquire(&counter->lock);
-		counter->count++;
-		guest_release(&counter->lock);
-	}
-	return NULL;
-}
-
-static void lock_lets_one_in(void **state)
-{
-	struct counter counter = { 0 };
-	pthread_t threads[4];
-	(void)state;
-	for (int i = 0; i < 4; i++)
-		pthread_create(&threads[i], NULL, count_up, &counter);
-	for (int i = 0; i < 4; i++)
-		pthread_join(threads[i], NULL);
-	assert_int_equal(counter.count, 80000);
-	assert_true(guest_try(&counter.lock));
-	assert_false(guest_try(&counter.lock));
-}
-
 int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -717,13 +476,8 @@ int main(int argc, char **argv)
 		TEST(nobody_harvests_after_the_end),
 		TEST(process_ends_with_its_last_thread),
 		TEST(wait_in_a_window_of_another_is_its_own),
-		TEST(handlers_may_record_in_the_middle),
-		TEST(handlers_that_never_return_hide_nothing),
 		cmocka_unit_test(child_has_a_file_of_its_own),
 		TEST(threads_and_forks_together),
-		cmocka_unit_test(map_serves_threads),
-		cmocka_unit_test(memory_is_aligned_and_zero),
-		cmocka_unit_test(lock_lets_one_in),
 	};
 	if (argc == 2 && !strcmp(argv[1], "--probe"))
 		return 0;

@@ -14,7 +14,15 @@
 #include "native_waits.h"
 #include "simulated_run.h"
 
-#define BUDGET INT64_C(1500000000)
+#define BUDGET INT64_C(500000000)
+// What `launch and wait` needs to converge, and little more.
+#define SHORT_BUDGET INT64_C(150000000)
+// What a device may lack, none of which hides another.
+#define LACKS_FOUR                                                                                 \
+	"lacks graphs reason \"no graphs here\"\n"                                                 \
+	"lacks gates reason \"no gates here\"\n"                                                   \
+	"lacks callbacks reason \"no callbacks here\"\n"                                           \
+	"lacks pinned reason \"no pinning here\"\n"
 
 static const struct tare_cell *find(const struct tare_result *result, const char *what,
                                     const char *source)
@@ -155,22 +163,24 @@ static void what_is_missing_says_why(void **state)
 		// Counters of one rate whose zeros are 1 ms apart.
 		{ SIMPLE_DEVICE SIMPLE_PAIRS "pair-timer rate 1 GHz bits 64 epoch 1000000 ticks\n",
 		  "launch to start", "device", "have different zeros: a stamp lies 99" },
-		{ SIMPLE_DEVICE SIMPLE_PAIRS "lacks graphs reason \"no graphs here\"\n",
+		{ SIMPLE_DEVICE SIMPLE_PAIRS LACKS_FOUR,
 		  "graph of one kernel", "host", "no graphs here" },
-		{ SIMPLE_DEVICE SIMPLE_PAIRS "lacks gates reason \"no gates here\"\n",
+		{ SIMPLE_DEVICE SIMPLE_PAIRS LACKS_FOUR,
 		  "launch, gated", "device", "no gates here" },
-		{ SIMPLE_DEVICE SIMPLE_PAIRS "lacks callbacks reason \"no callbacks here\"\n",
+		{ SIMPLE_DEVICE SIMPLE_PAIRS LACKS_FOUR,
 		  "event done to callback", "device", "no callbacks here" },
-		{ SIMPLE_DEVICE SIMPLE_PAIRS "lacks pinned reason \"no pinning here\"\n",
+		{ SIMPLE_DEVICE SIMPLE_PAIRS LACKS_FOUR,
 		  "copy 1 byte, pinned to device", "host", "no pinning here" },
 		{ SIMPLE_DEVICE SIMPLE_PAIRS "fault build \"it does not compile\"\n",
 		  "launch and wait", "host", "no empty kernel" },
 	};
+	struct simulated_run simulated;
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct simulated_run simulated;
 		const struct tare_cell *cell;
-		measure(&simulated, rows[i].script);
+		bool is_last = i + 1 == sizeof rows / sizeof *rows;
+		if (i == 0 || strcmp(rows[i].script, rows[i - 1].script) != 0)
+			measure(&simulated, rows[i].script);
 		cell = find(simulated.run.result, rows[i].what, rows[i].source);
 		if (!cell->absent || !strstr(cell->absent, rows[i].reason))
 			fail_msg("%s: absent: %s", rows[i].what,
@@ -179,7 +189,8 @@ static void what_is_missing_says_why(void **state)
 		// All else is measured.
 		assert_null(
 		    find(simulated.run.result, "finish, nothing to wait for", "host")->absent);
-		simulated_close(&simulated);
+		if (is_last || strcmp(rows[i].script, rows[i + 1].script) != 0)
+			simulated_close(&simulated);
 	}
 }
 
@@ -387,7 +398,7 @@ static void building_the_kernel_takes_nothing_from_a_short_budget(void **state)
 	(void)state;
 	snprintf(script, sizeof script, "%s%s", SIMPLE_DEVICE, SIMPLE_PAIRS);
 	replace(script, "build 1 ms", "build 9 s");
-	simulated_open(&simulated, script, "latency", BUDGET / 10);
+	simulated_open(&simulated, script, "latency", SHORT_BUDGET);
 	assert_int_equal(tare_measure_latency(&simulated.run, NULL, NULL), 0);
 	assert_null(find_warning(simulated.run.result, "budget-short"));
 	assert_true(find(simulated.run.result, "launch and wait", "host")->converged);

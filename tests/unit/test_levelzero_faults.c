@@ -39,6 +39,7 @@ FAILING(zeEventHostSynchronize, ze_event_handle_t a, uint64_t b)
 FAILING(zeEventQueryStatus, ze_event_handle_t a)
 FAILING(zeEventQueryKernelTimestamp, ze_event_handle_t a, ze_kernel_timestamp_result_t *b)
 FAILING(zeEventHostSignal, ze_event_handle_t a)
+FAILING(zeEventHostReset, ze_event_handle_t a)
 
 // What is tried, on a queue with memory, an event that is done and a shut gate on another queue.
 enum act {
@@ -301,6 +302,18 @@ static void a_gate_that_cannot_be_opened_is_not_shut(void **state)
 	calls()->zeEventHostSignal = fail_zeEventHostSignal;
 	assert_int_equal(tare_gate_shut(queue, &gate, &error), -ENOTSUP);
 	assert_says("zeEventHostSignal");
+	assert_says("a newer driver");
+	// Nor is a graph recorded, which the host lets begin.
+	assert_int_equal(tare_graph_begin(queue, &error), -ENOTSUP);
+	assert_says("zeEventHostSignal");
+	*calls() = real;
+	calls()->zeEventHostReset = fail_zeEventHostReset;
+	assert_int_equal(tare_graph_begin(queue, &error), -ENOTSUP);
+	assert_int_equal(tare_gate_shut(queue, &gate, &error), -ENOTSUP);
+	assert_says("zeEventHostReset");
+	// The events that were tried are spare ones, not signalled.
+	for (struct levelzero_slot *slot = levelzero_device_of(device)->work->spare[false]; slot; slot = slot->next)
+		assert_int_equal(calls()->zeEventQueryStatus(slot->handle), ZE_RESULT_NOT_READY);
 	*calls() = real;
 	must(tare_append(queue, &marker, NULL, &error));
 	must(tare_finish(queue, LIMIT, &error));

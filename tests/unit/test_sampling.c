@@ -481,14 +481,30 @@ static void the_worst_interval_is_in_plain_digits(void **state)
 
 static void below_the_floor_there_is_no_figure(void **state)
 {
-	struct thing thing = { .takes_ns = MS, .value = 0 };
-	struct bench bench;
+	// A floor of 1 is "not 0": it is the step of the timer that is told.
+	static const struct {
+		int64_t floor;
+		double quantum;
+		const char *unit, *text;
+	} rows[] = {
+		{ 25, 0, "ns", "25.0 ns" },
+		{ 1, 30517578.125, "ps", "30.5 µs" },
+		{ 1, 83333, "ps", "83.3 ns" },
+	};
 	(void)state;
-	open_bench(&bench, &thing, 1, 10 * S, 1);
-	bench.measurements[0].figures[0].floor = 25;
-	assert_int_equal(measure(&bench, NULL), 0);
-	assert_string_equal(bench.run.result->cells[0].absent, "below the timer's floor of 25 ns");
-	close_bench(&bench);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct thing thing = { .takes_ns = MS, .value = 0 };
+		struct bench bench;
+		char wanted[80];
+		open_bench(&bench, &thing, 1, 10 * S, 1);
+		bench.measurements[0].figures[0].floor = rows[i].floor;
+		bench.measurements[0].figures[0].quantum = rows[i].quantum;
+		bench.measurements[0].figures[0].unit = rows[i].unit;
+		assert_int_equal(measure(&bench, NULL), 0);
+		snprintf(wanted, sizeof wanted, "below the timer's floor of %s", rows[i].text);
+		assert_string_equal(bench.run.result->cells[0].absent, wanted);
+		close_bench(&bench);
+	}
 }
 
 static void a_spent_budget_is_said_not_overrun(void **state)

@@ -171,7 +171,7 @@ static int build(const char *script, const char *suffix, const char *text, size_
 	assert_true(file >= 0);
 	assert_int_equal(write(file, text, bytes), bytes);
 	close(file);
-	simulated_open(&simulated, script, "overlap", INT64_C(1000000000));
+	simulated_open(&simulated, script, "overlap", INT64_C(200000000));
 	options->file = path;
 	*error = (struct tare_error){ 0 };
 	status = tare_user_kernel_build(&simulated.run, options, &built, NULL, error);

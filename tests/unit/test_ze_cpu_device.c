@@ -401,6 +401,30 @@ static void memory_and_addresses(void **state)
 
 // ---- another process
 
+// The descriptor that a new file would have.
+static int next_file(void)
+{
+	int file = dup(0);
+
+	close(file);
+	return file;
+}
+
+// A handle that was damaged on its way costs no descriptor.
+static void open_damaged(struct rig *rig, ze_ipc_mem_handle_t handle)
+{
+	static const size_t at_bytes = 32;  // its size, in memory_ipc.c
+	int file = next_file();
+	void *other;
+
+	for (int byte = 0; byte < 256; byte += 255) {
+		memset(handle.data + at_bytes, byte, 8);
+		CHECK(zeMemOpenIpcHandle(rig->context, rig->device, handle, 0, &other) ==
+		      ZE_RESULT_ERROR_INVALID_ARGUMENT);
+		CHECK(next_file() == file);
+	}
+}
+
 static void in_another_process(void)
 {
 	int there[2], back[2], status;
@@ -430,6 +454,7 @@ static void in_another_process(void)
 	close(back[1]);
 	CHECK(read(back[0], &byte, 1) == 1 && at[0] == 'c');
 	CHECK(waitpid(child, &status, 0) == child && status == 0);
+	open_damaged(&rig, handle);
 	// The same process, by the descriptor alone, as programs pass it that know no more of a handle.
 	memset(handle.data + sizeof(int), 0, sizeof handle.data - sizeof(int));
 	MUST(zeMemOpenIpcHandle(rig.context, rig.device, handle, 0, &other));

@@ -246,8 +246,10 @@ static int no_memory_there(void)
 	loses_its_queue(copy_huge_region, pages);
 	// Rows of no bytes are done at once, however many they are.
 	ze_copy_region_t flat = { .height = UINT32_MAX, .depth = UINT32_MAX };
-	must(zeCommandListAppendMemoryCopyRegion(immediate_new(true), pages, &flat, 0, 0, below, &flat, 0,
-	                                         0, NULL, 0, NULL));
+	ze_command_list_handle_t list = immediate_new(true);
+	must(zeCommandListAppendMemoryCopyRegion(list, pages, &flat, 0, 0, below, &flat, 0, 0, NULL, 0,
+	                                         NULL));
+	must(zeCommandListDestroy(list));
 	return 0;
 }
 

@@ -11,8 +11,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -104,6 +107,75 @@ static void event_destroyed_while_pending(void **state)
 	must(zeCommandQueueDestroy(queue));
 }
 
+struct waiter {
+	pthread_t thread;
+	ze_event_handle_t event;  // NULL: it waits for the fence
+	ze_fence_handle_t fence;
+	atomic_long number;  // of the thread, once it begins to wait
+	ze_result_t result;
+};
+
+static void *wait_shortly(void *at)
+{
+	struct waiter *waiter = at;
+	uint64_t limit_ns = 100000000;
+
+	// So that nothing but the wait lets the thread sleep then.
+	if (waiter->event)
+		zeEventHostSynchronize(waiter->event, 0);
+	else
+		zeFenceHostSynchronize(waiter->fence, 0);
+	atomic_store(&waiter->number, syscall(SYS_gettid));
+	waiter->result = waiter->event ? zeEventHostSynchronize(waiter->event, limit_ns)
+	                               : zeFenceHostSynchronize(waiter->fence, limit_ns);
+	return NULL;
+}
+
+static void await_sleep(struct waiter *waiter)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	while (state != 'S') {
+		usleep(1000);
+		if (atomic_load(&waiter->number) == 0)
+			continue;
+		snprintf(path, sizeof path, "/proc/self/task/%ld/stat", atomic_load(&waiter->number));
+		file = fopen(path, "r");
+		// Where it has ended already, nothing is tested, and nothing is wrong.
+		if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+			state = 'S';
+		if (file)
+			fclose(file);
+	}
+}
+
+// What a thread waits for may be destroyed by another. Under the address sanitizer a look at what
+// is gone is found.
+static void destroyed_while_waited_for(void **state)
+{
+	ze_command_queue_handle_t queue = queue_new(false);
+	ze_fence_desc_t described = { .stype = ZE_STRUCTURE_TYPE_FENCE_DESC };
+	struct waiter waiters[2] = { { .event = event_of(pool, 0) }, { .event = NULL } };
+	ze_event_handle_t other = event_of(pool, 1);
+
+	(void)state;
+	must(zeFenceCreate(queue, &described, &waiters[1].fence));
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&waiters[i].thread, NULL, wait_shortly, &waiters[i]), 0);
+	for (int i = 0; i < 2; i++)
+		await_sleep(&waiters[i]);
+	must(zeEventDestroy(waiters[0].event));
+	must(zeFenceDestroy(waiters[1].fence));
+	must(zeEventHostReset(other));
+	for (int i = 0; i < 2; i++) {
+		pthread_join(waiters[i].thread, NULL);
+		assert_int_equal(waiters[i].result, ZE_RESULT_NOT_READY);
+	}
+	must(zeEventDestroy(other));
+	must(zeCommandQueueDestroy(queue));
+}
+
 // Real programs do it, and wait for each of them.
 static void events_of_one_index(void **state)
 {
@@ -173,6 +245,54 @@ static void shared_pools(void **state)
 	memset(&handle, 0, sizeof handle);
 	assert_int_equal(zeEventPoolOpenIpcHandle(context, handle, &opened),
 	                 ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+static void pass_ns(uint64_t ns)
+{
+	struct timespec start, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((uint64_t)((now.tv_sec - start.tv_sec) * 1000000000 + now.tv_nsec - start.tv_nsec) < ns);
+}
+
+// A thread that left its engine to an urgent queue goes on when that queue wants it no longer.
+static void event_reset_before_an_urgent_queue(void **state)
+{
+	enum { BYTES = 1 << 17, RESET_TURNS = 500 };
+	ze_command_queue_desc_t described = queue_description(0, false);
+	ze_event_handle_t gate = event_of(pool, 0), done = event_of(pool, 1), ran = event_of(pool, 2);
+	ze_command_list_handle_t urgent = NULL, list = immediate_new(false);
+	struct tare_random random = { 5 };
+	uint8_t *memory = shared_new(2 * BYTES), byte = 0;
+
+	(void)state;
+	described.priority = ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH;
+	must(zeCommandListCreateImmediate(context, device, &described, &urgent));
+	must(zeCommandListAppendMemoryCopy(urgent, &byte, memory, 1, ran, 1, &gate));
+	for (int turn = 0; turn < RESET_TURNS; turn++) {
+		must(zeCommandListAppendMemoryCopy(list, memory, memory + BYTES, BYTES, done, 0, NULL));
+		// About when the thread of `list` wakes.
+		pass_ns(tare_random_below(&random, 100000));
+		must(zeEventHostSignal(gate));
+		pass_ns(tare_random_below(&random, 30000));
+		must(zeEventHostReset(gate));
+		must(zeEventHostSynchronize(done, UINT64_C(20000000000)));
+		must(zeEventHostReset(done));
+		if (zeEventQueryStatus(ran) == ZE_RESULT_SUCCESS) {
+			must(zeEventHostReset(ran));
+			must(zeCommandListAppendMemoryCopy(urgent, &byte, memory, 1, ran, 1, &gate));
+		}
+	}
+	must(zeEventHostSignal(gate));
+	must(zeEventHostSynchronize(ran, FOR_EVER));
+	must(zeCommandListDestroy(urgent));
+	must(zeCommandListDestroy(list));
+	must(zeMemFree(context, memory));
+	must(zeEventDestroy(gate));
+	must(zeEventDestroy(done));
+	must(zeEventDestroy(ran));
 }
 
 // ---- memory and queues
@@ -387,6 +507,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(list_closed_twice),
 		cmocka_unit_test(list_changed_in_flight),
 		cmocka_unit_test(event_destroyed_while_pending),
+		cmocka_unit_test(destroyed_while_waited_for),
+		cmocka_unit_test(event_reset_before_an_urgent_queue),
 		cmocka_unit_test(events_of_one_index),
 		cmocka_unit_test(many_events),
 		cmocka_unit_test(shared_pools),

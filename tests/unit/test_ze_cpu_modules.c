@@ -197,6 +197,7 @@ static void translators(void **state)
 	const struct { const char *script, *said; } rows[] = {
 		{ "#!/bin/sh\necho cannot read this >&2\nexit 3\n", "cannot read this" },
 		{ "#!/bin/sh\nexit 3\n", "refused the SPIR-V (exit status 3)" },
+		{ "#!/nonexistent/shell\n", "did not run" },
 		{ "#!/bin/sh\nkill -ABRT $$\n", "crashed on the SPIR-V (signal 6" },
 		{ "#!/bin/sh\nsleep 100\n", "did not end in 0.2 s" },
 		{ "#!/bin/sh\nexit 0\n", "wrote nothing" },

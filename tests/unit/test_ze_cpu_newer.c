@@ -157,6 +157,21 @@ static void lists_in_immediate_lists(void **state)
 	must(zeEventDestroy(done));
 }
 
+// Nobody made it, so nobody destroys it: it stays as it is.
+static void the_default_context(void **state)
+{
+	typedef ze_context_handle_t default_context(ze_driver_handle_t);
+	default_context *get = (default_context *)newer_entry("zeDriverGetDefaultContext");
+	ze_context_handle_t found;
+
+	(void)state;
+	assert_non_null(get);
+	found = get(driver);
+	assert_non_null(found);
+	assert_int_equal(zeContextDestroy(found), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+	must(zeContextGetStatus(found));
+}
+
 static int make_pool(void **state)
 {
 	(void)state;
@@ -179,6 +194,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(host_functions),
 		cmocka_unit_test(newer_facts),
 		cmocka_unit_test(lists_in_immediate_lists),
+		cmocka_unit_test(the_default_context),
 	};
 	int status = argc < 2 ? 77 : rig_open(argv[1]);
 

@@ -19,10 +19,10 @@ int levelzero_properties(const struct levelzero_driver *driver,
 	return 0;
 }
 
-// The driver of this project (drivers/ze-cpu).
+// The driver of this project (drivers/ze-cpu). By its name alone: its type may be set to GPU.
 static bool is_ze_cpu(const ze_device_properties_t *properties)
 {
-	return properties->type == ZE_DEVICE_TYPE_CPU && strstr(properties->name, "ze-cpu");
+	return strstr(properties->name, "ze-cpu") != NULL;
 }
 
 bool levelzero_is_scripted(const ze_device_properties_t *properties)

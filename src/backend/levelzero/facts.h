@@ -5,7 +5,7 @@
 
 #define LEVELZERO_INTEL 0x8086
 
-// Whether the device's times are a script's (ze-cpu).
+// Whether the device's times are a script's (ze-cpu, whatever type it says that it has).
 bool levelzero_is_scripted(const ze_device_properties_t *properties);
 // Sets a count, or says that the driver told 0.
 void levelzero_count_fact(struct tare_facts *facts, enum tare_fact_id id, uint64_t value);

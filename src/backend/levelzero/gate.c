@@ -6,19 +6,23 @@
 #include <errno.h>
 #include <stdlib.h>
 
-// Whether the host can signal an event at all, before something waits for one.
-static int try_to_open(struct levelzero_device *device, const struct levelzero_slot *slot,
-                       struct tare_error *error)
+int levelzero_try_to_open(struct levelzero_device *device, const struct levelzero_slot *slot,
+                          struct tare_error *error)
 {
 	const struct levelzero_functions *call = &device->driver->call;
 	ze_result_t result;
 
 	if (device->work->opens_gates)
 		return 0;
-	result = call->zeEventHostSignal(slot->handle);
-	if (result != ZE_RESULT_SUCCESS)
-		return levelzero_fail(result, "zeEventHostSignal", error, "cannot let a queue go");
+	// The reset is tried first: an event that stays signalled is no spare one.
 	result = call->zeEventHostReset(slot->handle);
+	if (result == ZE_RESULT_SUCCESS) {
+		result = call->zeEventHostSignal(slot->handle);
+		if (result != ZE_RESULT_SUCCESS)
+			return levelzero_fail(result, "zeEventHostSignal", error,
+			                      "cannot let a queue go");
+		result = call->zeEventHostReset(slot->handle);
+	}
 	if (result != ZE_RESULT_SUCCESS)
 		return levelzero_fail(result, "zeEventHostReset", error, "cannot hold a queue");
 	device->work->opens_gates = true;
@@ -43,7 +47,7 @@ int levelzero_gate_shut(struct tare_queue *base, struct tare_gate **gate,
 	made->queue = queue->number;
 	status = levelzero_slot_take(device, false, &made->slot, error);
 	if (status == 0)
-		status = try_to_open(device, made->slot, error);
+		status = levelzero_try_to_open(device, made->slot, error);
 	if (status == 0)
 		status = levelzero_list_of(queue, &list, error);
 	if (status == 0) {

@@ -46,6 +46,8 @@ int levelzero_graph_begin(struct tare_queue *base, struct tare_error *error)
 	if (status == 0)
 		status = levelzero_slot_take(device, false, &graph->before, error);
 	if (status == 0)
+		status = levelzero_try_to_open(device, graph->before, error);
+	if (status == 0)
 		status = levelzero_slot_take(device, false, &graph->after, error);
 	if (status == 0)
 		status = levelzero_track_of(graph, &queue->engine, &first, error);

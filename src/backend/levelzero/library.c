@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct tare_symbol symbols[] = {
 #define REQUIRED(name) TARE_SYMBOL(struct levelzero_functions, name),
@@ -73,7 +74,9 @@ int levelzero_fail(ze_result_t result, const char *call, struct tare_error *erro
 			code = results[i].code;
 			name = results[i].name;
 		}
-	return tare_fail_native(error, code, "levelzero", call, (long)result, name, "%s", message);
+	return tare_fail_native(error, code, "levelzero", call, (long)result, name, "%s%s", message,
+	                        result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
+	                            ? "; a newer driver may do it" : "");
 }
 
 static const char no_driver[] =
@@ -84,6 +87,11 @@ static int fail_no_driver(struct tare_error *error)
 {
 	const char *named = getenv("ZE_ENABLE_ALT_DRIVERS");
 
+	// By --ze-cpu, so there is nothing to unset; where its script is wrong it has said so itself.
+	if (named && strstr(named, "/libze_cpu.so") && !strchr(named, ','))
+		return tare_fail(error, ENODEV,
+		                 "the CPU driver does not start; where it does not say why, see that the "
+		                 "Level Zero loader opens '%.200s' (ldd)", named);
 	return named && *named
 		? tare_fail(error, ENODEV,
 		            "the Level Zero loader finds no driver that starts in what "

@@ -101,7 +101,7 @@ static int build(struct levelzero_device *device, struct levelzero_module *modul
 	if (!call->zeModuleCreate)
 		return tare_fail(error, ENOTSUP, "this Level Zero loader lacks zeModuleCreate");
 	if (!device->context)
-		return tare_fail(error, ENOTSUP, "this driver makes no context (zeContextCreate)");
+		return tare_fail(error, ENOTSUP, "this driver makes no context (zeContextCreate); update it");
 	ze_result_t result =
 		call->zeModuleCreate(device->context, device->place.device, &wanted, &module->handle, &said);
 	text = read_log(call, said);

@@ -72,7 +72,7 @@ int levelzero_works(struct levelzero_device *device, struct tare_error *error)
 	if (status < 0)
 		return status;
 	if (!device->context)
-		return tare_fail(error, ENOTSUP, "this driver makes no context (zeContextCreate)");
+		return tare_fail(error, ENOTSUP, "this driver makes no context (zeContextCreate); update it");
 	device->work = calloc(1, sizeof *device->work);
 	if (!device->work)
 		return tare_fail(error, ENOMEM, "out of memory");

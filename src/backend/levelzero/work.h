@@ -220,6 +220,10 @@ int levelzero_event_submit(const struct levelzero_event *event, struct tare_erro
 int levelzero_gate_shut(struct tare_queue *queue, struct tare_gate **gate,
                         struct tare_error *error);
 int levelzero_gate_open(struct tare_gate *gate, struct tare_error *error);
+// Whether the host can signal an event, and reset it, before anything waits for one. The slot is unused,
+// and stays so. -ENOTSUP or what the driver answered.
+int levelzero_try_to_open(struct levelzero_device *device, const struct levelzero_slot *slot,
+                          struct tare_error *error);
 void levelzero_gate_free(struct tare_gate *gate);
 // Opens every gate of the device; before it is closed.
 void levelzero_gates_open(struct levelzero_device *device);

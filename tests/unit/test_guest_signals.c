@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recorder's core in the middle of signals. Built a second time for ThreadSanitizer.
+#include "guest_trace.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/time.h>
+
+#include <cmocka.h>
+
+static volatile sig_atomic_t handled;
+static sigjmp_buf jump;
+static volatile sig_atomic_t jumps;
+
+static void write_in_handler(int signal)
+{
+	(void)signal;
+	if (!guest_thread())
+		return;
+	for (int i = 0; i < 5; i++)
+		handled += write_command(guest_thread());
+	guest_string("in a handler", 12);
+}
+
+// Commands here take their numbers in the order of claiming, so that a handler's stand behind.
+static bool write_slowly(uint32_t value)
+{
+	struct guest_thread *thread = guest_thread();
+	union tare_trace_record *record = guest_event(thread);
+	if (!record)
+		return false;
+	for (size_t i = 1; i < 8; i++) {
+		((volatile uint64_t *)record->words)[i] = value;
+		// Some take long, so that signals come while they are filled; most do not, so that
+		// signals come while a place is taken.
+		for (volatile int wait = 0; value % 16 == 0 && wait < 20; wait++)
+			;
+	}
+	guest_commit(record, tare_trace_head(TARE_TRACE_PHASE, 0, 0, thread->track));
+	return true;
+}
+
+enum { IN_STORM = 300000 };
+
+static int write_in_a_storm(void *argument)
+{
+	struct itimerval every = { { 0, 50 }, { 0, 50 } };
+	uint32_t written = 0;
+	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	signal(SIGALRM, write_in_handler);
+	setitimer(ITIMER_REAL, &every, NULL);
+	for (uint32_t i = 1; i <= IN_STORM; i++) {
+		written += write_slowly(i);
+		if (i % 256 == 0)
+			guest_string("outside", 7);
+	}
+	signal(SIGALRM, SIG_IGN);
+	*(uint32_t *)argument = (uint32_t)handled;
+	return written != IN_STORM;
+}
+
+static int store_handled(void *argument)
+{
+	uint32_t in_handlers = 0;
+	int status = write_in_a_storm(&in_handlers);
+	FILE *file = fopen(argument, "w");
+	if (!file)
+		return 1;
+	fprintf(file, "%u", in_handlers);
+	fclose(file);
+	return status;
+}
+
+static void handlers_may_record_in_the_middle(void **state)
+{
+	struct guest_place place = { 0 };
+	const union tare_trace_record *record;
+	struct guest_trace trace;
+	uint64_t number = 0, phase = 0, commands = 0;
+	unsigned in_handlers = 0;
+	char path[300];
+	FILE *file;
+	(void)state;
+	snprintf(path, sizeof path, "%s/handled", folder);
+	assert_int_equal(run_recorded(folder, "", store_handled, path), 0);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%u", &in_handlers), 1);
+	fclose(file);
+	trace = only_trace();
+	while ((record = next_record(&trace, &place))) {
+		assert_int_not_equal(tare_trace_type(record->head), TARE_TRACE_VOID);
+		if (tare_trace_type(record->head) == TARE_TRACE_PHASE) {
+			assert_int_equal(record->words[1], ++phase);
+			for (size_t i = 2; i < 8; i++)
+				assert_int_equal(record->words[i], phase);
+		}
+		if (tare_trace_type(record->head) != TARE_TRACE_COMMAND)
+			continue;
+		assert_true(is_whole(record));
+		assert_true(record->command.number > number);
+		number = record->command.number;
+		commands++;
+	}
+	assert_int_equal(phase, IN_STORM);
+	assert_int_equal(commands, in_handlers);
+	assert_true(in_handlers > 0);
+	assert_int_equal(trace.header->lost_records, 0);
+	unload(&trace);
+}
+
+static void jump_out(int signal)
+{
+	(void)signal;
+	jumps++;
+	write_command(guest_thread());
+	siglongjmp(jump, 1);
+}
+
+static int jump_out_of_records(void *argument)
+{
+	(void)argument;
+	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	signal(SIGUSR1, jump_out);
+	for (volatile int i = 0; i < 10000; i++)
+		if (!sigsetjmp(jump, 1)) {
+			struct guest_thread *thread = guest_thread();
+			union tare_trace_record *record = guest_event(thread);
+			if (!record)
+				return 1;
+			if (i % 10 == 0)
+				raise(SIGUSR1);
+			guest_commit(record, tare_trace_head(TARE_TRACE_PHASE, 0, 0, thread->track));
+		}
+	return jumps != 1000;
+}
+
+static void handlers_that_never_return_hide_nothing(void **state)
+{
+	struct guest_trace trace;
+	(void)state;
+	assert_int_equal(run_recorded(folder, "", jump_out_of_records, NULL), 0);
+	trace = only_trace();
+	assert_int_equal(count_records(&trace, TARE_TRACE_COMMAND), 1000);
+	assert_int_equal(count_records(&trace, TARE_TRACE_PHASE), 9000);
+	assert_int_equal(count_records(&trace, TARE_TRACE_VOID), 1000);
+	unload(&trace);
+}
+
+int main(int argc, char **argv)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(handlers_may_record_in_the_middle),
+		TEST(handlers_that_never_return_hide_nothing),
+	};
+	if (argc == 2 && !strcmp(argv[1], "--probe"))
+		return 0;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
