@@ -273,7 +273,8 @@ static int check_contract(const struct tare_user_kernel *options, const char *en
 
 	for (uint32_t i = CONTRACT_ARGUMENTS; (int64_t)i < facts->arguments; i++)
 		if (tare_kernel_parameter(built->chunk.kernel, i, &parameter, NULL) == 0 &&
-		    (parameter.kind == TARE_PARAMETER_MEMORY || strstr(parameter.type, "image") ||
+		    ((parameter.kind == TARE_PARAMETER_MEMORY && i >= wanted) ||
+		     strstr(parameter.type, "image") ||
 		     strstr(parameter.type, "sampler")))
 			return tare_fail(error, EINVAL,
 			                 "kernel '%s' in %s: argument %u is %.60s, which --arg cannot "

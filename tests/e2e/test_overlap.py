@@ -102,6 +102,9 @@ def test_a_halo_on_either_side_is_found_out(overlap, tmp_path, devices, neighbou
 @pytest.mark.parametrize("source, arguments, says", [
     (f"kernel void k({HEAD}) {{ output[first] = ; }}", [], "does not compile"),
     (f"kernel void k({HEAD}, int x) {{ }}", [], "takes 5 arguments, the contract has 4"),
+    (f"kernel void k({HEAD}, global int *x) {{ }}", [], "argument 5 is int*, which --arg cannot give"),
+    (f"kernel void k({HEAD}, read_only image2d_t x) {{ }}", ["--arg", "int:1"], "which --arg cannot give"),
+    (f"kernel void k({HEAD}, global int *x) {{ }}", ["--arg", "int:1"], "argument 5 (x) is a global pointer, but"),
     (f"kernel void k({HEAD}) {{ }}", ["--arg", "int:1"], "takes 4 arguments; the contract's 4"),
     (f"kernel void k({HEAD}, int x) {{ }}", ["--arg", "float:1"], "argument 5 (x) is int"),
     (f"kernel void k({HEAD}) {{ }}", ["--entry", "other"], "has no kernel 'other'; it has: k"),
