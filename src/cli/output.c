@@ -66,9 +66,12 @@ static int open_beside(struct tare_output *output, bool exists, const struct sta
 	output->temporary = temporary_name(output->target);
 	if (!output->temporary)
 		return fail_path(error, output->path);
+	// Before it is there: a signal may come as soon as it is.
+	tare_signals_remove_at_end(output->temporary);
 	descriptor = mkostemp(output->temporary, O_CLOEXEC);
 	if (descriptor < 0) {
 		int code = errno;
+		tare_signals_keep(output->temporary);
 		free(output->temporary);
 		output->temporary = NULL;
 		// A file may be writable in a directory that is not; it is then written in place.
@@ -80,7 +83,6 @@ static int open_beside(struct tare_output *output, bool exists, const struct sta
 		errno = code;
 		return fail_path(error, output->path);
 	}
-	tare_signals_remove_at_end(output->temporary);
 	fchmod(descriptor, mode_for(exists, found));
 	output->file = fdopen(descriptor, "w");
 	if (!output->file) {
