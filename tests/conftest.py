@@ -86,3 +86,12 @@ def tare(tare_path, tmp_path):
 @pytest.fixture(scope="session")
 def test_data():
     return pathlib.Path(__file__).parent / "data"
+
+
+@pytest.fixture(scope="session")
+def spirv():
+    """tare's kernels of overlap as SPIR-V."""
+    path = pathlib.Path(os.environ.get("TARE_BUILD", "/nonexistent")) / "kernels/overlap.spv"
+    if not path.exists():
+        pytest.skip("the build makes no SPIR-V")
+    return path

@@ -89,6 +89,12 @@ static inline double tare_tick_ns(const struct tare_clock_rate *rate)
 	return 1e9 * (double)rate->hz_denominator / (double)rate->hz_numerator;
 }
 
+// The smallest step of this clock's stamps in nanoseconds. A driver may say 0, which is none: a tick.
+static inline double tare_step_ns(const struct tare_clock_rate *rate)
+{
+	return tare_tick_ns(rate) * (double)(rate->resolution_ticks ? rate->resolution_ticks : 1);
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -60,8 +60,7 @@ static const double wrong_rate = 0.01;
 static int check_against_host(const struct tare_bench *bench, int64_t ps, int64_t host_ns,
                               struct tare_error *error)
 {
-	double step_ns = tare_tick_ns(&bench->rate) * (double)bench->rate.resolution_ticks;
-	double most_ns = (double)host_ns * (1 + wrong_rate) + step_ns;
+	double most_ns = (double)host_ns * (1 + wrong_rate) + tare_step_ns(&bench->rate);
 	char told[TARE_UNIT_TEXT], seen[TARE_UNIT_TEXT];
 
 	if (host_ns == 0 || (double)ps / 1000 <= most_ns)
@@ -282,13 +281,6 @@ static void keep_clock(void *context)
 	tare_clock_track_update(&bench->track);
 }
 
-// The simulated device and good drivers say it; a resolution of 0 would be no resolution.
-static double step_of(const struct tare_clock_rate *rate)
-{
-	uint64_t ticks = rate->resolution_ticks ? rate->resolution_ticks : 1;
-	return 1000 * tare_tick_ns(rate) * (double)ticks;
-}
-
 int tare_bench_open(struct tare_run *run, int64_t fit_ns, struct tare_bench *bench,
                     struct tare_error *error)
 {
@@ -307,7 +299,7 @@ int tare_bench_open(struct tare_run *run, int64_t fit_ns, struct tare_bench *ben
 		                        "%s", bench->unstamped) < 0
 		           ? tare_fail(error, ENOMEM, "out of memory")
 		           : 0;
-	bench->step_ps = step_of(&bench->rate);
+	bench->step_ps = 1000 * tare_step_ns(&bench->rate);
 	run->result->clock.present = true;
 	run->result->clock.rate = bench->rate;
 	status = try_gate(bench, &why);

@@ -17,13 +17,13 @@ static const char *words_for(const struct tare_parameter *parameter)
 	                                                     : "?";
 }
 
-// "const float* in, local float* part, uint first"; NULL where the driver does not tell. -ENOMEM.
+// "const float* in, local float* part, uint first", "" for none; NULL where the driver does not tell. -ENOMEM.
 static int describe_parameters(struct tare_kernel *kernel, int64_t count, char **parameters)
 {
 	char *text = NULL;
 	size_t size = 0;
 	FILE *file = open_memstream(&text, &size);
-	bool told = count > 0;
+	bool told = count >= 0;
 
 	if (!file)
 		return -ENOMEM;

@@ -41,12 +41,7 @@ bool tare_pipeline_by_device(const struct tare_pipeline *pipeline)
 
 double tare_pipeline_device_step_ns(const struct tare_pipeline *pipeline)
 {
-	const struct tare_clock_rate *rate = &pipeline->clock.rate;
-	double ticks = rate->resolution_ticks > 1 ? (double)rate->resolution_ticks : 1;
-
-	return tare_pipeline_by_device(pipeline) ? 1e9 * ticks * (double)rate->hz_denominator /
-	                                               (double)rate->hz_numerator
-	                                         : 0;
+	return tare_pipeline_by_device(pipeline) ? tare_step_ns(&pipeline->clock.rate) : 0;
 }
 
 int pipeline_clock_begin(struct tare_pipeline *pipeline, const struct pipeline_queue *queues,

@@ -76,7 +76,7 @@ static void bracket_pairs(const struct tare_clock_rate *rate, const struct tare_
                           size_t n, struct tare_clock_bracket *brackets)
 {
 	struct tare_host_time origin = pairs[0].before;
-	double slack = tare_tick_ns(rate) * (double)rate->resolution_ticks / 2 + host_rounding_ns;
+	double slack = tare_step_ns(rate) / 2 + host_rounding_ns;
 	wide ticks = 0;
 	for (size_t i = 0; i < n; i++) {
 		double fraction;
@@ -200,7 +200,7 @@ int tare_clock_fit(const struct tare_clock_rate *rate, const struct tare_clock_p
 	}
 	// The reading itself stands for any time within its tick.
 	fit->residual_ns = (int64_t)ceil(line.error + mapping_rounding_ns +
-	                                 tare_tick_ns(rate) * (double)rate->resolution_ticks / 2);
+	                                 tare_step_ns(rate) / 2);
 	return 0;
 }
 

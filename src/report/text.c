@@ -156,7 +156,7 @@ static void describe_clock(const struct tare_clock_quality *clock, char *buffer,
 		snprintf(buffer, size, "clock: host's only");
 		return;
 	}
-	tare_format_ns(tare_tick_ns(&clock->rate) * (double)clock->rate.resolution_ticks, tick);
+	tare_format_ns(tare_step_ns(&clock->rate), tick);
 	if (clock->fitted)
 		snprintf(buffer, size, "clock: %s ticks, fit ±%s", tick,
 		         tare_format_ns((double)clock->fit.residual_ns, residual));

@@ -4,13 +4,6 @@
 
 #include <errno.h>
 
-static const char *const titles[TARE_KERNEL_VALUE_COUNT] = {
-	[TARE_KERNEL_ARGUMENTS] = "args",       [TARE_KERNEL_SIMD_WIDTH] = "SIMD",
-	[TARE_KERNEL_GROUP_SIZE] = "group",     [TARE_KERNEL_MULTIPLE] = "multiple",
-	[TARE_KERNEL_LOCAL] = "local",          [TARE_KERNEL_PRIVATE] = "private",
-	[TARE_KERNEL_SPILL] = "spilled",        [TARE_KERNEL_REGISTERS] = "registers",
-};
-
 bool tare_text_has_kernels(const struct tare_result *result)
 {
 	for (size_t i = 0; i < result->device_count; i++)
@@ -40,7 +33,7 @@ static int write_table(const struct tare_text *text, const struct tare_kernel_li
 
 	tare_text_column(table, "kernel", TARE_COLUMN_CUT);
 	for (int v = 0; v < TARE_KERNEL_VALUE_COUNT; v++)
-		tare_text_column(table, titles[v], TARE_COLUMN_RIGHT);
+		tare_text_column(table, tare_kernel_rows[v].title, TARE_COLUMN_RIGHT);
 	for (size_t i = 0; i < list->count; i++) {
 		tare_text_row(table, TARE_STYLE_PLAIN);
 		tare_text_cell(table, "%s", list->at[i].name);

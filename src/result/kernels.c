@@ -5,12 +5,12 @@
 #include <string.h>
 
 const struct tare_kernel_row tare_kernel_rows[TARE_KERNEL_VALUE_COUNT] = {
-	[TARE_KERNEL_ARGUMENTS] = { "arguments", "arguments", "" },
-	[TARE_KERNEL_SIMD_WIDTH] = { "simd_width", "SIMD width", "" },
-	[TARE_KERNEL_GROUP_SIZE] = { "max_group_size", "largest group", "" },
-	[TARE_KERNEL_MULTIPLE] = { "preferred_multiple", "preferred multiple", "" },
-	[TARE_KERNEL_LOCAL] = { "local_bytes", "local memory", "bytes" },
-	[TARE_KERNEL_PRIVATE] = { "private_bytes", "private memory", "bytes" },
+	[TARE_KERNEL_ARGUMENTS] = { "arguments", "args", "" },
+	[TARE_KERNEL_SIMD_WIDTH] = { "simd_width", "SIMD", "" },
+	[TARE_KERNEL_GROUP_SIZE] = { "max_group_size", "group", "" },
+	[TARE_KERNEL_MULTIPLE] = { "preferred_multiple", "multiple", "" },
+	[TARE_KERNEL_LOCAL] = { "local_bytes", "local", "bytes" },
+	[TARE_KERNEL_PRIVATE] = { "private_bytes", "private", "bytes" },
 	[TARE_KERNEL_SPILL] = { "spill_bytes", "spilled", "bytes" },
 	[TARE_KERNEL_REGISTERS] = { "registers", "registers", "" },
 };

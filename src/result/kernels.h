@@ -18,7 +18,7 @@ enum tare_kernel_value {
 	TARE_KERNEL_VALUE_COUNT
 };
 
-// Key in JSON and CSV, words for people, unit ("" for a count).
+// Key in JSON and CSV, head of its column, unit ("" for a count).
 struct tare_kernel_row {
 	const char *key, *title, *unit;
 };

@@ -34,14 +34,6 @@ def environment_of(product):
     return environment
 
 
-@pytest.fixture(scope="module")
-def spirv():
-    path = pathlib.Path(os.environ.get("TARE_BUILD", "/nonexistent")) / "kernels/overlap.spv"
-    if not path.exists():
-        pytest.skip("the build makes no SPIR-V")
-    return path
-
-
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_device_timers_and_kernels(tare, spirv, product):
     shown = tare("devices", "-d", "levelzero", "--kernel", spirv, "--json", "-", env=environment_of(product))

@@ -95,7 +95,7 @@ static void clock_facts(const struct tare_script *script, struct tare_facts *fac
 	tare_fact_set_count(facts, TARE_FACT_TIMER_RATE, TARE_ORIGIN_DRIVER,
 	                    (rate->hz_numerator + rate->hz_denominator / 2) / rate->hz_denominator);
 	tare_fact_set_rate(facts, TARE_FACT_TIMER_RESOLUTION, TARE_ORIGIN_DRIVER,
-	                   (double)rate->resolution_ticks * tare_tick_ns(rate));
+	                   tare_step_ns(rate));
 	tare_fact_set_count(facts, TARE_FACT_TIMER_BITS, TARE_ORIGIN_DRIVER, rate->valid_bits);
 	tare_fact_set_text(facts, TARE_FACT_TIMER_PAIRS, TARE_ORIGIN_DRIVER,
 	                   script->has_pairs ? "yes, bracketed by the host clock" : "no");
