@@ -21,6 +21,7 @@ ROLES = ['query', 'command', 'wait', 'flush', 'build', 'allocate', 'create', 'st
 KINDS = ['kernel', 'task', 'write', 'read', 'copy', 'fill', 'map', 'unmap', 'migrate', 'marker',
          'barrier', 'graph', 'other']
 HOOKS = ['instead', 'before', 'after']
+NEWER = 'newer'  # not in all headers that tare is built with
 DIRECTIONS = {'to': 'TO_DEVICE', 'from': 'FROM_DEVICE', 'local': 'LOCAL', 'host': 'HOST'}
 # Members of struct layer_what that an argument fills as it is, or as a number.
 PLAIN = {'bytes': 'bytes', 'offset': 'offset', 'origin': 'origin', 'region': 'region',
@@ -73,7 +74,8 @@ class Role:
             if rest and rest[0] in DIRECTIONS:
                 self.direction = rest.pop(0)
         self.instead, self.before, self.after = (word in rest for word in HOOKS)
-        unknown = [word for word in rest if word not in HOOKS]
+        self.newer = NEWER in rest
+        unknown = [word for word in rest if word not in [*HOOKS, NEWER]]
         unknown += [a for a in arguments if a not in MEANINGS]
         if self.role not in ROLES + ['pass']:
             unknown.append(self.role)
@@ -149,8 +151,9 @@ def parse(text):
         raise Complaint('the headers define no struct _cl_icd_dispatch')
     order = re.findall(r'(\w+)\s*;', table[1])
     functions = {}
-    # cl_icd.h says it for the loader's table, the others in typedefs or plain declarations.
+    # Older headers have cl_api_clX in cl_icd.h, newer ones clX_t; extensions clX_fn; and plain declarations.
     for pattern in (r'\btypedef ([\w ]+?[\w*]) ?\( ?\*\s*cl_api_(cl\w+)\) ?(\()',
+                    r'\btypedef ([\w ]+?[\w* ]*?) ?\b(cl[A-Z]\w+)_t ?(\()',
                     r'\btypedef ([\w ]+?[\w* ]*?) ?\( ?\*\s*(cl\w+)_fn\) ?(\()',
                     r'\bextern ([\w ]+?[\w* ]*?) ?\b(cl[A-Z]\w+) ?(\()'):
         for match in re.finditer(pattern, text):
@@ -177,7 +180,7 @@ def check(order, functions, roles):
             if name not in roles and not unrelated(name, order, functions)]
     for name, role in roles.items():
         if name not in functions:
-            if role.role != 'pass':
+            if role.role != 'pass' and not role.newer:
                 todo.append(f'line {role.line}: {name} is in no header')
         elif role.role != 'pass' and len(role.arguments) != len(functions[name].parameters):
             todo.append(f'line {role.line}: {name} has {len(functions[name].parameters)} '
@@ -370,6 +373,8 @@ def plan(order, functions, roles):
         if name in order or role.role == 'pass':
             continue
         function = functions.get(name)
+        if function is None and role.newer:
+            continue
         if function is None or len(role.arguments) != len(function.parameters):
             print(f'gen_api.py: warning: {name} is left alone: the headers lack it or differ',
                   file=sys.stderr)
@@ -394,8 +399,9 @@ def hooks(table, extensions, order):
     for _, function, role in table + extensions:
         arguments = '' if not function.parameters else ', ' + function.declared
         if role.instead:
+            lines.append(f'typedef {function.pointer.replace("@", f"layer_next_{function.name}")};')
             lines.append(f'{function.result} layer_do_{function.name}('
-                         f'{function.pointer.replace("@", "next")}{arguments});')
+                         f'layer_next_{function.name} next{arguments});')
         if role.before:
             lines.append(f'void layer_before_{function.name}(struct guest_thread *thread{arguments});')
         if role.after:

@@ -155,6 +155,10 @@ ze_result_t cpu_zeVirtualMemQueryPageSize(ze_context_handle_t context, ze_device
 
 // ---- physical memory
 
+// On the device (bit 0) or on the host (bit 1): here they are one memory. Before Level Zero 1.9 the first was
+// called ZE_PHYSICAL_MEM_FLAG_TBD and the second was not there.
+static const ze_physical_mem_flags_t PHYSICAL_FLAGS = ZE_BIT(0) | ZE_BIT(1);
+
 ze_result_t cpu_zePhysicalMemCreate(ze_context_handle_t context, ze_device_handle_t device,
                                     ze_physical_mem_desc_t *desc, ze_physical_mem_handle_t *memory)
 {
@@ -162,7 +166,7 @@ ze_result_t cpu_zePhysicalMemCreate(ze_context_handle_t context, ze_device_handl
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 	if (!desc || !memory)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-	if (desc->flags & ~(ze_physical_mem_flags_t)ZE_PHYSICAL_MEM_FLAG_TBD)
+	if (desc->flags & ~PHYSICAL_FLAGS)
 		return ZE_RESULT_ERROR_INVALID_ENUMERATION;
 	if (!is_whole(desc->size) || (cpu_device.script.device.largest_bytes &&
 	                              desc->size > cpu_device.script.device.largest_bytes))

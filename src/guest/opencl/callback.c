@@ -165,7 +165,7 @@ static void CL_CALLBACK on_error(const char *text, const void *private, size_t b
 
 // ---- registration
 
-cl_int layer_do_clSetEventCallback(cl_api_clSetEventCallback next, cl_event event, cl_int status,
+cl_int layer_do_clSetEventCallback(layer_next_clSetEventCallback next, cl_event event, cl_int status,
                                    void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *data)
 {
 	struct trampoline *ours = notify != NULL ? take(LAYER_clSetEventCallback, data) : NULL;
@@ -178,7 +178,7 @@ cl_int layer_do_clSetEventCallback(cl_api_clSetEventCallback next, cl_event even
 	return result;
 }
 
-cl_int layer_do_clBuildProgram(cl_api_clBuildProgram next, cl_program program, cl_uint count,
+cl_int layer_do_clBuildProgram(layer_next_clBuildProgram next, cl_program program, cl_uint count,
                                const cl_device_id *devices, const char *options,
                                void(CL_CALLBACK *notify)(cl_program, void *), void *data)
 {
@@ -190,7 +190,7 @@ cl_int layer_do_clBuildProgram(cl_api_clBuildProgram next, cl_program program, c
 	return next(program, count, devices, options, on_program, ours);
 }
 
-cl_int layer_do_clCompileProgram(cl_api_clCompileProgram next, cl_program program, cl_uint count,
+cl_int layer_do_clCompileProgram(layer_next_clCompileProgram next, cl_program program, cl_uint count,
                                  const cl_device_id *devices, const char *options, cl_uint headers,
                                  const cl_program *header, const char **names,
                                  void(CL_CALLBACK *notify)(cl_program, void *), void *data)
@@ -202,7 +202,7 @@ cl_int layer_do_clCompileProgram(cl_api_clCompileProgram next, cl_program progra
 	return next(program, count, devices, options, headers, header, names, on_program, ours);
 }
 
-cl_program layer_do_clLinkProgram(cl_api_clLinkProgram next, cl_context context, cl_uint count,
+cl_program layer_do_clLinkProgram(layer_next_clLinkProgram next, cl_context context, cl_uint count,
                                   const cl_device_id *devices, const char *options,
                                   cl_uint programs, const cl_program *program,
                                   void(CL_CALLBACK *notify)(cl_program, void *), void *data,
@@ -215,7 +215,7 @@ cl_program layer_do_clLinkProgram(cl_api_clLinkProgram next, cl_context context,
 	return next(context, count, devices, options, programs, program, on_program, ours, error);
 }
 
-cl_int layer_do_clSetMemObjectDestructorCallback(cl_api_clSetMemObjectDestructorCallback next,
+cl_int layer_do_clSetMemObjectDestructorCallback(layer_next_clSetMemObjectDestructorCallback next,
                                                  cl_mem memory,
                                                  void(CL_CALLBACK *notify)(cl_mem, void *),
                                                  void *data)
@@ -231,7 +231,7 @@ cl_int layer_do_clSetMemObjectDestructorCallback(cl_api_clSetMemObjectDestructor
 	return result;
 }
 
-cl_int layer_do_clSetProgramReleaseCallback(cl_api_clSetProgramReleaseCallback next,
+cl_int layer_do_clSetProgramReleaseCallback(layer_next_clSetProgramReleaseCallback next,
                                             cl_program program,
                                             void(CL_CALLBACK *notify)(cl_program, void *),
                                             void *data)
@@ -247,7 +247,7 @@ cl_int layer_do_clSetProgramReleaseCallback(cl_api_clSetProgramReleaseCallback n
 	return result;
 }
 
-cl_int layer_do_clSetContextDestructorCallback(cl_api_clSetContextDestructorCallback next,
+cl_int layer_do_clSetContextDestructorCallback(layer_next_clSetContextDestructorCallback next,
                                                cl_context context,
                                                void(CL_CALLBACK *notify)(cl_context, void *),
                                                void *data)
@@ -263,7 +263,7 @@ cl_int layer_do_clSetContextDestructorCallback(cl_api_clSetContextDestructorCall
 	return result;
 }
 
-cl_context layer_do_clCreateContext(cl_api_clCreateContext next,
+cl_context layer_do_clCreateContext(layer_next_clCreateContext next,
                                     const cl_context_properties *properties, cl_uint count,
                                     const cl_device_id *devices,
                                     void(CL_CALLBACK *notify)(const char *, const void *, size_t,
@@ -277,7 +277,7 @@ cl_context layer_do_clCreateContext(cl_api_clCreateContext next,
 	return next(properties, count, devices, on_error, ours, error);
 }
 
-cl_context layer_do_clCreateContextFromType(cl_api_clCreateContextFromType next,
+cl_context layer_do_clCreateContextFromType(layer_next_clCreateContextFromType next,
                                             const cl_context_properties *properties,
                                             cl_device_type type,
                                             void(CL_CALLBACK *notify)(const char *, const void *,

@@ -7,7 +7,7 @@
 
 enum { AT_A_LOOK = 16, AT_A_WAIT = 256 };
 
-cl_int layer_do_clGetEventInfo(cl_api_clGetEventInfo next, cl_event event, cl_event_info name,
+cl_int layer_do_clGetEventInfo(layer_next_clGetEventInfo next, cl_event event, cl_event_info name,
                                size_t bytes, void *value, size_t *bytes_ret)
 {
 	cl_int result = next(event, name, bytes, value, bytes_ret);
@@ -44,7 +44,7 @@ static bool is_hidden(cl_event event)
 	return queue != NULL && queue->altered;
 }
 
-cl_int layer_do_clGetEventProfilingInfo(cl_api_clGetEventProfilingInfo next, cl_event event,
+cl_int layer_do_clGetEventProfilingInfo(layer_next_clGetEventProfilingInfo next, cl_event event,
                                         cl_profiling_info name, size_t bytes, void *value,
                                         size_t *bytes_ret)
 {
@@ -113,7 +113,7 @@ void layer_after_clCreateEventFromEGLSyncKHR(struct guest_thread *thread, cl_eve
 }
 
 // References of the context's that commands hold are given back first.
-cl_int layer_do_clGetContextInfo(cl_api_clGetContextInfo next, cl_context context,
+cl_int layer_do_clGetContextInfo(layer_next_clGetContextInfo next, cl_context context,
                                  cl_context_info name, size_t bytes, void *value, size_t *bytes_ret)
 {
 	struct guest_thread *thread = name == CL_CONTEXT_REFERENCE_COUNT ? layer_thread() : NULL;

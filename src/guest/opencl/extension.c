@@ -45,14 +45,14 @@ static void *replace(const char *name, void *vendor)
 	return ours != NULL ? ours : vendor;
 }
 
-void *layer_do_clGetExtensionFunctionAddress(cl_api_clGetExtensionFunctionAddress next,
+void *layer_do_clGetExtensionFunctionAddress(layer_next_clGetExtensionFunctionAddress next,
                                              const char *name)
 {
 	return replace(name, next(name));
 }
 
 void *layer_do_clGetExtensionFunctionAddressForPlatform(
-    cl_api_clGetExtensionFunctionAddressForPlatform next, cl_platform_id platform, const char *name)
+    layer_next_clGetExtensionFunctionAddressForPlatform next, cl_platform_id platform, const char *name)
 {
 	return replace(name, next(platform, name));
 }

@@ -144,7 +144,7 @@ static bool may_alter(cl_command_queue_properties asked)
 	       (asked & (CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_ON_DEVICE)) == 0;
 }
 
-cl_command_queue layer_do_clCreateCommandQueue(cl_api_clCreateCommandQueue next, cl_context context,
+cl_command_queue layer_do_clCreateCommandQueue(layer_next_clCreateCommandQueue next, cl_context context,
                                                cl_device_id device,
                                                cl_command_queue_properties asked, cl_int *error)
 {
@@ -216,7 +216,7 @@ static cl_command_queue create(create_with_list *next, cl_context context, cl_de
 }
 
 cl_command_queue layer_do_clCreateCommandQueueWithProperties(
-    cl_api_clCreateCommandQueueWithProperties next, cl_context context, cl_device_id device,
+    layer_next_clCreateCommandQueueWithProperties next, cl_context context, cl_device_id device,
     const cl_queue_properties *list, cl_int *error)
 {
 	return create(next, context, device, list, error);
@@ -234,7 +234,7 @@ static struct layer_queue *known(cl_command_queue handle)
 	return (struct layer_queue *)layer_object_find(TARE_OBJECT_QUEUE, handle);
 }
 
-cl_int layer_do_clGetCommandQueueInfo(cl_api_clGetCommandQueueInfo next, cl_command_queue handle,
+cl_int layer_do_clGetCommandQueueInfo(layer_next_clGetCommandQueueInfo next, cl_command_queue handle,
                                       cl_command_queue_info name, size_t bytes, void *value,
                                       size_t *bytes_ret)
 {
@@ -264,7 +264,7 @@ cl_int layer_do_clGetCommandQueueInfo(cl_api_clGetCommandQueueInfo next, cl_comm
 	return result;
 }
 
-cl_int layer_do_clSetCommandQueueProperty(cl_api_clSetCommandQueueProperty next,
+cl_int layer_do_clSetCommandQueueProperty(layer_next_clSetCommandQueueProperty next,
                                           cl_command_queue handle,
                                           cl_command_queue_properties properties, cl_bool enable,
                                           cl_command_queue_properties *old)
