@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,6 +106,94 @@ void tare_text_cell(struct tare_text_table *table, const char *format, ...)
 	}
 }
 
+// ---- columns that are cut where the table is wider than the terminal
+
+// What is left of a cell, at least.
+enum { LEAST_WIDTH = 4 };
+
+static size_t width_of(const struct libscols_cell *cell)
+{
+	const char *data = scols_cell_get_data(cell);
+
+	return data ? tare_text_width(data) : 0;
+}
+
+static size_t widest_in(const struct tare_text_table *table, size_t column)
+{
+	size_t widest = width_of(scols_column_get_header(scols_table_get_column(table->table, column)));
+
+	for (size_t i = 0; i < scols_table_get_nlines(table->table); i++) {
+		size_t width = width_of(scols_line_get_cell(scols_table_get_line(table->table, i), column));
+		widest = width > widest ? width : widest;
+	}
+	return widest;
+}
+
+// Cuts a cell to so many characters, of which the last says that it was cut.
+static void cut_cell(const struct tare_text_table *table, struct libscols_cell *cell, size_t width)
+{
+	const char *data = scols_cell_get_data(cell), *end = data;
+	char *ellipsis, *cut;
+
+	if (width_of(cell) <= width)
+		return;
+	for (size_t characters = 0;; end++)
+		if (((unsigned char)*end & 0xc0) != 0x80 && characters++ == width - 1)
+			break;
+	ellipsis = tare_text_clean(table->text, "…");
+	// Without memory the cell stays whole, and the library cuts it.
+	if (ellipsis && asprintf(&cut, "%.*s%s", (int)(end - data), data, ellipsis) >= 0 &&
+	    scols_cell_refer_data(cell, cut) != 0)
+		free(cut);
+	free(ellipsis);
+}
+
+static void cut_column(const struct tare_text_table *table, size_t column, size_t width)
+{
+	cut_cell(table, scols_column_get_header(scols_table_get_column(table->table, column)), width);
+	for (size_t i = 0; i < scols_table_get_nlines(table->table); i++)
+		cut_cell(table, scols_line_get_cell(scols_table_get_line(table->table, i), column), width);
+}
+
+// The widest column that may be cut and is wider than its least width, or SIZE_MAX.
+static size_t column_to_cut(const struct tare_text_table *table, const size_t *widths, bool titles)
+{
+	size_t widest = SIZE_MAX;
+
+	for (size_t i = 0; i < table->columns; i++) {
+		struct libscols_column *column = scols_table_get_column(table->table, i);
+		size_t title = titles ? width_of(scols_column_get_header(column)) : 0;
+
+		if (scols_column_is_trunc(column) && widths[i] > (title > LEAST_WIDTH ? title : LEAST_WIDTH) &&
+		    (widest == SIZE_MAX || widths[i] > widths[widest]))
+			widest = i;
+	}
+	return widest;
+}
+
+// Takes from the columns that may be cut until the table fits: from the widest first, and from their titles
+// last. Versions of libsmartcols differ in what they shorten, and none of them shows that it did.
+static void fit(const struct tare_text_table *table)
+{
+	size_t available = scols_table_get_termwidth(table->table);
+	size_t *widths = calloc(table->columns, sizeof *widths), used = 0;
+
+	for (size_t i = 0; widths && i < table->columns; i++) {
+		widths[i] = widest_in(table, i);
+		used += widths[i] + (i > 0);
+	}
+	for (; widths && used > available; used--) {
+		size_t column = column_to_cut(table, widths, true);
+		column = column == SIZE_MAX ? column_to_cut(table, widths, false) : column;
+		if (column == SIZE_MAX)
+			break;
+		widths[column]--;
+	}
+	for (size_t i = 0; widths && i < table->columns; i++)
+		cut_column(table, i, widths[i]);
+	free(widths);
+}
+
 // libsmartcols pads the last column of some rows; lines end where their text ends. Escape
 // sequences count as text: colour ends after the padding then, which does no harm.
 static void write_trimmed(const struct tare_text_table *table, const char *printed)
@@ -130,6 +219,8 @@ int tare_text_table_print(struct tare_text_table *table)
 	if (!table)
 		return -ENOMEM;
 	scols_table_enable_noheadings(table->table, !table->titled);
+	if (!table->failed)
+		fit(table);
 	if (!table->failed && scols_print_table_to_string(table->table, &printed) == 0) {
 		write_trimmed(table, printed);
 		status = 0;

@@ -52,6 +52,13 @@ def chromium():
         browser.quit()
 
 
+def asked_by_page(browser):
+    """Addresses that the page requested since this was last called. Chromium's own pages (the first tab) ask too."""
+    events = [json.loads(entry['message'])['message'] for entry in browser.get_log('performance')]
+    requests = [event['params'] for event in events if event['method'] == 'Network.requestWillBeSent']
+    return [request['request']['url'] for request in requests if not request['documentURL'].startswith('chrome')]
+
+
 class Page:
     """A fixture's page, opened."""
 
@@ -92,9 +99,7 @@ class Page:
         return [entry['message'] for entry in self.browser.get_log('browser')]
 
     def asked(self):
-        """Addresses that were requested."""
-        events = [json.loads(entry['message'])['message'] for entry in self.browser.get_log('performance')]
-        return [event['params']['request']['url'] for event in events if event['method'] == 'Network.requestWillBeSent']
+        return asked_by_page(self.browser)
 
 
 @pytest.fixture

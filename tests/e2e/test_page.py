@@ -67,7 +67,7 @@ def test_every_chart_draws_every_point(shown):
 def test_the_console_is_empty_and_nothing_is_requested(shown):
     assert shown.first_messages == []
     assert shown.first_requests != []
-    assert [url for url in shown.first_requests if not url.startswith(('file:', 'data:', 'chrome:'))] == []  # chrome: the browser's own
+    assert [url for url in shown.first_requests if not url.startswith(('file:', 'data:'))] == []
     assert shown.js('return performance.getEntriesByType("resource").length') == 0
 
 

@@ -13,7 +13,7 @@ import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
 import run_pages  # noqa: E402
-from page_browser import CHROMIUM, DRIVER, chromium  # noqa: E402, F401
+from page_browser import CHROMIUM, DRIVER, asked_by_page, chromium  # noqa: E402, F401
 from run_browser import RunPage  # noqa: E402
 
 TARE = os.environ.get('TARE')
@@ -77,9 +77,9 @@ def test_console_is_empty_and_nothing_is_requested(page, small):
         page.key(key)
     page.settle()
     assert page.console() == []
-    events = [json.loads(entry['message'])['message'] for entry in page.browser.get_log('performance')]
-    asked = [event['params']['request']['url'] for event in events if event['method'] == 'Network.requestWillBeSent']
-    assert [url for url in asked if not url.startswith(('file:', 'data:', 'chrome:'))] == []  # chrome: is the browser's first tab
+    asked = asked_by_page(page.browser)
+    assert small['path'].as_uri() in asked
+    assert [url for url in asked if not url.startswith(('file:', 'data:'))] == []
 
 
 def test_tables_have_the_rows_of_the_report(page, small):

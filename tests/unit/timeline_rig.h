@@ -39,7 +39,8 @@ static inline void seed_timelines(void)
 	const char *given = getenv("TARE_TEST_SEED");
 
 	rng.state = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
-	print_message("# TARE_TEST_SEED=%llu\n", (unsigned long long)rng.state);
+	// Not among the results, whose first line has to be the version of their format.
+	fprintf(stderr, "# TARE_TEST_SEED=%llu\n", (unsigned long long)rng.state);
 }
 
 static inline int64_t below(int64_t bound)
