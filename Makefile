@@ -1,16 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-# Two targets for people; the build itself is meson's (docs/building.md).
-.PHONY: demo check install
+# Targets for people; the build itself is meson's (docs/building.md).
+.PHONY: demo check check-thorough test install
 
 # Measures the best device of this machine and ends with a page.
 demo:
 	@tools/setup demo
 	@tools/demo
 
-# Builds with gcc, clang and sanitizers, and runs every test.
+# What every change must pass: gcc; unit, golden, end-to-end and browser tests.
 check:
 	@tools/setup check
-	@tools/check
+	@tools/check quick
+
+# The rest: clang, sanitizers, fuzzing, long programs, what decides by timing.
+check-thorough:
+	@tools/setup check
+	@tools/check thorough
+
+# The tests of `make check` in a tree that it has built.
+test:
+	@tools/check test
 
 # make install [prefix=/usr] [DESTDIR=/tmp/package]
 install:

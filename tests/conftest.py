@@ -49,6 +49,15 @@ class Tap:
         self.line(f"1..{self.count}")
 
 
+def pytest_collection_modifyitems(config, items):
+    """The part of the tests that $TARE_TEST asks for; without it all."""
+    part = os.environ.get("TARE_TEST")
+    if part in ("quick", "rest"):
+        wanted = [item for item in items if (item.get_closest_marker("thorough") is None) == (part == "quick")]
+        config.hook.pytest_deselected(items=[item for item in items if item not in wanted])
+        items[:] = wanted
+
+
 def pytest_addoption(parser):
     parser.addoption("--tap", action="store_true", help="results as TAP")
 

@@ -17,7 +17,6 @@ PROGRAMS = BUILD / "tests/programs"
 LAYER = PROGRAMS / "counting_layer.so"
 EXAMPLES = BUILD / "examples"
 SANITIZED = os.environ.get("TARE_SANITIZED", "none") != "none"
-SHORT = "TARE_TEST_SHORT" in os.environ
 KINDS = ("kernel", "write", "read", "copy", "fill", "map", "unmap", "migrate")
 # Of a sanitizer's: what the driver leaves behind is not the matter here, and what programs of this
 # folder do at their end is meant.

@@ -51,6 +51,7 @@ def opencl_or_skip(tare, environment):
         pytest.skip("no OpenCL device on this machine")
 
 
+@pytest.mark.thorough
 def test_ten_seconds_on_a_real_device(tare, tmp_path):
     opencl_or_skip(tare, BASIC)
     begun = time.monotonic()

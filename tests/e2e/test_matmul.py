@@ -24,7 +24,7 @@ def measured(document, **labels):
             all(cell["labels"].get(name) == value for name, value in labels.items())]
 
 
-@pytest.fixture(scope="module", params=["basic", "pthread"])
+@pytest.fixture(scope="module", params=[pytest.param(name, marks=pytest.mark.thorough) for name in ("basic", "pthread")])
 def pocl(request, tare_path, tmp_path_factory):
     """A result on PoCL: the document, the run, how long it took, and a way to run again."""
     folder = tmp_path_factory.mktemp("matmul")

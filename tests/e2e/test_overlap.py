@@ -154,6 +154,7 @@ def test_a_kernel_that_never_ends_is_told_in_time(overlap, tmp_path):
     assert time.monotonic() - start < 90 and document is None
 
 
+@pytest.mark.thorough
 def test_own_kernel_ends_within_its_budget(tare, opencl):
     start = time.monotonic()
     done = tare("overlap", "--device", "opencl:0", "--budget", "8", "--json", "-")

@@ -31,7 +31,7 @@ def waits_for_its_turn(document, kind):
     return all(cell["absent"] for cell in cells) and any("before its turn" in cell["absent"] for cell in cells)
 
 
-@pytest.fixture(scope="module", params=["basic", "pthread"])
+@pytest.fixture(scope="module", params=[pytest.param(name, marks=pytest.mark.thorough) for name in ("basic", "pthread")])
 def pocl(request, tare_path, tmp_path_factory):
     """A result on PoCL (with a cache of its own, else it is in tare's): the document, the run
     of the usual budget, their folder, the seconds that were to spare, and a way to run again."""

@@ -14,11 +14,11 @@ import time
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from recorded import (PROGRAMS, QUIET, SHORT, built, counting_environment, kernel_cache, read_counts,  # noqa: E402, F401
+from recorded import (PROGRAMS, QUIET, built, counting_environment, kernel_cache, read_counts,  # noqa: E402, F401
                       recorder, reported)
 
 pytestmark = built()
-KILLS = int(os.environ.get("TARE_KILLS", "4" if SHORT else "12"))
+KILLS = int(os.environ.get("TARE_KILLS", "12"))
 
 
 def victim_of(process):

@@ -561,6 +561,7 @@ def test_what_is_missing_is_said(page, small, folder, name):
 
 # ---- size
 
+@pytest.mark.thorough
 def test_million_commands(page, folder):
     began = time.monotonic()
     path = made(folder, BIG)

@@ -4,6 +4,7 @@
 #include "report/report.h"
 #include "result/json.h"
 
+#include "quick.h"
 #include "rich_result.h"
 #include "tare_config.h"
 
@@ -153,7 +154,7 @@ static void any_allocation_may_fail(void **state)
 	FILE *sink = fopen("/dev/null", "w");
 	FILE *scratch = tmpfile();
 	// Sanitizers take 40 times as long: there, some allocations stand for all.
-	long step = getenv("TARE_TEST_SHORT") ? 7 : 1;
+	long step = test_is_quick() ? 7 : 1;
 	(void)state;
 	assert_true(sink && scratch);
 #if TARE_HAVE_JSON

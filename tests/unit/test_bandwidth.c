@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "bandwidth_rig.h"
+#include "quick.h"
 
 // Device time of one copy: fixed + bytes / rate, to a tick.
 static void device_times_equal_closed_forms(void **state)
@@ -256,7 +257,7 @@ static void directions_that_take_turns_have_no_figure(void **state)
 	struct simulated_run simulated;
 	const struct tare_cell *cell;
 	(void)state;
-	if (getenv("TARE_TEST_SHORT")) {
+	if (test_is_quick()) {
 		print_message("# left out: minutes under sanitizers\n");
 		return;
 	}

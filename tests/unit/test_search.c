@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search for the best schedule on random devices, against trying every schedule; and the space
 // that it searches. The seed is printed; TARE_TEST_SEED takes other devices.
+#include "quick.h"
 #include "random_pipeline.h"
 
 #include <errno.h>
@@ -110,7 +111,7 @@ static void the_best_schedule_is_found_on_random_devices(void **state)
 	uint64_t seed = test_seed();
 	(void)state;
 	print_message("# TARE_TEST_SEED=%llu\n", (unsigned long long)seed);
-	uint32_t devices = getenv("TARE_TEST_SHORT") ? DEVICES / 3 : DEVICES;
+	uint32_t devices = test_is_quick() ? DEVICES / 3 : DEVICES;
 	for (uint32_t i = 0; i < devices; i++) {
 		struct random_pipeline pipeline;
 		struct tare_calibration calibration;
