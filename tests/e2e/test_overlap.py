@@ -63,9 +63,9 @@ def sentence(done):
 
 
 @pytest.mark.parametrize("arguments", [
-    ["scale.cl", "--arg", "float:0.5"],
+    pytest.param(["scale.cl", "--arg", "float:0.5"], marks=pytest.mark.thorough),
     ["polynomial.cl", "--item-bytes", "8,4", "--arg", "int:8"],
-    ["blocks.cl", "--align", "64", "--group", "64", "--arg", "local:256"],
+    pytest.param(["blocks.cl", "--align", "64", "--group", "64", "--arg", "local:256"], marks=pytest.mark.thorough),
 ], ids=lambda arguments: arguments[0])
 def test_the_examples_run_and_are_verified(overlap, arguments):
     done, document = overlap("--kernel", KERNELS / arguments[0], *arguments[1:])

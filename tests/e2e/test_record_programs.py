@@ -9,6 +9,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from parts import thorough_but  # noqa: E402
 from recorded import PROGRAMS, SANITIZED, Recorder, built, kernel_cache, recorder, reported  # noqa: E402, F401
 
 pytestmark = built()
@@ -49,7 +50,7 @@ def test_features(recorder, part):  # noqa: F811
     assert coverage["damaged_windows"] == coverage["unresolved"] == coverage["dropped"] == 0
 
 
-@pytest.mark.parametrize("part", ["dependencies", "events", "callbacks", "threads"])
+@pytest.mark.parametrize("part", thorough_but(["dependencies"], ["dependencies", "events", "callbacks", "threads"]))
 def test_features_with_a_driver_of_threads(on_threads, part):  # noqa: F811
     _, report = same(on_threads, [FEATURES, part])
     coverage = report["coverage"]
