@@ -51,8 +51,10 @@ ze_result_t kernel_read_limits(ze_kernel_handle_t kernel)
 		                          .dimension_size = { UINT32_MAX, UINT32_MAX, UINT32_MAX },
 		                          .device_local_bytes = device_local };
 	limits->spill_bytes = kernel_spill_bytes(kernel);
-	// PoCL 3.1 tells the sum of the module's.
 	kernel_variable_bytes(kernel, &limits->local_bytes, &limits->item_bytes);
+	// PoCL 6.0 tells 0 always.
+	if (limits->private_bytes < limits->item_bytes)
+		limits->private_bytes = limits->item_bytes;
 	read_device_limits(limits);
 	if (device_local < limits->device_local_bytes)
 		limits->device_local_bytes = device_local;

@@ -122,8 +122,9 @@ void kernel_variable_bytes(const struct _ze_kernel_handle_t *kernel, uint64_t *l
 	if (locals.seen && locals.functions) {
 		read_kernel(&locals, kernel->spirv->name);
 		*private_bytes = locals.private_bytes;
-		// Functions of other modules may have some more.
-		if (!program->linked_count && locals.bytes < *local_bytes)
+		// Functions of other modules may have some more; no device's word makes it less (PoCL 3.1
+		// tells the sum of the module's, 6.0 nothing).
+		if (!program->linked_count || locals.bytes > *local_bytes)
 			*local_bytes = locals.bytes;
 	}
 	free(locals.seen);

@@ -158,7 +158,7 @@ static cl_program load(const struct cpu_opencl *opencl, const void *spirv, size_
 	size_t bitcode_bytes;
 
 	*options = "";
-	if (opencl->takes_spirv) {
+	if (opencl->takes_spirv && !translator_is_named()) {
 		cl_program made =
 			opencl->cl->clCreateProgramWithIL(opencl->context, spirv, bytes, &code);
 		if (!made)
@@ -175,7 +175,9 @@ static cl_program load(const struct cpu_opencl *opencl, const void *spirv, size_
 	free(bitcode);
 	if (code || !program) {
 		build_log_add(log, "error: %s does not take the translated module (clCreateProgramWithBinary "
-		              "%d); the translator may be newer than its LLVM", opencl->name, code);
+		              "%d); %s", opencl->name, code,
+		              opencl->takes_spirv ? "it takes SPIR-V itself: unset ZE_CPU_LLVM_SPIRV"
+		                                  : "the translator may be newer than its LLVM");
 		return NULL;
 	}
 	return program;

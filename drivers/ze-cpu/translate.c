@@ -35,13 +35,20 @@ static bool on_path(const char *name, char *path)
 	return false;
 }
 
+bool translator_is_named(void)
+{
+	const char *named = getenv("ZE_CPU_LLVM_SPIRV");
+
+	return named && *named;
+}
+
 // Older translators write what newer compilers read, not the other way round.
 static bool find_translator(unsigned llvm, char *path, ze_module_build_log_handle_t log)
 {
 	const char *named = getenv("ZE_CPU_LLVM_SPIRV");
 	char name[32];
 
-	if (named && *named) {
+	if (translator_is_named()) {
 		bool found = strchr(named, '/') ? snprintf(path, PATH_BYTES, "%s", named) < PATH_BYTES &&
 							  access(path, X_OK) == 0
 		                                : on_path(named, path);

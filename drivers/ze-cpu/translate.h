@@ -3,8 +3,12 @@
 #pragma once
 #include "build_log.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+// ZE_CPU_LLVM_SPIRV names a translator, which is then used even where the device takes SPIR-V.
+bool translator_is_named(void);
 
 // Translates `bytes` of SPIR-V for a compiler of LLVM version `llvm` (0: not known). The program is
 // the one that ZE_CPU_LLVM_SPIRV names, else llvm-spirv-N or llvm-spirv on PATH. *bitcode is the

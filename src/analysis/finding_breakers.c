@@ -78,7 +78,8 @@ static void gather_pageable(const struct judging *judging, struct pageable *p, u
 		double mean = p->bytes / (double)(p->count ? p->count : 1);
 		if (!moves(judging, c, direction) || !is_pinned(c) ||
 		    tare_command_device(recording, c) != p->device ||
-		    (double)c->amount * SIZE_FACTOR < mean || (double)c->amount > SIZE_FACTOR * mean)
+		    (double)c->amount * (double)SIZE_FACTOR < mean ||
+		    (double)c->amount > (double)SIZE_FACTOR * mean)
 			continue;
 		p->pinned_ns += (double)(c->end_ns - c->start_ns);
 		p->pinned_bytes += (double)c->amount;
@@ -93,7 +94,7 @@ static struct pinned pinned_of(const struct pageable *way)
 	if (way->pinned_bytes > 0)
 		pinned = (struct pinned){ way->bytes * way->pinned_ns / way->pinned_bytes, true, true };
 	else
-		pinned.sharp = way->bytes >= FINDING_FULL_RATE_BYTES * (double)way->count;
+		pinned.sharp = way->bytes >= (double)FINDING_FULL_RATE_BYTES * (double)way->count;
 	return pinned;
 }
 

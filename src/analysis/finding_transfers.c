@@ -188,7 +188,7 @@ static int judge_small(struct judging *judging, uint8_t kind, uint32_t device)
 		finding_saw_command(&draft, at, c->start_ns, c->end_ns,
 		                    (int64_t)beside_copy_ns(c) + c->end_ns - c->start_ns);
 	}
-	double count = (double)small.count, joined = ceil((double)small.bytes / SMALL_BYTES);
+	double count = (double)small.count, joined = ceil((double)small.bytes / (double)SMALL_BYTES);
 	double whole_ns = small.call_ns + small.device_ns;
 	double each_ns = small.count ? small.call_ns / count + fixed_ns : 0;
 	double cost_ns = fmin(whole_ns, each_ns * (count - joined));
@@ -265,7 +265,7 @@ static struct way gather_unaligned(const struct judging *judging, uint8_t kind, 
 			if (!is_candidate(judging, c, kind, device) || c->amount < WORTH_BYTES ||
 			    c->alignment == NO_ADDRESS || (c->alignment >= ALIGNED_LOG2) != pass)
 				continue;
-			if (pass == 1 && (amount * SIZE_FACTOR < mean || amount > mean * SIZE_FACTOR))
+			if (pass == 1 && (amount * (double)SIZE_FACTOR < mean || amount > mean * (double)SIZE_FACTOR))
 				continue;
 			way.ns[pass] += (double)(c->end_ns - c->start_ns);
 			way.bytes[pass] += amount;
@@ -288,7 +288,7 @@ static int judge_unaligned(struct judging *judging, uint8_t kind, uint32_t devic
 	finding_begin(judging, &draft, "unaligned-transfers");
 	struct way way = gather_unaligned(judging, kind, device, &draft);
 	bool beside = way.bytes[1] > 0, known = beside || isfinite(way.ceiling_ns);
-	bool sharp = beside || way.bytes[0] >= FINDING_FULL_RATE_BYTES * (double)way.count;
+	bool sharp = beside || way.bytes[0] >= (double)FINDING_FULL_RATE_BYTES * (double)way.count;
 	double aligned_ns = beside  ? way.bytes[0] * way.ns[1] / way.bytes[1]
 	                    : known ? way.ceiling_ns
 	                            : 0;

@@ -127,6 +127,6 @@ int whatif_chunks_find(const struct whatif_scope *scope, struct whatif_chunks *c
 		code = median_work(chunks, &median_ns);
 	if (code || !(median_ns > 0))
 		return code;
-	chunks->pause_ns = PAUSE_CHUNKS * median_ns;
+	chunks->pause_ns = (double)PAUSE_CHUNKS * median_ns;
 	return gather(scope, chunks);
 }

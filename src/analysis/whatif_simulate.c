@@ -115,7 +115,7 @@ static double run(struct simulation *simulation, const struct whatif_chunk *chun
 		size_t taken = each < count - first ? each : count - first;
 		double issues_ps = issue_ps * commands_of(chunks + first, taken);
 		append(simulation, model, queues[pass % QUEUES], chunks + first, taken, pass,
-		       ps_per_ns, ready_ps, issues_ps / TARE_STAGE_COUNT);
+		       ps_per_ns, ready_ps, issues_ps / (double)TARE_STAGE_COUNT);
 		ready_ps += issues_ps + host_ps * (double)taken / (double)count;
 	}
 	if (ready)

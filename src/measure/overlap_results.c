@@ -205,7 +205,7 @@ static bool was_fitted(const struct overlap *overlap, const struct overlap_timed
 // Kinds of schedules that are not as the model has them.
 static int add_corrections(struct overlap *overlap, const struct overlap_point *point)
 {
-	for (int i = 0; i < TARE_MECHANISM_COUNT * TARE_ORDER_COUNT; i++) {
+	for (int i = 0; i < (int)TARE_MECHANISM_COUNT * (int)TARE_ORDER_COUNT; i++) {
 		int mechanism = i / TARE_ORDER_COUNT, order = i % TARE_ORDER_COUNT;
 		const struct tare_kind_correction *kind =
 		    &point->calibration.correction[mechanism][order];

@@ -15,6 +15,7 @@
 
 #define FILE_MOST (16L << 20)
 #define CONTRACT_ARGUMENTS 4
+#define REFUSAL_BYTES 192  // the longest of refusal()
 #define GROUP_WANTED 256
 #define NAMES_BYTES 65536
 #define FIRST_RUN_ITEMS UINT64_C(4096)
@@ -225,7 +226,7 @@ static bool may_be(const struct tare_parameter *parameter, const char *type, siz
 
 // What is wrong with one parameter; NULL: nothing that can be told.
 static const char *refusal(const struct tare_built_kernel *built, uint32_t index, bool cuda,
-                           const struct tare_parameter *parameter, char buffer[160])
+                           const struct tare_parameter *parameter, char buffer[REFUSAL_BYTES])
 {
 	const struct tare_user_argument *given;
 
@@ -250,7 +251,7 @@ static const char *refusal(const struct tare_built_kernel *built, uint32_t index
 	              (cuda && may_be(parameter, "uint", 4))
 	        : may_be(parameter, given->word, given->bytes))
 		return NULL;
-	snprintf(buffer, 160, "is %.60s, but its --arg gives %s%s",
+	snprintf(buffer, REFUSAL_BYTES, "is %.60s, but its --arg gives %s%s",
 	         parameter->kind == TARE_PARAMETER_LOCAL    ? "local memory"
 	         : parameter->kind == TARE_PARAMETER_MEMORY ? "a global pointer"
 	         : parameter->type[0]                       ? parameter->type
@@ -269,7 +270,7 @@ static int check_contract(const struct tare_user_kernel *options, const char *en
 	bool cuda = format == TARE_MODULE_CUDA_C || format == TARE_MODULE_PTX;
 	uint32_t wanted = CONTRACT_ARGUMENTS + built->chunk.scalar_count;
 	struct tare_parameter parameter;
-	char buffer[160];
+	char buffer[REFUSAL_BYTES];
 
 	for (uint32_t i = CONTRACT_ARGUMENTS; (int64_t)i < facts->arguments; i++)
 		if (tare_kernel_parameter(built->chunk.kernel, i, &parameter, NULL) == 0 &&

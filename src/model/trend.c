@@ -60,7 +60,7 @@ static double slope(int64_t *scratch, size_t n)
 		for (size_t b = a + 1; b < BLOCKS; b++)
 			slopes[count++] = (median[b] - median[a]) / (double)(b - a);
 	qsort(slopes, PAIRS, sizeof *slopes, compare_doubles);
-	return (slopes[PAIRS / 2 - 1] + slopes[PAIRS / 2]) / 2 * BLOCKS / (double)n;
+	return (slopes[PAIRS / 2 - 1] + slopes[PAIRS / 2]) / 2 * (double)BLOCKS / (double)n;
 }
 
 int tare_drifting(const int64_t *samples, const int16_t *signs, size_t n, double quantum,

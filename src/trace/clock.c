@@ -167,7 +167,7 @@ static bool jumps(const struct knot *knots, size_t count, size_t at, double rate
 	for (size_t i = from; i <= to; i++)
 		offsets[n++] = ahead(&knots[i], &knots[at], rate);
 	qsort(offsets, n, sizeof *offsets, by_value);
-	return fabs(offsets[n / 2]) > JUMP_NS + rate * (double)knots[at].width;
+	return fabs(offsets[n / 2]) > (double)JUMP_NS + rate * (double)knots[at].width;
 }
 
 // Leaves out what jumps, unless that is most of them: then the rate is no measure. Returns how many
@@ -231,7 +231,8 @@ static void join(struct fit *fit)
 static double outside(const struct fit *fit, const struct knot *knot)
 {
 	int64_t middle = tare_trace_map_ns(fit->map, knot->twice / 2);
-	double distance = fabs((double)middle - (double)knot->ns) - knot->half_ns - READ_NS - ROUNDING_NS;
+	double distance = fabs((double)middle - (double)knot->ns) - knot->half_ns -
+	                  (double)(READ_NS + ROUNDING_NS);
 
 	return distance > 0 ? distance : 0;
 }
@@ -316,7 +317,7 @@ static double residual(const struct fit *fit, double stayed_outside)
 	}
 	early = reach(fit, fit->from, first, true) * rate_error(first, second);
 	late = reach(fit, fit->to, last, false) * rate_error(before_last, last);
-	return widest + READ_NS + ROUNDING_NS + stayed_outside + fmax(early, late);
+	return widest + (double)(READ_NS + ROUNDING_NS) + stayed_outside + fmax(early, late);
 }
 
 static int64_t whole_ns(double ns)
@@ -332,7 +333,7 @@ static void nominal_line(struct fit *fit, const struct knot *through, uint64_t h
 	fit->map->segments[0] = segment(through->twice, through->ns, 2 * hz, 1000000000);
 	fit->map->count = 1;
 	fit->map->residual_ns =
-	    whole_ns(through->half_ns + READ_NS + ROUNDING_NS + far * nominal_error);
+	    whole_ns(through->half_ns + (double)(READ_NS + ROUNDING_NS) + far * nominal_error);
 }
 
 // A line through two narrow readings, one early and one late, bent where others contradict it.
@@ -353,7 +354,7 @@ static bool measured_line(struct fit *fit, uint64_t hz)
 	a->used = b->used = true;
 	join(fit);
 	// Before and after the two readings, by up to half their distance, it may be off by twice that.
-	stayed = bend(fit, 2 * fmax(a->half_ns, b->half_ns) + READ_NS);
+	stayed = bend(fit, 2 * fmax(a->half_ns, b->half_ns) + (double)READ_NS);
 	fit->map->residual_ns = whole_ns(residual(fit, stayed));
 	return true;
 }

@@ -29,6 +29,7 @@
 //   build-exits            clBuildProgram ends the program by exit()
 //   build-crashes          clBuildProgram crashes
 //   late-callback          the callback of an event comes when fake_opencl_call_late is called
+//   local-untold           0 bytes of local memory for every kernel
 //   no-parameters          nothing is told about a kernel's parameters
 #include "fake_opencl.h"
 

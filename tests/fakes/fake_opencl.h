@@ -19,8 +19,8 @@ struct object {
 struct _cl_platform_id { struct object object; };
 struct _cl_device_id { struct object object; };
 struct _cl_context { struct object object; };
-struct _cl_program { struct object object; };
-struct _cl_kernel { struct object object; };
+struct _cl_program { struct object object; bool local; };
+struct _cl_kernel { struct object object; bool local; };
 struct _cl_command_queue {
 	struct object object;
 	cl_context context;

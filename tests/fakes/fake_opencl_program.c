@@ -9,8 +9,11 @@
 cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
                                      const size_t *lengths, cl_int *code)
 {
+	cl_program made = fake_create(sizeof(struct _cl_program));
+
 	*code = CL_SUCCESS;
-	return fake_create(sizeof(struct _cl_program));
+	made->local = strstr(texts[0], "__local") != NULL;
+	return made;
 }
 
 cl_program clCreateProgramWithBinary(cl_context context, cl_uint count, const cl_device_id *devices,
@@ -50,8 +53,11 @@ cl_int clReleaseProgram(cl_program program)
 
 cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *code)
 {
+	cl_kernel made = fake_create(sizeof(struct _cl_kernel));
+
 	*code = CL_SUCCESS;
-	return fake_create(sizeof(struct _cl_kernel));
+	made->local = program->local;
+	return made;
 }
 
 cl_int clReleaseKernel(cl_kernel kernel)
@@ -70,6 +76,8 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id on, cl_kernel_wor
 	cl_ulong value = 64;
 	if (name == CL_KERNEL_PRIVATE_MEM_SIZE)
 		return CL_INVALID_VALUE;
+	if (name == CL_KERNEL_LOCAL_MEM_SIZE)
+		value = kernel->local && !fake_told("local-untold", NULL) ? 4096 : 0;
 	return fake_answer(&value, sizeof value, room, to, size);
 }
 

@@ -40,12 +40,13 @@ FAILING(zeEventQueryStatus, ze_event_handle_t a)
 FAILING(zeEventQueryKernelTimestamp, ze_event_handle_t a, ze_kernel_timestamp_result_t *b)
 FAILING(zeEventHostSignal, ze_event_handle_t a)
 FAILING(zeEventHostReset, ze_event_handle_t a)
+FAILING(zeCommandListHostSynchronize, ze_command_list_handle_t a, uint64_t b)
 
 // What is tried, on a queue with memory, an event that is done and a shut gate on another queue.
 enum act {
 	ALLOCATE_DEVICE, ALLOCATE_PINNED, ALLOCATE_SHARED, OPEN_QUEUE, OPEN_DEFERRED, APPEND,
-	APPEND_DEFERRED, BLOCK, SUBMIT, FINISH, FINISH_DEFERRED, WAIT, ASK, STAMP, SHUT, OPEN, RECORD,
-	LAUNCH, ADVISE,
+	APPEND_DEFERRED, BLOCK, SUBMIT, FINISH, FINISH_BY_EVENT, FINISH_DEFERRED, WAIT, ASK, STAMP,
+	SHUT, OPEN, RECORD, LAUNCH, ADVISE,
 };
 
 struct scene {
@@ -145,6 +146,9 @@ static int try(struct scene *scene, enum act act)
 	case BLOCK: return append_one(scene, scene->queue, true);
 	case SUBMIT: return tare_submit(scene->deferred, &error);
 	case FINISH: return tare_finish(scene->queue, LIMIT, &error);
+	case FINISH_BY_EVENT:  // as under loaders before 1.6
+		calls()->zeCommandListHostSynchronize = NULL;
+		return tare_finish(scene->queue, LIMIT, &error);
 	case FINISH_DEFERRED: return tare_finish(scene->deferred, LIMIT, &error);
 	case WAIT: return tare_event_wait(scene->event, LIMIT, &error);
 	case ASK: return tare_event_done(scene->event, &error);
@@ -190,7 +194,9 @@ static void failures_are_told_and_leave_nothing_behind(void **state)
 	X(zeEventQueryStatus, LOST, ASK, -ENODEV) \
 	X(zeEventHostSynchronize, LOST, WAIT, -ENODEV) \
 	X(zeEventHostSynchronize, ZE_RESULT_NOT_READY, WAIT, -ETIMEDOUT) \
-	X(zeEventHostSynchronize, LOST, FINISH, -ENODEV) \
+	X(zeEventHostSynchronize, LOST, FINISH_BY_EVENT, -ENODEV) \
+	X(zeCommandListHostSynchronize, LOST, FINISH, -ENODEV) \
+	X(zeCommandListHostSynchronize, ZE_RESULT_NOT_READY, FINISH, -ETIMEDOUT) \
 	X(zeCommandListCreateImmediate, LOST, ADVISE, -ENODEV) \
 	X(zeEventHostSynchronize, ZE_RESULT_NOT_READY, ADVISE, -ETIMEDOUT) \
 	X(zeCommandListAppendBarrier, LOST, ADVISE, -ENODEV) \
@@ -199,7 +205,7 @@ static void failures_are_told_and_leave_nothing_behind(void **state)
 	X(zeCommandQueueSynchronize, LOST, FINISH_DEFERRED, -ENODEV) \
 	X(zeCommandQueueSynchronize, ZE_RESULT_NOT_READY, FINISH_DEFERRED, -ETIMEDOUT) \
 	X(zeCommandListAppendBarrier, LOST, SHUT, -ENODEV) \
-	X(zeCommandListAppendBarrier, NO_DEVICE, FINISH, -ENOMEM) \
+	X(zeCommandListAppendBarrier, NO_DEVICE, FINISH_BY_EVENT, -ENOMEM) \
 	X(zeEventHostSignal, LOST, OPEN, -ENODEV) \
 	X(zeEventHostSignal, LOST, LAUNCH, -ENODEV)
 	(void)state;

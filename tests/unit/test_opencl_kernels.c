@@ -74,6 +74,33 @@ static void kernel_facts_that_are_refused_are_unknown(void **state)
 	end(&f);
 }
 
+// No figure where the driver answers 0 for every kernel, and 0 where a kernel really has none.
+static void local_memory_is_told_or_unknown(void **state)
+{
+	static const struct { const char *said, *text; int64_t want; } rows[] = {
+		{ "", "x __local", 4096 }, { "", "x", 0 },
+		{ "local-untold", "x __local", -1 }, { "local-untold", "x", -1 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct fixture f = begin(rows[i].said);
+		struct tare_module_source source = { TARE_MODULE_OPENCL_C, rows[i].text,
+			                             strlen(rows[i].text), NULL };
+		struct tare_module *module = NULL;
+		struct tare_kernel *kernel = NULL;
+		struct tare_kernel_facts facts;
+		assert_int_equal(tare_module_create(f.device, &source, &module, NULL, &error), 0);
+		assert_int_equal(tare_kernel_create(module, "x", &kernel, &error), 0);
+		for (int again = 0; again < 2; again++) {
+			assert_int_equal(tare_kernel_facts(kernel, &facts, &error), 0);
+			assert_int_equal(facts.local_bytes, rows[i].want);
+		}
+		tare_kernel_free(kernel);
+		tare_module_free(module);
+		end(&f);
+	}
+}
+
 static void parameters_are_what_the_driver_tells(void **state)
 {
 	struct fixture f = begin("");
@@ -141,6 +168,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_failed_build_leaves_its_log),
 		cmocka_unit_test(formats_it_cannot_take_are_not_supported),
 		cmocka_unit_test(kernel_facts_that_are_refused_are_unknown),
+		cmocka_unit_test(local_memory_is_told_or_unknown),
 		cmocka_unit_test(parameters_are_what_the_driver_tells),
 		cmocka_unit_test(a_missing_matrix_library_is_named_with_its_package),
 	};

@@ -439,8 +439,11 @@ static void large_private_memory(void **state)
 {
 	int out[64] = { 0 }, *at = out, count = 100;
 	ze_kernel_handle_t kernel = kernel_of(rig.module, "large");
+	ze_kernel_properties_t facts = { .stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES };
 
 	(void)state;
+	assert_good(zeKernelGetProperties(kernel, &facts));
+	assert_true(facts.privateMemSize >= 4 << 20);
 	set(kernel, 0, at);
 	set(kernel, 1, count);
 	assert_good(zeKernelSetGroupSize(kernel, 8, 1, 1));

@@ -191,6 +191,26 @@ static void hear_child(int number)
 	children_heard++;
 }
 
+// Without any translator: a device that takes SPIR-V itself needs none and says nothing of it, every
+// other one is refused with what to install. (One that were taken for the other kind builds nothing.)
+static void no_translator(const struct spirv_file *file)
+{
+	ze_module_desc_t description = { .format = ZE_MODULE_FORMAT_IL_SPIRV, .inputSize = file->bytes,
+		                         .pInputModule = file->data };
+	ze_module_handle_t module = NULL;
+	char *log;
+
+	ze_result_t result = make_module(&rig, description, &module, &log);
+	assert_non_null(log);
+	assert_true(result == ZE_RESULT_SUCCESS ? !strstr(log, "llvm-spirv")
+	                                        : strstr(log, "there is no llvm-spirv on PATH") != NULL);
+	if (result == ZE_RESULT_SUCCESS)
+		zeModuleDestroy(module);
+	else
+		assert_ze(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, result);
+	free(log);
+}
+
 // Translators that are scripts. Whatever they do, the program hears nothing of them.
 static void translators(void **state)
 {
@@ -230,7 +250,7 @@ static void translators(void **state)
 	const char *usual = getenv("PATH");
 	char *path_before = strdup(usual ? usual : "");
 	setenv("PATH", folder, 1);
-	refused(&file, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "there is no llvm-spirv on PATH");
+	no_translator(&file);
 	setenv("PATH", path_before, 1);
 	free(path_before);
 	unsetenv("ZE_CPU_LLVM_SPIRV_LIMIT_S");

@@ -195,13 +195,13 @@ static int64_t simd_width(const struct opencl_device *device, cl_kernel kernel, 
 int opencl_kernel_facts(struct tare_kernel *kernel, struct tare_kernel_facts *facts,
                         struct tare_error *error)
 {
-	const struct opencl_device *device = opencl_device(kernel->module->device);
+	struct opencl_device *device = opencl_device(kernel->module->device);
 	cl_kernel native = ((struct opencl_kernel *)kernel)->kernel;
 
 	(void)error;
 	*facts = (struct tare_kernel_facts){
 		.registers = -1,
-		.local_bytes = work_group_info(device, native, CL_KERNEL_LOCAL_MEM_SIZE),
+		.local_bytes = opencl_kernel_local_bytes(device, native),
 		.private_bytes = work_group_info(device, native, CL_KERNEL_PRIVATE_MEM_SIZE),
 		.spill_bytes = -1,
 		.max_group_size = work_group_info(device, native, CL_KERNEL_WORK_GROUP_SIZE),

@@ -29,6 +29,7 @@ struct opencl_device {
 	bool profiling, out_of_order, service_timed;
 	bool timer_pairs;          // clGetDeviceAndHostTimer works here
 	bool user_events;          // false on a driver that hangs on them
+	bool local_asked, local_untold;  // whether it tells of kernels' local memory (kernel_local.c)
 	uint64_t resolution_ns;    // of the profiling timer, at least 1
 	cl_device_svm_capabilities svm;
 	struct opencl_blas *blas;    // NULL until it is asked for
@@ -177,6 +178,11 @@ cl_int opencl_launch_now(const struct opencl_functions *cl, const struct opencl_
 int opencl_launch_aside(struct opencl_device *device, const struct opencl_launch_call *call,
                         cl_int *code, struct tare_error *error);
 void opencl_aside_close(struct opencl_device *device);
+
+// ---- kernel_local.c
+
+// Bytes of local memory that the kernel declares; -1 where the driver does not tell.
+int64_t opencl_kernel_local_bytes(struct opencl_device *device, cl_kernel kernel);
 
 // ---- event.c
 

@@ -115,7 +115,7 @@ static int64_t median_ps(struct bench *bench, uint64_t (*time)(struct bench *))
 	uint64_t ticks_of_ms = guest_ticks_of_ns(1000000);
 	if (ticks_of_ms == 0)
 		return 0;
-	return (int64_t)((double)sorted[ROUNDS / 2] / COMMANDS * 1e9 / (double)ticks_of_ms);
+	return (int64_t)((double)sorted[ROUNDS / 2] / (double)COMMANDS * 1e9 / (double)ticks_of_ms);
 }
 
 static void prepare(struct bench *bench)
