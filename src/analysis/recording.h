@@ -40,6 +40,7 @@ struct tare_recorded_process {
 	int64_t harvest_ns;            // its threads spent asking the driver for device times
 	int64_t harvest_cost_ps;       // of these, a command
 	uint64_t calls_seen;
+	uint64_t fill_bytes_s;         // how fast its host changes memory at best; 0: not known
 };
 
 struct tare_recorded_thread {
@@ -102,8 +103,8 @@ struct tare_recorded_kernel {  // one a (process, program, name)
 // What a device says about a kernel.
 struct tare_recorded_kernel_fact {
 	uint32_t kernel, device;
-	uint64_t group_limit, local_bytes, private_bytes, preferred_multiple, sub_group; // 0: not told
-	uint64_t spill_bytes;     // UINT64_MAX: not told
+	uint64_t group_limit, private_bytes, preferred_multiple, sub_group; // 0: not told
+	uint64_t local_bytes, spill_bytes; // UINT64_MAX: not told
 	uint64_t compiled_group;
 };
 
