@@ -263,6 +263,13 @@ static const struct tare_trace_header *choose_reference(const struct tare_trace 
 	return count ? tare_trace_file(trace, 0)->header : NULL;
 }
 
+// What the clock of day showed when the raw clock was 0. Cut, so that no damaged header makes a sum
+// overflow.
+static int64_t day_at_boot_ns(const struct tare_trace_header *header)
+{
+	return loading_cut(header->start_realtime_ns) - loading_cut(header->start_raw_ns);
+}
+
 // Start and end of the run: what record.json says, widened by the processes, which may outlive the
 // program; or what the processes say alone.
 static void set_bounds(struct tare_recording *r, const struct tare_trace_header *reference,
@@ -273,9 +280,8 @@ static void set_bounds(struct tare_recording *r, const struct tare_trace_header 
 	                 strcmp(record->host_name, reference->host_name) != 0;
 	int64_t shift = 0;
 
-	if (elsewhere && record->start_realtime_ns != TARE_NO_TIME)
-		shift = (record->start_realtime_ns - record->start_raw_ns) -
-		        (reference->start_realtime_ns - reference->start_raw_ns);
+	if (elsewhere && told && record->start_realtime_ns != TARE_NO_TIME)
+		shift = (record->start_realtime_ns - record->start_raw_ns) - day_at_boot_ns(reference);
 	r->start_ns = told ? loading_cut(record->start_raw_ns + shift) : INT64_MAX;
 	r->end_ns = told && record->end_raw_ns != TARE_NO_TIME ?
 	                    loading_cut(record->end_raw_ns + shift) : 0;
@@ -297,8 +303,7 @@ static void set_bounds(struct tare_recording *r, const struct tare_trace_header 
 	if (record->start_realtime_ns != TARE_NO_TIME)
 		r->start_realtime_ns = record->start_realtime_ns;
 	else if (reference && reference->start_realtime_ns > 0)
-		r->start_realtime_ns = reference->start_realtime_ns -
-		                       (reference->start_raw_ns - r->start_ns);
+		r->start_realtime_ns = loading_cut(day_at_boot_ns(reference) + r->start_ns);
 }
 
 static void set_name(struct loading *l, const char *path)

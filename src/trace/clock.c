@@ -406,9 +406,11 @@ int tare_trace_map_fit(const struct tare_trace_reading *readings, size_t count, 
 	double *rates = calloc(count + 1, sizeof *rates);
 	struct fit fit = { .knots = knots, .from = from, .to = to, .map = map };
 	double said;
-	size_t taken;
+	size_t taken, segments;
 
-	*map = (struct tare_trace_map){ .segments = calloc(MOST_SEGMENTS + 1, sizeof *map->segments) };
+	// Fewer than there are points.
+	segments = count < MOST_SEGMENTS ? count + 1 : MOST_SEGMENTS + 1;
+	*map = (struct tare_trace_map){ .segments = calloc(segments, sizeof *map->segments) };
 	if (!knots || !rates || !map->segments) {
 		free(knots);
 		free(rates);

@@ -58,6 +58,14 @@ static ssize_t read_records(struct tare_trace_source *source, int file,
 	return have;
 }
 
+// What one buffer is good for: a window is never read across its end.
+static size_t buffer_records(const struct tare_trace_source *source)
+{
+	size_t window = source->header.window_bytes / TARE_TRACE_RECORD_BYTES;
+
+	return window < BUFFER_RECORDS ? window : BUFFER_RECORDS;
+}
+
 // Whether the user gets to see a record; the host's clock is the reader's own business.
 static bool passed_on(const union tare_trace_record *record, bool definitions)
 {
@@ -72,13 +80,12 @@ static bool passed_on(const union tare_trace_record *record, bool definitions)
 // ---- definitions
 
 static int pass_definitions(struct merge *merge, const struct tare_trace_place *place,
-                            union tare_trace_record *buffer)
+                            union tare_trace_record *buffer, size_t room)
 {
 	uint32_t from = 0;
 
 	for (;;) {
-		ssize_t have = read_records(merge->source, merge->file, place, from, buffer,
-		                            BUFFER_RECORDS);
+		ssize_t have = read_records(merge->source, merge->file, place, from, buffer, room);
 		if (have <= 0)
 			return (int)have;
 		for (ssize_t i = from == 0; i < have; i++) {
@@ -94,12 +101,13 @@ static int pass_definitions(struct merge *merge, const struct tare_trace_place *
 
 static int all_definitions(struct merge *merge)
 {
-	union tare_trace_record *buffer = malloc(BUFFER_RECORDS * sizeof *buffer);
+	size_t room = buffer_records(merge->source);
+	union tare_trace_record *buffer = malloc(room * sizeof *buffer);
 	int status = buffer ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < merge->source->count && !status; i++)
 		if (merge->source->places[i].definitions)
-			status = pass_definitions(merge, &merge->source->places[i], buffer);
+			status = pass_definitions(merge, &merge->source->places[i], buffer, room);
 	free(buffer);
 	return status;
 }
@@ -259,7 +267,7 @@ static int all_events(struct merge *merge)
 	int status = -ENOMEM;
 
 	merge->room = chains ? ALL_BUFFERS_RECORDS / chains : 1;
-	merge->room = merge->room > BUFFER_RECORDS ? BUFFER_RECORDS : merge->room;
+	merge->room = merge->room > buffer_records(merge->source) ? buffer_records(merge->source) : merge->room;
 	merge->room = merge->room < 2 ? 2 : merge->room;
 	merge->heap = malloc((chains + 1) * sizeof *merge->heap);
 	buffers = malloc((chains + 1) * merge->room * sizeof *buffers);

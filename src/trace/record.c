@@ -3,6 +3,7 @@
 
 // The highest values that this version knows.
 enum {
+	LAST_TYPE = TARE_TRACE_SITE,
 	LAST_FACT = TARE_TRACE_FACT_LIBRARY,
 	LAST_OBJECT = TARE_OBJECT_GRAPH,
 	LAST_MEMORY = TARE_TRACE_MEMORY_MAPPED,
@@ -147,16 +148,18 @@ static enum tare_trace_verdict judge_event(const union tare_trace_record *record
 	}
 }
 
+// Records that are read from either kind of window.
+static bool lies_anywhere(uint8_t type)
+{
+	return type == TARE_TRACE_CLOCK_PAIR || type == TARE_TRACE_VOID || type > LAST_TYPE;
+}
+
 enum tare_trace_verdict tare_trace_judge(const union tare_trace_record *record, bool definitions)
 {
 	uint8_t type = tare_trace_type(record->head);
 	uint16_t detail = tare_trace_detail(record->head);
 
-	if (type <= TARE_TRACE_WINDOW)
+	if (type <= TARE_TRACE_WINDOW || (definitions != (type < TARE_TRACE_CALL) && !lies_anywhere(type)))
 		return TARE_TRACE_FALSE;
-	if (definitions && type < TARE_TRACE_CALL)
-		return judge_definition(record, detail);
-	if (definitions && type != TARE_TRACE_CLOCK_PAIR && type < TARE_TRACE_VOID)
-		return TARE_TRACE_FALSE;
-	return type < TARE_TRACE_CALL ? TARE_TRACE_FALSE : judge_event(record, detail);
+	return type < TARE_TRACE_CALL ? judge_definition(record, detail) : judge_event(record, detail);
 }

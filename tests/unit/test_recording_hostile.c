@@ -96,6 +96,9 @@ static void assert_sane(const struct tare_recording *r)
 	assert_sites(r);
 	assert_phases(r);
 	assert_true(r->start_ns <= r->end_ns);
+	assert_time(r->start_ns);
+	assert_time(r->end_ns);
+	assert_time(r->start_realtime_ns);
 	assert_commands(r);
 	for (size_t i = 0; i < r->call_count; i++) {
 		const struct tare_recorded_call *c = &r->calls[i];
@@ -286,6 +289,37 @@ static void changed_bytes_make_a_sane_recording(void **state)
 	rig_free(&rig);
 }
 
+// Whatever a header and record.json say of the time of day, and where one of them says nothing.
+static void no_time_of_day_makes_a_sum_overflow(void **state)
+{
+	static const int64_t days[] = { INT64_MAX, INT64_MAX - START, INT64_MIN, -1, 0, 1 };
+	static const char *const records[] = {
+		NULL, "{}", "{\"host_name\":\"there\",\"start_realtime_ns\":2305843009213693952}",
+		"{\"host_name\":\"there\",\"start_realtime_ns\":0,\"start_raw_ns\":2305843009213693952,"
+		"\"end_raw_ns\":2305843009213693952}",
+		"{\"host_name\":\"there\",\"start_realtime_ns\":2305843009213693952,\"start_raw_ns\":0,"
+		"\"end_raw_ns\":2305843009213693952}",
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof days / sizeof *days; i++)
+		for (size_t k = 0; k < sizeof records / sizeof *records; k++) {
+			struct rig rig = rig_new();
+			struct tare_trace_header header = rig_header(42);
+			struct tare_recording *r;
+			header.start_realtime_ns = days[i];
+			header.process_start_raw_ns = START - MS;
+			rig_begin(&rig, "a", &header);
+			rig_usual(&rig);
+			rig_end(&rig);
+			if (records[k])
+				rig_json(&rig, records[k]);
+			r = rig_load(&rig);
+			assert_sane(r);
+			tare_recording_free(r);
+			rig_free(&rig);
+		}
+}
+
 // Against an array that does the same.
 static void the_map_keeps_what_was_put(void **state)
 {
@@ -402,6 +436,7 @@ int main(void)
 		cmocka_unit_test(changed_bytes_make_a_sane_recording),
 		cmocka_unit_test(stacks_that_promise_much_take_little),
 		cmocka_unit_test(marks_and_transfers_without_balance_are_loaded),
+		cmocka_unit_test(no_time_of_day_makes_a_sum_overflow),
 		cmocka_unit_test(the_map_keeps_what_was_put),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

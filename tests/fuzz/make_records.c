@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small traces of one subject each: every value of what records have, no named member always 0.
+#include "make_traces.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+static const uint64_t t0 = UINT64_C(1000000000000);
+
+static struct tare_trace_header usual(void)
+{
+	return (struct tare_trace_header){ .start_raw_ns = (int64_t)t0, .start_ticks = t0, .api = TARE_TRACE_OPENCL };
+}
+
+static struct tare_trace_writer *begin_usual(const char *folder, const char *name)
+{
+	return begin(folder, name, usual());
+}
+
+// What the writer never writes: bytes of a finished file.
+static void patch(const char *folder, const char *name, size_t at, const void *bytes, size_t length)
+{
+	char path[4096];
+	FILE *file;
+
+	snprintf(path, sizeof path, "%s/%s.trace", folder, name);
+	file = fopen(path, "r+b");
+	if (!file || fseek(file, (long)at, SEEK_SET) < 0 || fwrite(bytes, 1, length, file) != length ||
+	    fclose(file) != 0) {
+		perror(path);
+		exit(1);
+	}
+}
+
+static size_t at_record(size_t window, size_t record)
+{
+	return TARE_TRACE_HEADER_BYTES + 1024 * window + TARE_TRACE_RECORD_BYTES * record;
+}
+
+// ---- definitions
+
+static void object(struct tare_trace_writer *w, uint16_t kind, struct tare_trace_object o)
+{
+	o.head = tare_trace_head(TARE_TRACE_OBJECT, 0, kind, 1);
+	o.ticks = t0;
+	add(w, (union tare_trace_record){ .object = o });
+}
+
+static void base_objects(struct tare_trace_writer *w)
+{
+	uint32_t name = tare_trace_writer_text(w, "n");
+
+	object(w, TARE_OBJECT_PLATFORM, (struct tare_trace_object){ .handle = PLATFORM, .name = name });
+	object(w, TARE_OBJECT_DEVICE, (struct tare_trace_object){ .handle = DEVICE, .parent = PLATFORM, .bytes = 9 });
+	object(w, TARE_OBJECT_CONTEXT, (struct tare_trace_object){ .handle = CONTEXT, .device = DEVICE });
+	object(w, TARE_OBJECT_QUEUE, (struct tare_trace_object){ .handle = QUEUE, .parent = CONTEXT,
+		.device = DEVICE, .properties = 3, .number = 1 });
+	object(w, TARE_OBJECT_PROGRAM, (struct tare_trace_object){ .handle = PROGRAM, .parent = CONTEXT });
+	object(w, TARE_OBJECT_KERNEL, (struct tare_trace_object){ .handle = KERNEL, .parent = PROGRAM, .name = name });
+	object(w, TARE_OBJECT_MEMORY, (struct tare_trace_object){ .handle = BUFFER, .parent = CONTEXT, .bytes = 64,
+		.number = TARE_TRACE_MEMORY_BUFFER });
+}
+
+static void objects(const char *folder)
+{
+	struct tare_trace_writer *w = begin_usual(folder, "objects");
+
+	base_objects(w);
+	object(w, TARE_OBJECT_EVENT, (struct tare_trace_object){ .handle = 0x300, .parent = CONTEXT });
+	object(w, TARE_OBJECT_GRAPH, (struct tare_trace_object){ .handle = 0x301, .parent = CONTEXT });
+	for (uint32_t i = 0; i <= TARE_TRACE_MEMORY_MAPPED; i++)
+		object(w, TARE_OBJECT_MEMORY, (struct tare_trace_object){ .handle = 0x400 + i, .bytes = 32,
+			.parent = i == TARE_TRACE_MEMORY_PART ? BUFFER : CONTEXT, .properties = i, .number = i });
+	for (uint16_t i = 0; i < TARE_ROLE_COUNT; i++)
+		add(w, RECORD(function, FUNCTION, i + 1, 1, .name = 1, .api = i % 4, .role = i));
+	add(w, RECORD(track, TRACK, TARE_TRACE_THREAD, 1, .ticks = t0, .tid = 5, .name = 1));
+	add(w, RECORD(track, TRACK, TARE_TRACE_HELPER, 2, .ticks = t0, .tid = 6, .name = 1));
+	for (uint32_t i = 1; i <= 3; i++)
+		add(w, RECORD(shape, SHAPE, 0, 1, .id = i, .dimensions = i, .global = { 64, i > 1 ? 8 : 1, i > 2 ? 4 : 1 },
+		              .local = { i > 1 ? 4 : 0, 1, 1 }, .has_offset = i > 2));
+	add(w, RECORD(clock_pair, CLOCK_PAIR, TARE_CLOCK_DEVICE, 1, .before = t0, .value = 7, .after = t0 + 9,
+	              .device = DEVICE));
+	end(w);
+	// Among definitions, too: the reader's writer puts neither there.
+	const union tare_trace_record pair = RECORD(clock_pair, CLOCK_PAIR, TARE_CLOCK_DEVICE, 1, .before = t0 + 10,
+		.value = 17, .after = t0 + 19, .device = DEVICE);
+	const union tare_trace_record nothing = { .head = tare_trace_head(TARE_TRACE_VOID, 0, 0, 1) };
+	patch(folder, "objects", at_record(2, 6), &pair, sizeof pair);
+	patch(folder, "objects", at_record(2, 7), &nothing, sizeof nothing);
+}
+
+static void facts(const char *folder)
+{
+	static const uint64_t of[] = { DEVICE, KERNEL, PROGRAM, CONTEXT, BUFFER, QUEUE };
+	struct tare_trace_writer *w = begin_usual(folder, "facts");
+
+	base_objects(w);
+	for (uint16_t fact = 1; fact <= TARE_TRACE_FACT_LIBRARY; fact++)
+		add(w, RECORD(fact, FACT, fact, 1, .object = of[0], .ticks = t0, .value = fact, .device = DEVICE,
+		              .text = 1));
+	for (uint16_t fact = TARE_TRACE_FACT_GROUP_LIMIT; fact <= TARE_TRACE_FACT_PROFILING; fact++)
+		for (size_t i = 1; i < sizeof of / sizeof *of; i++)
+			if (fact % 5 == i % 5)
+				add(w, RECORD(fact, FACT, fact, 1, .object = of[i], .ticks = t0,
+				              .value = fact == TARE_TRACE_FACT_DEVICE_OF ? DEVICE : 3));
+	for (uint16_t change = 1; change <= TARE_CHANGE_FLAG; change++)
+		add(w, RECORD(change, CHANGE, change, 1, .object = QUEUE, .ticks = t0, .from = 1, .to = 2));
+	end(w);
+}
+
+// ---- events
+
+static void transfer(struct tare_trace_writer *w, uint32_t number, uint64_t t)
+{
+	add(w, RECORD(transfer, TRANSFER, 0, 1, .number = number, .offset = 16, .region = { 4, 4, 2 },
+	              .row_pitch = 8, .slice_pitch = 32));
+	add(w, RECORD(site, SITE, 0, 1, .of = number, .stack = 1));
+	add(w, RECORD(depends, DEPENDS, 6, 1, .of = number, .event = { 0x501, 0x502, 0x503, 0x300, 0x504, 0x505 }));
+	add(w, FLAGGED(depends, DEPENDS, TARE_DEPENDS_OF_CALL, 1, 1, .of = t + 10, .event = { 0x501 }));
+}
+
+static void times_of(struct tare_trace_writer *w, uint32_t number, uint64_t t)
+{
+	if (number % 4 == 3) {
+		add(w, RECORD(untimed, UNTIMED, 1 + number / 4 % TARE_UNTIMED_NO_ROOM, 1, .command_track = 1,
+		              .command_number = number, .value = -5, .observed = t + 80));
+		return;
+	}
+	for (uint32_t i = 0; i < 1 + (number == 12); i++)
+		add(w, FLAGGED(times, TIMES, number % 4 ? 15 : 12, 0, 1, .command_track = 1, .command_number = number,
+		               .queued = t + 20, .submitted = t + 30, .start = t + 40, .end = t + 60,
+		               .observed = t + 80, .execution = number == 12 ? i + 1 : 0));
+}
+
+static void commands(const char *folder)
+{
+	struct tare_trace_writer *w = begin_usual(folder, "commands");
+	uint64_t t = t0;
+
+	base_objects(w);
+	add(w, RECORD(shape, SHAPE, 0, 1, .id = 1, .dimensions = 1, .global = { 64, 1, 1 }, .local = { 8, 1, 1 }));
+	add(w, RECORD(module, MODULE, 0, 1, .ticks = t, .from = 16, .to = 99, .bias = 8, .path = 1, .build_id = 1));
+	add(w, RECORD(stack, STACK, 5, 1, .id = 1, .total = 6, .frame = { 17, 18, 19, 20, 21 }));
+	add(w, RECORD(stack, STACK, 1, 1, .id = 1, .total = 6, .offset = 5, .frame = { 22 }));
+	for (uint32_t i = 1; i < TARE_KIND_KINDS; i++, t += 100) {
+		uint8_t flag = (uint8_t)(1 << i % 8);
+		add(w, FLAGGED(command, COMMAND, flag, WRITE, 1, .enter = t,
+		               .call_ticks = flag == TARE_COMMAND_LONG ? UINT32_MAX : 9, .number = i, .kind = (uint8_t)i,
+		               .direction = (uint8_t)(i % 5), .alignment = (uint8_t)i,
+		               .memory = (uint8_t)(i % (TARE_TRACE_MEMORY_MAPPED + 1)), .queue = 1,
+		               .object = i == TARE_KIND_KERNEL ? KERNEL : BUFFER, .amount = 1, .event = 0x500 + i,
+		               .object2 = BUFFER));
+		if (flag == TARE_COMMAND_LONG)
+			add(w, RECORD(call_end, CALL_END, 0, 1, .number = i, .exit = t + 9));
+		if (i == TARE_KIND_WRITE || i == TARE_KIND_GRAPH)
+			transfer(w, i, t);
+		if (i == TARE_KIND_GRAPH)
+			add(w, RECORD(execute, EXECUTE, 0, 1, .command_track = 1, .command_number = i, .graph = 0x301,
+			              .execution = 1, .nodes = 2));
+		times_of(w, i, t);
+	}
+	add(w, FLAGGED(command, COMMAND, 0, WRITE, 1, .enter = t, .number = TARE_KIND_KINDS, .kind = TARE_KIND_READ,
+	               .alignment = 255, .queue = 1, .object = BUFFER, .amount = 8));
+	add(w, RECORD(untimed, UNTIMED, TARE_UNTIMED_NO_ROOM, 1, .command_track = 1, .command_number = TARE_KIND_KINDS,
+	              .observed = t + 80));
+	end(w);
+}
+
+static void calls(const char *folder)
+{
+	struct tare_trace_writer *w = begin_usual(folder, "calls");
+	uint64_t t = t0;
+
+	base_objects(w);
+	for (uint16_t i = 0; i < TARE_ROLE_COUNT; i++)
+		add(w, RECORD(function, FUNCTION, i + 1, 1, .name = 1, .api = 1, .role = i));
+	for (uint16_t i = 0; i < 2 * TARE_ROLE_COUNT; i++, t += 100)
+		add(w, FLAGGED(call, CALL, i % 8, 1 + i % TARE_ROLE_COUNT, 1 + i % 2, .enter = t, .exit = t + 50,
+		               .result = -i, .object = i % 3 ? QUEUE : i % 2 ? PROGRAM : BUFFER, .bytes = i, .value = i,
+		               .device = DEVICE));
+	add(w, FLAGGED(site, SITE, TARE_SITE_OF_CALL, 0, 2, .of = t - 100, .stack = 1));
+	add(w, RECORD(polled, POLLED, 9, 1, .first_enter = t, .last_exit = t + 90, .count = 3, .ticks = 30,
+	              .object = QUEUE, .failed = 1));
+	add(w, RECORD(callback, CALLBACK, 1, 2, .enter = t, .exit = t + 5, .object = BUFFER, .status = -1));
+	for (uint16_t i = 0; i < 4; i++)
+		add(w, RECORD(cpu_time, CPU_TIME, i % 2, 1, .ticks = t + i, .cpu_ns = 10 + i, .resident_bytes = 4096));
+	for (uint16_t clock = TARE_CLOCK_RAW; clock <= TARE_CLOCK_DEVICE; clock++)
+		add(w, RECORD(clock_pair, CLOCK_PAIR, clock, 1, .before = t + 10, .value = t, .after = t + 20,
+		              .device = DEVICE));
+	add(w, RECORD(fork, FORK, 0, 1, .ticks = t + 30, .child = 7));
+	add(w, RECORD(loss, LOSS, 0, 1, .from = t + 30, .to = t + 40, .records = 3, .commands = 1));
+	end(w);
+	const struct tare_trace_window held = { tare_trace_head(TARE_TRACE_WINDOW, 0, 0, 2), 3, t0, 4, t + 50, 6, { 0 } };
+	patch(folder, "calls", at_record(2, 0), &held, sizeof held);
+}
+
+static void marks(const char *folder)
+{
+	struct tare_trace_writer *w = begin_usual(folder, "marks");
+	uint64_t t = t0;
+
+	tare_trace_writer_text(w, "phase");
+	tare_trace_writer_text(w, "");
+	for (uint8_t i = 0; i < 18; i++, t += 10)
+		add(w, FLAGGED(phase, PHASE, i / 2 % 3, i < 9 ? 1 : i < 17 ? 2 : 0, 1 + i % 2, .ticks = t, .name = 1,
+		               .domain = i % 4 ? 1 : 0, .value = i % 3 == 2 ? i % 9 : 0));
+	for (uint16_t i = 0; i < 4; i++)
+		add(w, RECORD(active, ACTIVE, i % 2, 1, .ticks = t + i));
+	add(w, (union tare_trace_record){ .head = tare_trace_head(TARE_TRACE_VOID, 0, 0, 1) });
+	end(w);
+}
+
+// ---- headers
+
+static void headers(const char *folder)
+{
+	for (uint32_t i = 0; i < 6; i++) {
+		struct tare_trace_header h = { .flags = 1 << i % 5, .api = i % 4, .pid = 9, .parent_pid = 8, .rank = 2,
+			.rank_count = 4, .start_ticks = 3 * t0, .start_raw_ns = (int64_t)t0, .start_monotonic_ns = 5,
+			.start_realtime_ns = INT64_C(1700000000000000000), .process_start_raw_ns = (int64_t)t0 - 99,
+			.host_clock = TARE_TRACE_CLOCK_TSC, .host_hz = i ? 3000000000 : 0, .self_cost_ps = 3,
+			.self_call_cost_ps = 2, .boot_id = { 1 + i % 2, 2 }, .rank_from = "RANK",
+			.state = 1 + i % TARE_TRACE_STOPPED, .stop_reason = i, .stop_error = 28, .lost_records = 4,
+			.lost_commands = 2, .recycled_records = 6, .recycled_commands = 3, .passed_calls = 1, .stalls = 2,
+			.stalled_ticks = 100, .process_cpu_ns = 1000, .helper_cpu_ns = 10, .pending = 1,
+			.calls_seen = 50, .self_stack_cost_ps = 7, .harvest_ticks = 40, .alive_ticks = 3 * t0 + 900,
+			.end_ticks = i % 2 ? 3 * t0 + 1000 : 0 };
+		char name[32];
+		struct tare_trace_writer *w;
+		snprintf(name, sizeof name, "header-%u", i);
+		w = begin(folder, name, h);
+		add(w, RECORD(call, CALL, 1, 1, .enter = 3 * t0 + 5, .exit = 3 * t0 + 500, .object = QUEUE));
+		if (i == 0)
+			add(w, RECORD(clock_pair, CLOCK_PAIR, TARE_CLOCK_RAW, 1, .before = 3 * t0 + 600, .value = t0 + 210,
+			              .after = 3 * t0 + 620));
+		end(w);
+	}
+}
+
+void every_record(const char *folder)
+{
+	objects(folder);
+	facts(folder);
+	commands(folder);
+	calls(folder);
+	marks(folder);
+	headers(folder);
+}
