@@ -30,6 +30,7 @@ void *__wrap_realloc(void *old, size_t size);
 void *__wrap_reallocarray(void *old, size_t count, size_t size);
 char *__wrap_strdup(const char *text);
 int __wrap_vasprintf(char **text, const char *format, va_list arguments);
+int __wrap___vasprintf_chk(char **text, int flag, const char *format, va_list arguments);
 void __wrap_free(void *pointer);
 
 static long allowed;  // allocations until the one that fails
@@ -84,6 +85,13 @@ int __wrap_vasprintf(char **text, const char *format, va_list arguments)
 	int length = vsnprintf(line, sizeof line, format, arguments);
 	*text = __wrap_strdup(line);
 	return *text ? length : -1;
+}
+
+// What a compiler that fortifies by default (Ubuntu's) makes of it.
+int __wrap___vasprintf_chk(char **text, int flag, const char *format, va_list arguments)
+{
+	(void)flag;
+	return __wrap_vasprintf(text, format, arguments);
 }
 
 void __wrap_free(void *pointer)
