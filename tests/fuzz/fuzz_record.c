@@ -14,7 +14,7 @@ static char folders[FOLDERS][32];
 
 static void in_folder(int which, const char *name, char path[64])
 {
-	snprintf(path, 64, "%s/%s", folders[which], name);
+	snprintf(path, 64, "%.31s/%.31s", folders[which], name);
 }
 
 static void forget(void)
