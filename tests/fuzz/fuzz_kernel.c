@@ -16,7 +16,7 @@ static void scan(const char *text)
 		TARE_MODULE_PTX };
 
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-		for (size_t size = 1; size <= 256; size *= 16) {
+		for (size_t size = 8; size <= 256; size *= 32) {
 			char *names = malloc(size);
 			FUZZ_CHECK(names);
 			size_t count = tare_user_kernel_names(formats[i], text, names, size);
@@ -30,7 +30,7 @@ static void read_parameters(const char *ptx, const char *name)
 	int64_t count = cuda_ptx_parameter_count(ptx, name);
 
 	FUZZ_CHECK(count >= -1);
-	for (int64_t i = 0; i < count && i < 8; i++) {
+	for (int64_t i = 0; i < count && i < 4; i++) {
 		struct tare_parameter parameter = { 0 };
 		int status = cuda_ptx_parameter(ptx, name, (uint32_t)i, &parameter);
 		FUZZ_CHECK(status == 0 || status == -EINVAL);
@@ -49,7 +49,7 @@ static void read_ptx(const char *ptx)
 	FUZZ_CHECK(!target.length || (target.at >= ptx && target.at + target.length <= end));
 	cuda_ptx_names(ptx, names, sizeof names);
 	FUZZ_CHECK(strlen(names) < sizeof names);
-	for (int i = 0; i < 4 && cuda_ptx_next(&at, &name, &parameters); i++) {
+	for (int i = 0; i < 2 && cuda_ptx_next(&at, &name, &parameters); i++) {
 		char word[128], readable[32];
 		FUZZ_CHECK(name.at >= ptx && name.at + name.length <= end && at <= end);
 		FUZZ_CHECK(!parameters.length || parameters.at + parameters.length <= end);
