@@ -84,8 +84,13 @@ static void add_reading(struct tare_reading_bins *bins, const struct tare_readin
 
 void tare_device_clock_pair(struct tare_device_clock *clock, const struct tare_reading *reading)
 {
-	if (reading->after_ns >= reading->before_ns)
-		add_reading(&clock->pairs, reading);
+	int64_t slack = clock->host_residual_ns + (int64_t)clock->resolution_ns;
+
+	if (reading->after_ns < reading->before_ns)
+		return;
+	add_reading(&clock->pairs, reading);
+	clock->pairs_not_same += (int64_t)((uint64_t)reading->before_ns - reading->ticks) > slack ||
+	                         (int64_t)((uint64_t)reading->after_ns - reading->ticks) < -slack;
 }
 
 // Whether the command is possible when the device counts the host's clock, and what it says of the
@@ -308,7 +313,8 @@ static bool commands_agree(const struct tare_device_clock *clock)
 static bool is_host_clock(const struct tare_device_clock *clock)
 {
 	return clock->same >= same_commands && clock->not_same <= clock->same / odd_ones &&
-	       clock->offset_low_ns > -same_ns && clock->offset_high_ns < same_ns;
+	       clock->offset_low_ns > -same_ns && clock->offset_high_ns < same_ns &&
+	       clock->pairs_not_same <= clock->pairs.readings / odd_ones;
 }
 
 static int choose(struct tare_device_clock *clock, struct tare_error *error)
@@ -316,6 +322,14 @@ static int choose(struct tare_device_clock *clock, struct tare_error *error)
 	struct tare_clock_fit fit;
 	int status = -EINVAL;
 
+	// A driver that stamps with the host's clock may have a timer to read, too: what is known to be
+	// equal is not to be fitted to brackets, the first of which may be wide.
+	if (is_host_clock(clock)) {
+		clock->source = TARE_CLOCK_SAME;
+		clock->residual_ns = clock->host_residual_ns;
+		clock->rests_on = clock->same;
+		return 0;
+	}
 	if (clock->pairs.readings)
 		status = fit_bins(clock, &clock->pairs, &fit);
 	if (!status) {
@@ -325,12 +339,6 @@ static int choose(struct tare_device_clock *clock, struct tare_error *error)
 			return 0;
 	}
 	tare_device_clock_refuse(clock);
-	if (is_host_clock(clock)) {
-		clock->source = TARE_CLOCK_SAME;
-		clock->residual_ns = clock->host_residual_ns;
-		clock->rests_on = clock->same;
-		return 0;
-	}
 	if (status != -ENOMEM && clock->commands.readings)
 		status = fit_bins(clock, &clock->commands, &fit);
 	else if (status != -ENOMEM)

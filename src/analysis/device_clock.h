@@ -35,6 +35,7 @@ struct tare_device_clock {
 	// Were the device's clock the host's: commands that would be possible, and that would not; and
 	// what the possible ones leave of the offset.
 	uint64_t same, not_same;
+	uint64_t pairs_not_same; // readings of its timer that would not be possible
 	int64_t offset_low_ns, offset_high_ns;
 	int64_t host_residual_ns;
 	uint64_t resolution_ns;

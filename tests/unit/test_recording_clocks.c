@@ -121,6 +121,50 @@ static void the_hosts_own_clock_is_known(void **state)
 	}
 }
 
+// A timer that can be read says more of a clock that is near the host's, or says that it is the host's.
+static void readings_of_the_timer_tell_the_hosts_clock_from_one_near_it(void **state)
+{
+	static const struct {
+		int64_t offset_ns, wide_ns; // of the readings' brackets
+		size_t odd;
+		enum tare_clock_source source;
+	} rows[] = {
+		{ 0, 100, 0, TARE_CLOCK_SAME }, { 0, 50000, 0, TARE_CLOCK_SAME },
+		{ 0, 100, 1, TARE_CLOCK_SAME }, { 0, 100, 2, TARE_CLOCK_PAIRS }, // of sixty
+		{ 8000, 100, 0, TARE_CLOCK_PAIRS }, // by the commands alone it would be the host's
+		{ -8000, 100, 0, TARE_CLOCK_PAIRS },
+		{ 249000000, 100, 0, TARE_CLOCK_PAIRS },
+	};
+	struct tare_random random = unchosen_seed();
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct truth truth = { (uint64_t)(START + rows[i].offset_ns), 0, 1 };
+		struct tare_device_clock *clock = tare_device_clock_new(50, 1);
+		static struct command commands[60];
+		make_commands(commands, 60, 1e6, 5e4, &random);
+		for (size_t k = 0; k < 60; k++) {
+			struct tare_stamps stamps = stamps_of(&commands[k], &truth);
+			int64_t at = stamps.enter_ns - 100000;
+			struct tare_reading pair = { at - rows[i].wide_ns, at + rows[i].wide_ns,
+				                     shows(&truth, at) };
+			if (k >= 20 && k < 20 + rows[i].odd)
+				pair.ticks += 10000;
+			stamps.enter_ns -= 20000;
+			stamps.exit_ns += 20000;
+			stamps.observed_ns += 20000;
+			assert_true(tare_device_clock_command(clock, &stamps));
+			tare_device_clock_pair(clock, &pair);
+		}
+		assert_int_equal(tare_device_clock_settle(clock, &rig_error), 0);
+		if (clock->source != rows[i].source)
+			fail_msg("row %zu: source %d", i, clock->source);
+		assert_true(worst_ns(clock, commands, 60, &truth) <= clock->residual_ns);
+		if (rows[i].source == TARE_CLOCK_SAME)
+			assert_int_equal(clock->residual_ns, 50);
+		free(clock);
+	}
+}
+
 // A long run with few close readings: these are kept, and from all of it.
 static void the_narrowest_readings_of_all_the_run_are_kept(void **state)
 {
@@ -367,6 +411,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(clocks_are_mapped_within_their_residual),
 		cmocka_unit_test(the_hosts_own_clock_is_known),
+		cmocka_unit_test(readings_of_the_timer_tell_the_hosts_clock_from_one_near_it),
 		cmocka_unit_test(the_narrowest_readings_of_all_the_run_are_kept),
 		cmocka_unit_test(starts_and_ends_alone_bound_the_clock),
 		cmocka_unit_test(odd_stamps_do_not_move_the_others),
