@@ -104,6 +104,7 @@ struct tare_trace_header {
 	uint64_t calls_seen;            // calls that reached the layer, sampled by the helper and at exit
 	int64_t self_stack_cost_ps;     // what a call stack costs on top, the mean so far; 0: not known
 	uint64_t harvest_ticks;         // the program's threads, asking the driver for device times
+	uint64_t fill_bytes_s;          // the fastest that a thread was seen to change memory; 0: not measured
 };
 
 // ---- records

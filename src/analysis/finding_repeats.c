@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies that move nothing new: contents are not recorded, but the host cannot have changed bytes for
-// which it had no time outside the API.
+// which it had no time outside the API, at the rate that the recorder measured on it.
 #include "analysis/findings_transfers.h"
 
 #include "base/units.h"
@@ -9,28 +9,26 @@
 
 enum { WORTH_BYTES = 32768, FEWEST_DUPLICATES = 16, FEWEST_PING_PONGS = 8 };
 #define REPEAT_SHARE 0.02
-// No core changes more bytes than this in a nanosecond (100 GB/s); each call between takes so long on
-// its way in and out, recorder included.
-#define MOST_CHANGED_BYTES_PER_NS 100
-#define CALL_EDGE_NS 100
+// The recorder measures how fast the host fills memory. The core may have been slower then than when
+// the program had it.
+#define MOST_FASTER 2
 
 // The last copy of a place.
 struct last_copy {
 	uint32_t command;
 	int64_t inside_ns;   // of its thread in calls until its own returned
-	uint64_t calls;      // of its thread until then
 };
 
 struct repeats {
 	struct judging *judging;
 	int64_t *inside_ns;  // of each thread in calls so far
-	uint64_t *calls;
 	size_t call;         // next to be counted
 	struct tare_id_map place_of;
 	struct last_copy *last;
 	size_t last_count, last_room;
 	struct finding_draft duplicates, ping_pongs;
 	double duplicate_ns, ping_pong_ns, duplicate_bytes, ping_pong_bytes;
+	uint64_t unmeasured; // repetitions of whose host's speed nothing is known
 };
 
 // Counts the calls that were entered before a time.
@@ -44,22 +42,24 @@ static void pass_calls(struct repeats *r, int64_t until_ns)
 		if ((call->flags & TARE_CALL_NESTED) || call->thread >= recording->thread_count)
 			continue;
 		r->inside_ns[call->thread] = tables_add(r->inside_ns[call->thread], call->inside_ns);
-		r->calls[call->thread] += call->count;
 	}
 }
 
-static bool had_no_time(const struct repeats *r, const struct last_copy *before,
+static bool had_no_time(struct repeats *r, const struct last_copy *before,
                         const struct tare_recorded_command *now)
 {
-	const struct tare_recorded_command *then = &r->judging->recording->commands[before->command];
+	const struct tare_recording *recording = r->judging->recording;
+	const struct tare_recorded_command *then = &recording->commands[before->command];
 	if (then->thread != now->thread)
 		return false;
+	uint64_t fill_bytes_s = recording->processes[recording->threads[now->thread].process].fill_bytes_s;
+	if (!fill_bytes_s) {
+		r->unmeasured++;
+		return false;
+	}
 	int64_t inside_ns = r->inside_ns[now->thread] - before->inside_ns;
 	int64_t outside_ns = tare_earlier_ns(tables_length(then->exit_ns, now->enter_ns), inside_ns);
-	uint64_t calls = r->calls[now->thread] - before->calls + 1;
-	double limit_ns = (double)now->amount / MOST_CHANGED_BYTES_PER_NS +
-	                  (double)calls * CALL_EDGE_NS;
-	return (double)outside_ns < limit_ns;
+	return (double)outside_ns < (double)now->amount * 1e9 / ((double)fill_bytes_s * MOST_FASTER);
 }
 
 static void compare(struct repeats *r, const struct last_copy *before, uint32_t at)
@@ -104,8 +104,7 @@ static int see(struct repeats *r, uint32_t at, uint32_t identity)
 		return -ENOMEM;
 	struct last_copy now = { .command = at,
 		                 .inside_ns = tables_add(r->inside_ns[command->thread],
-		                                         command->exit_ns - command->enter_ns),
-		                 .calls = r->calls[command->thread] + 1 };
+		                                         command->exit_ns - command->enter_ns) };
 	if (number == r->last_count) {
 		struct last_copy *added = TARE_ROOM_FOR(r->last, r->last_room, r->last_count);
 		if (!added)
@@ -135,7 +134,6 @@ static int walk(struct repeats *r)
 			return -ENOMEM;
 		r->inside_ns[command->thread] = tables_add(r->inside_ns[command->thread],
 		                                           command->exit_ns - command->enter_ns);
-		r->calls[command->thread]++;
 	}
 	return 0;
 }
@@ -195,8 +193,7 @@ int finding_repeats(struct judging *judging, struct tare_error *error)
 	finding_begin(judging, &r.duplicates, "duplicate-transfers");
 	finding_begin(judging, &r.ping_pongs, "ping-pong");
 	r.inside_ns = calloc(recording->thread_count + 1, sizeof *r.inside_ns);
-	r.calls = calloc(recording->thread_count + 1, sizeof *r.calls);
-	int code = r.inside_ns && r.calls ? walk(&r) : -ENOMEM;
+	int code = r.inside_ns ? walk(&r) : -ENOMEM;
 	if (code)
 		finding_drop(&r.duplicates);
 	else
@@ -205,9 +202,11 @@ int finding_repeats(struct judging *judging, struct tare_error *error)
 		finding_drop(&r.ping_pongs);
 	else
 		code = raise_ping_pongs(&r);
+	if (!code && r.unmeasured >= FEWEST_PING_PONGS)
+		code = finding_unjudged(judging, "copies of the same host bytes to the same place: the recording "
+		                                 "does not say how fast its host changes memory");
 	tare_id_map_free(&r.place_of);
 	free(r.last);
 	free(r.inside_ns);
-	free(r.calls);
 	return code;
 }

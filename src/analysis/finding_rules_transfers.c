@@ -50,11 +50,11 @@ const struct finding_rule finding_rules_transfers[] = {
 	    PAIR("unaligned-transfers") },
 	  true, finding_unaligned_transfers },
 	{ { "duplicate-transfers", "the same host bytes are written to the same place again",
-	    "16 times 32 KB or more, with no time for the host to have changed them (100 GB/s); 2 % of the working part",
+	    "16 times 32 KB or more, with no time for the host to have changed them at twice its measured rate; 2 % of the working part",
 	    "device time of the repetitions", PAIR("duplicate-transfers") },
 	  true, finding_repeats },
 	{ { "ping-pong", "what was read back is written to the same place again unchanged",
-	    "8 times 32 KB or more, with no time for the host to have changed it (100 GB/s); 2 % of the working part",
+	    "8 times 32 KB or more, with no time for the host to have changed it at twice its measured rate; 2 % of the working part",
 	    "device time of both copies", PAIR("ping-pong") },
 	  true, NULL },
 };

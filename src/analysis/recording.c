@@ -108,7 +108,7 @@ static int add_process(struct loading *l, const struct tare_trace_header *refere
 		.passed_calls = h->passed_calls, .stalls = h->stalls,
 		.self_cost_ps = h->self_cost_ps, .self_call_cost_ps = h->self_call_cost_ps,
 		.self_stack_cost_ps = h->self_stack_cost_ps,
-		.calls_seen = h->calls_seen,
+		.calls_seen = h->calls_seen, .fill_bytes_s = h->fill_bytes_s,
 		.problem = aligned,
 	};
 	p->recorded_from_ns = loading_ns(l, h->start_ticks);

@@ -40,6 +40,7 @@ struct tare_recorded_process {
 	int64_t harvest_ns;            // its threads spent asking the driver for device times
 	int64_t harvest_cost_ps;       // of these, a command
 	uint64_t calls_seen;
+	uint64_t fill_bytes_s;         // how fast its host changes memory at best; 0: not known
 };
 
 struct tare_recorded_thread {

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings about transfers: copies made by hand at the thresholds.
+#include "judged.h"
+
+struct copies {
+	uint8_t kind;       // WRITE
+	uint32_t count;
+	uint64_t bytes;
+	int64_t copy_ns;    // of each, in a call that blocks
+	int64_t call_ns;    // of the call beside it
+	int64_t think_ns;   // of the host, between two
+	uint8_t alignment, memory;
+	bool asynchronous;
+	bool read_first;    // the same place is read back before each
+	uint32_t places;    // different ones; 0: one
+	uint32_t aligned;   // so many more that are aligned, of a third of the time
+	uint32_t pinned;    // so many more from pinned memory, of a third of the time
+	int64_t work_ns;    // a kernel at the end
+	uint64_t fill_bytes_s; // of the process
+};
+
+struct hand {
+	struct made *made;
+	struct tare_recorded_memory memory;
+	struct tare_recorded_place places[MADE_MOST];
+	int64_t now_ns;
+};
+
+static void copy(struct hand *hand, const struct copies *c, uint8_t kind, uint32_t place, int64_t copy_ns,
+                 uint8_t alignment, uint8_t memory)
+{
+	struct tare_recording *recording = &hand->made->recording;
+	int64_t enter_ns = hand->now_ns, start_ns = enter_ns + c->call_ns / 2;
+	int64_t exit_ns = c->asynchronous ? enter_ns + c->call_ns : enter_ns + c->call_ns + copy_ns;
+	struct tare_recorded_command command =
+	    made_plain_command(0, 0, kind, enter_ns, exit_ns, start_ns, start_ns, start_ns + copy_ns);
+	command.direction = kind == TARE_KIND_WRITE ? TARE_DIRECTION_TO_DEVICE
+	                                            : TARE_DIRECTION_FROM_DEVICE;
+	command.amount = c->bytes;
+	command.alignment = alignment;
+	command.memory = memory;
+	command.object = 0;
+	command.flags = c->asynchronous ? 0 : TARE_COMMAND_BLOCKING;
+	hand->places[recording->place_count++] = (struct tare_recorded_place){
+		(uint32_t)recording->command_count, place
+	};
+	made_command(hand->made, command);
+	hand->now_ns = (exit_ns > start_ns + copy_ns ? exit_ns : start_ns + copy_ns) + c->think_ns;
+}
+
+static struct hand *by_hand(const struct copies *c)
+{
+	struct hand *hand = calloc(1, sizeof *hand);
+	assert_non_null(hand);
+	hand->made = made_new(0);
+	struct tare_recording *recording = &hand->made->recording;
+	recording->places = hand->places;
+	recording->memories = &hand->memory;
+	recording->memory_count = 1;
+	hand->memory = (struct tare_recorded_memory){ .kind = TARE_TRACE_MEMORY_BUFFER,
+		                                      .parent = TARE_NO_INDEX,
+		                                      .bytes = 1 << 30 };
+	made_process(hand->made, INT64_MAX);
+	hand->made->processes[0].fill_bytes_s = c->fill_bytes_s;
+	made_thread(hand->made, 0);
+	made_queue(hand->made, 0, made_device(hand->made, 0, TARE_NO_INDEX, 0), false);
+	hand->now_ns = 1000;
+	for (uint32_t i = 0; i < c->count; i++) {
+		uint32_t place = c->places ? i % c->places : 0;
+		if (c->read_first)
+			copy(hand, c, TARE_KIND_READ, place, c->copy_ns, c->alignment, c->memory);
+		copy(hand, c, c->kind, place, c->copy_ns, c->alignment, c->memory);
+	}
+	for (uint32_t i = 0; i < c->aligned; i++)
+		copy(hand, c, c->kind, 1000 + i, c->copy_ns / 3, 12, c->memory);
+	for (uint32_t i = 0; i < c->pinned; i++)
+		copy(hand, c, c->kind, 1000 + i, c->copy_ns / 3, c->alignment, TARE_TRACE_MEMORY_PINNED);
+	struct tare_recorded_command kernel =
+	    made_plain_command(0, 0, TARE_KIND_KERNEL, hand->now_ns, hand->now_ns + 1000, hand->now_ns,
+	                       hand->now_ns + 2000, hand->now_ns + 2000 + c->work_ns);
+	kernel.amount = TARE_NO_INDEX;
+	kernel.object = 0;
+	made_command(hand->made, kernel);
+	recording->end_ns = hand->made->processes[0].end_ns = kernel.end_ns + 1000;
+	return hand;
+}
+
+static void put_away(struct hand *hand, struct tare_findings *findings)
+{
+	tare_findings_free(findings);
+	free(hand->made);
+	free(hand);
+}
+
+// By default: 40 copies of 1 MB in 100 µs each, aligned, pinned, of different places, on a host that
+// fills so much in 21 µs.
+#define COPIES(...)                                                                                  \
+	{ .kind = TARE_KIND_WRITE, .count = 40, .bytes = 1 << 20, .copy_ns = 100000, .call_ns = 2000, \
+	  .alignment = 12, .memory = TARE_TRACE_MEMORY_PINNED, .places = 40, .work_ns = 100000,       \
+	  .fill_bytes_s = 50000000000,                                                                \
+	  __VA_ARGS__ }
+#pragma GCC diagnostic ignored "-Woverride-init"
+
+static const struct {
+	const char *id;
+	bool raised;
+	struct copies copies;
+	double low_ns, best_ns, high_ns; // of what is raised; best 0: not looked at
+} cases[] = {
+	{ "transfers-dominate", true, COPIES(.work_ns = 100000), 0, 4000000, 4000000 },
+	{ "transfers-dominate", false, COPIES(.work_ns = 4100000), 0, 0, 0 },
+	{ "transfers-dominate", false, COPIES(.work_ns = 100000, .think_ns = 200000), 0, 0, 0 },
+
+	{ "small-transfers", true, COPIES(.count = 200, .places = 200, .bytes = 256, .copy_ns = 500),
+	  0, 2000 * 199, 2000 * 199 },
+	{ "small-transfers", false, COPIES(.count = 99, .places = 99, .bytes = 256, .copy_ns = 500), 0, 0, 0 },
+	{ "small-transfers", false, COPIES(.count = 200, .places = 200, .bytes = 65537, .copy_ns = 500), 0, 0, 0 },
+	{ "small-transfers", false, COPIES(.count = 200, .places = 200, .bytes = 256, .copy_ns = 2500), 0, 0, 0 },
+	{ "small-transfers", false, COPIES(.count = 200, .places = 200, .bytes = 256, .copy_ns = 500,
+	                                   .work_ns = 40000000), 0, 0, 0 },
+
+	{ "unaligned-transfers", true, COPIES(.alignment = 0), 0, 2000000, 4000000 },
+	{ "unaligned-transfers", true, COPIES(.alignment = 3), 0, 2000000, 4000000 },
+	{ "unaligned-transfers", false, COPIES(.alignment = 4), 0, 0, 0 },
+	{ "unaligned-transfers", false, COPIES(.alignment = 255), 0, 0, 0 },
+	{ "unaligned-transfers", false, COPIES(.alignment = 0, .count = 15), 0, 0, 0 },
+	{ "unaligned-transfers", false, COPIES(.alignment = 0, .bytes = 4095), 0, 0, 0 },
+	{ "unaligned-transfers", false, COPIES(.alignment = 0, .work_ns = 90000000), 0, 0, 0 },
+	{ "unaligned-transfers", true, COPIES(.alignment = 0, .aligned = 4),
+	  4000000 - 40 * 33333., 4000000 - 40 * 33333., 4000000 - 40 * 33333. },
+
+	{ "pageable-memory", true, COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true),
+	  0, 2000000, 4000000 },
+	{ "pageable-memory", false, COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE), 0, 0, 0 },
+	{ "pageable-memory", false, COPIES(.asynchronous = true), 0, 0, 0 },
+	{ "pageable-memory", false, COPIES(.memory = TARE_TRACE_MEMORY_UNKNOWN, .asynchronous = true), 0, 0, 0 },
+	{ "pageable-memory", false, COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true,
+	                                   .count = 3), 0, 0, 0 },
+	{ "pageable-memory", false, COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true,
+	                                   .work_ns = 90000000), 0, 0, 0 },
+	{ "pageable-memory", true, COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true,
+	                                  .pinned = 4),
+	  4000000 - 40 * 33333., 4000000 - 40 * 33333., 4000000 - 40 * 33333. },
+
+	{ "duplicate-transfers", true, COPIES(.places = 1), 0, 3900000, 3900000 },
+	{ "duplicate-transfers", true, COPIES(.places = 1, .think_ns = 10485), 0, 3900000, 3900000 },
+	{ "duplicate-transfers", false, COPIES(.places = 1, .think_ns = 10486), 0, 0, 0 },
+	{ "duplicate-transfers", false, COPIES(.places = 1, .think_ns = 10485, .fill_bytes_s = 50010000000), 0, 0, 0 },
+	{ "duplicate-transfers", true, COPIES(.places = 1, .think_ns = 104857, .fill_bytes_s = 5000000000), 0, 0, 0 },
+	{ "duplicate-transfers", false, COPIES(.places = 1, .fill_bytes_s = 0), 0, 0, 0 },
+	{ "duplicate-transfers", true, COPIES(.places = 1, .bytes = 32768), 0, 3900000, 3900000 },
+	{ "duplicate-transfers", false, COPIES(.places = 40), 0, 0, 0 },
+	{ "duplicate-transfers", false, COPIES(.places = 1, .bytes = 32767), 0, 0, 0 },
+	{ "duplicate-transfers", true, COPIES(.places = 1, .count = 17), 0, 1600000, 1600000 },
+	{ "duplicate-transfers", false, COPIES(.places = 1, .count = 16), 0, 0, 0 },
+	{ "duplicate-transfers", false, COPIES(.places = 1, .read_first = true), 0, 0, 0 },
+	{ "duplicate-transfers", false, COPIES(.places = 1, .kind = TARE_KIND_READ), 0, 0, 0 },
+
+	{ "ping-pong", true, COPIES(.read_first = true), 0, 8000000, 8000000 },
+	{ "ping-pong", true, COPIES(.read_first = true, .think_ns = 10485), 0, 8000000, 8000000 },
+	{ "ping-pong", false, COPIES(.read_first = true, .think_ns = 10486), 0, 0, 0 },
+	{ "ping-pong", false, COPIES(.read_first = true, .fill_bytes_s = 0), 0, 0, 0 },
+	{ "ping-pong", true, COPIES(.read_first = true, .count = 8), 0, 1600000, 1600000 },
+	{ "ping-pong", false, COPIES(.read_first = true, .count = 7), 0, 0, 0 },
+	{ "ping-pong", false, COPIES(.read_first = true, .work_ns = 500000000), 0, 0, 0 },
+};
+
+static void assert_close(double value, double expected)
+{
+	if (value < expected - 1000 || value > expected + 1000)
+		fail_msg("%.0f, not %.0f", value, expected);
+}
+
+static void assert_costs(const struct tare_finding *finding, double low_ns, double best_ns, double high_ns)
+{
+	assert_close((double)finding->cost_low_ns, low_ns);
+	assert_close((double)finding->cost_ns, best_ns);
+	assert_close((double)finding->cost_high_ns, high_ns);
+}
+
+static void copies_at_the_thresholds(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct hand *hand = by_hand(&cases[i].copies);
+		struct tare_findings findings = judge(hand->made);
+		const struct tare_finding *finding = find(&findings, cases[i].id);
+		char text[400];
+		if ((finding != NULL) != cases[i].raised)
+			fail_msg("case %zu: '%s' is%s raised; raised are:%s", i, cases[i].id,
+			         finding ? "" : " not", text_of(&findings, text));
+		if (finding && cases[i].best_ns > 0)
+			assert_costs(finding, cases[i].low_ns, cases[i].best_ns, cases[i].high_ns);
+		put_away(hand, &findings);
+	}
+}
+
+// A rate that was measured earlier stands in for copies to compare with; small copies lose against it
+// what may be their fixed cost.
+static void kept_ceilings_stand_in(void **state)
+{
+	static const struct {
+		const char *id;
+		struct copies copies;
+		double pinned, pageable; // GB/s
+		double low_ns, best_ns, high_ns; // best 0: not raised
+	} kept[] = {
+		{ "pageable-memory", COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true,
+		                            .bytes = 4 << 20), 83.88608, 50, 2000000, 2000000, 2000000 },
+		{ "pageable-memory", COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true),
+		  20.97152, 12, 0, 2000000, 2000000 },
+		{ "pageable-memory", COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true,
+		                            .pinned = 4), 10.5, 10.5,
+		  4000000 - 40 * 33333., 4000000 - 40 * 33333., 4000000 - 40 * 33333. },
+		{ "unaligned-transfers", COPIES(.alignment = 0, .bytes = 4 << 20), 83.88608, 50,
+		  2000000, 2000000, 2000000 },
+		{ "unaligned-transfers", COPIES(.alignment = 0), 20.97152, 12, 0, 2000000, 2000000 },
+		{ "unaligned-transfers", COPIES(.alignment = 0), 10.5, 90, 0, 0, 0 },
+		{ "unaligned-transfers", COPIES(.alignment = 0, .memory = TARE_TRACE_MEMORY_PAGEABLE), 90,
+		  20.97152, 0, 2000000, 2000000 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+		const struct tare_transfer_ceiling ceilings[] = {
+			{ "device", TARE_DIRECTION_TO_DEVICE, true, 1e9 * kept[i].pinned, NULL },
+			{ "device", TARE_DIRECTION_TO_DEVICE, false, 1e9 * kept[i].pageable, NULL },
+			{ "device", TARE_DIRECTION_FROM_DEVICE, true, 1e9, NULL },
+			{ "another", TARE_DIRECTION_TO_DEVICE, true, 1e12, NULL },
+		};
+		struct hand *hand = by_hand(&kept[i].copies);
+		struct tare_findings findings = judge_with(hand->made, ceilings, 4);
+		const struct tare_finding *finding = find(&findings, kept[i].id);
+		if ((finding != NULL) != (kept[i].best_ns > 0))
+			fail_msg("case %zu was%s raised", i, finding ? "" : " not");
+		if (finding)
+			assert_costs(finding, kept[i].low_ns, kept[i].best_ns, kept[i].high_ns);
+		put_away(hand, &findings);
+	}
+}
+
+// What a kept rate explains of the first copies of new memory is not the memory's cost.
+static void first_copies_are_held_against_kept_ceilings(void **state)
+{
+	int64_t span_ns, highs_ns[2];
+	struct made *made = rig_run(&(struct rig_pipeline){ .form = RIG_ALLOCATION, .chunks = 16,
+	                                                    .in_ns = 300000, .work_ns = 300000,
+	                                                    .out_ns = 300000 }, &span_ns);
+	const struct tare_transfer_ceiling ceiling = { "device", TARE_DIRECTION_TO_DEVICE, true, 10e9, NULL };
+	struct tare_recorded_memory memory = {
+		.created_ns = made->commands[made->recording.command_count / 2].enter_ns };
+	(void)state;
+	made->recording.memories = &memory;
+	made->recording.memory_count = 1;
+	for (size_t i = 0; i < made->recording.command_count; i++)
+		if (made->commands[i].kind != TARE_KIND_KERNEL)
+			made->commands[i].object = 0;
+	for (int i = 0; i < 2; i++) {
+		struct tare_findings findings = judge_with(made, &ceiling, i);
+		const struct tare_finding *finding = find(&findings, "allocation-in-loop");
+		assert_non_null(finding);
+		highs_ns[i] = finding->cost_high_ns;
+		tare_findings_free(&findings);
+	}
+	assert_true(highs_ns[0] > highs_ns[1] && highs_ns[1] == 15 * 60000);
+	free(made);
+}
+
+// Two copies at the same time take it once: pinned memory cannot save more than what they leave.
+static void copies_that_overlap_are_not_saved_twice(void **state)
+{
+	struct copies copies = COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true,
+	                              .bytes = 4 << 20);
+	const struct tare_transfer_ceiling ceiling = { "device", TARE_DIRECTION_TO_DEVICE, true,
+		                                       4 * 41.94304e9, NULL };
+	struct hand *hand = by_hand(&copies);
+	(void)state;
+	for (size_t i = 1; i < 40; i += 2) {
+		hand->made->commands[i].start_ns = hand->made->commands[i - 1].start_ns;
+		hand->made->commands[i].end_ns = hand->made->commands[i - 1].end_ns;
+	}
+	struct tare_findings findings = judge_with(hand->made, &ceiling, 1);
+	const struct tare_finding *finding = find(&findings, "pageable-memory");
+	assert_non_null(finding);
+	// Busy for 2 ms; all of them would take 1 ms.
+	assert_close((double)finding->cost_ns, 1000000);
+	assert_close((double)finding->cost_high_ns, 1000000);
+	put_away(hand, &findings);
+}
+
+static void maps_are_compared_with(void **state)
+{
+	struct copies copies = COPIES(.memory = TARE_TRACE_MEMORY_PAGEABLE, .asynchronous = true,
+	                              .pinned = 4);
+	(void)state;
+	for (int unified = 0; unified < 2; unified++) {
+		struct hand *hand = by_hand(&copies);
+		for (size_t i = 40; i < 44; i++)
+			hand->made->commands[i].kind = TARE_KIND_UNMAP;
+		hand->made->devices[0].unified_memory = unified;
+		struct tare_findings findings = judge(hand->made);
+		const struct tare_finding *finding = find(&findings, "pageable-memory");
+		assert_non_null(finding);
+		assert_int_equal(finding->cost_low_ns > 0, !unified);
+		put_away(hand, &findings);
+	}
+}
+
+// The device's share of the fixed cost comes from the times of several sizes.
+static void the_fixed_cost_is_fitted(void **state)
+{
+	struct copies copies = COPIES(.count = 100, .places = 100, .bytes = 256, .copy_ns = 5000, .call_ns = 200);
+	struct hand *hand = by_hand(&copies);
+	(void)state;
+	for (size_t i = 0; i < 100; i++) {
+		struct tare_recorded_command *command = &hand->made->commands[i];
+		command->amount = 256 * (1 + i % 4);
+		command->end_ns = command->start_ns + 4000 + (int64_t)(i % 4) * 100;
+	}
+	struct tare_findings findings = judge(hand->made);
+	const struct tare_finding *finding = find(&findings, "small-transfers");
+	assert_non_null(finding);
+	assert_true(finding->modelled);
+	// The intercept, and what the calls of 5200 ns take beside copies of 4150.
+	assert_close((double)finding->cost_ns, 99 * (3900 + 1050));
+	put_away(hand, &findings);
+}
+
+static void another_thread_may_have_changed_it(void **state)
+{
+	struct copies copies = COPIES(.places = 1);
+	struct hand *hand = by_hand(&copies);
+	(void)state;
+	made_thread(hand->made, 0);
+	for (size_t i = 0; i < 40; i++)
+		hand->made->commands[i].thread = i & 1;
+	struct tare_findings findings = judge(hand->made);
+	assert_null(find(&findings, "duplicate-transfers"));
+	put_away(hand, &findings);
+}
+
+// Without the host's rate nobody knows; that is said where it matters.
+static void an_unmeasured_host_is_told(void **state)
+{
+	static const struct {
+		struct copies copies;
+		bool said;
+	} rows[] = {
+		{ COPIES(.places = 1, .fill_bytes_s = 0), true },
+		{ COPIES(.read_first = true, .fill_bytes_s = 0), true },
+		{ COPIES(.places = 40, .fill_bytes_s = 0), false },
+		{ COPIES(.places = 1), false },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct hand *hand = by_hand(&rows[i].copies);
+		struct tare_findings findings = judge(hand->made);
+		if (says(&findings, "how fast its host changes memory") != rows[i].said)
+			fail_msg("row %zu", i);
+		put_away(hand, &findings);
+	}
+}
+
+// Images: where in them is not recorded.
+static void copies_to_images_are_not_compared(void **state)
+{
+	struct copies copies = COPIES(.places = 1);
+	struct hand *hand = by_hand(&copies);
+	(void)state;
+	hand->memory.kind = TARE_TRACE_MEMORY_IMAGE;
+	struct tare_findings findings = judge(hand->made);
+	assert_null(find(&findings, "duplicate-transfers"));
+	put_away(hand, &findings);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(copies_at_the_thresholds),
+		cmocka_unit_test(kept_ceilings_stand_in),
+		cmocka_unit_test(first_copies_are_held_against_kept_ceilings),
+		cmocka_unit_test(copies_that_overlap_are_not_saved_twice),
+		cmocka_unit_test(maps_are_compared_with),
+		cmocka_unit_test(the_fixed_cost_is_fitted),
+		cmocka_unit_test(another_thread_may_have_changed_it),
+		cmocka_unit_test(an_unmeasured_host_is_told),
+		cmocka_unit_test(copies_to_images_are_not_compared),
+	};
+	return cmocka_run_group_tests_name("finding_copies", tests, NULL, NULL);
+}
