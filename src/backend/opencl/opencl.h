@@ -29,6 +29,7 @@ struct opencl_device {
 	bool profiling, out_of_order, service_timed;
 	bool timer_pairs;          // clGetDeviceAndHostTimer works here
 	bool user_events;          // false on a driver that hangs on them
+	bool moves_to_host;        // the same for buffers migrated to the host
 	uint64_t resolution_ns;    // of the profiling timer, at least 1
 	cl_device_svm_capabilities svm;
 	struct opencl_blas *blas;    // NULL until it is asked for
@@ -107,7 +108,7 @@ int opencl_engines(struct tare_device *device, struct tare_engine *engines, uint
 
 // ---- clock.c
 
-// Whether clGetDeviceAndHostTimer can be used, which NVIDIA's and PoCL's drivers refuse.
+// Whether clGetDeviceAndHostTimer can be used, which NVIDIA's driver and PoCL before 6 refuse.
 bool opencl_timer_pairs(const struct opencl_functions *cl, const struct opencl_entry *entry);
 int opencl_clock_rate(struct tare_device *device, enum tare_clock clock,
                       struct tare_clock_rate *rate, struct tare_error *error);
