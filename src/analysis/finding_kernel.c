@@ -73,12 +73,13 @@ static const struct tare_recorded_shape *shape_of(const struct judging *judging,
 
 #define DOMINATES 0.5
 
-// Each of these could be fetched again and again: two dimensions or more, and no local memory.
+// What each of these reads could be fetched again and again: two dimensions or more, and no local memory.
 static bool may_fetch_again(const struct judging *judging, const struct tare_task *task)
 {
 	const struct tare_recorded_shape *shape = shape_of(judging, task);
 	return shape && shape->dimensions >= 2 && shape->global[1] > 1 &&
-	       task->facts.kernel != TARE_NO_INDEX && task->facts.local_bytes == 0;
+	       task->facts.kernel != TARE_NO_INDEX &&
+	       (task->facts.local_bytes == 0 || task->facts.local_bytes == UINT64_MAX);
 }
 
 static void describe_dominating(struct judging *judging, const struct tare_task *task,
@@ -128,6 +129,13 @@ int finding_one_kernel_dominates(struct judging *judging, struct tare_error *err
 		double alone_ns = finding_claim_alone(judging, task, &draft, 0.5);
 		if (!finding_matters(judging, task->device, alone_ns, 0, task->timed, 0, DOMINATES)) {
 			finding_drop(&draft);
+			continue;
+		}
+		if (task->facts.local_bytes == UINT64_MAX) {
+			finding_drop(&draft);
+			code = finding_unjudged(judging, "'%.60s', which takes most of the working part: the "
+			                                 "driver does not tell whether it uses local memory",
+			                        task->name);
 			continue;
 		}
 		describe_dominating(judging, task, alone_ns, &draft);

@@ -103,8 +103,8 @@ struct tare_recorded_kernel {  // one a (process, program, name)
 // What a device says about a kernel.
 struct tare_recorded_kernel_fact {
 	uint32_t kernel, device;
-	uint64_t group_limit, local_bytes, private_bytes, preferred_multiple, sub_group; // 0: not told
-	uint64_t spill_bytes;     // UINT64_MAX: not told
+	uint64_t group_limit, private_bytes, preferred_multiple, sub_group; // 0: not told
+	uint64_t local_bytes, spill_bytes; // UINT64_MAX: not told
 	uint64_t compiled_group;
 };
 

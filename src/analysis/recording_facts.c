@@ -44,7 +44,7 @@ static struct tare_recorded_kernel_fact *kernel_fact(struct loading *l, uint32_t
 	if (!added)
 		return NULL;
 	*added = (struct tare_recorded_kernel_fact){ .kernel = kernel, .device = device,
-		.spill_bytes = UINT64_MAX };
+		.local_bytes = UINT64_MAX, .spill_bytes = UINT64_MAX };
 	index = (uint32_t)(l->recording->kernel_fact_count - 1);
 	if (!tare_id_map_put(&l->fact_of, key, index))
 		loading_fail(l, ENOMEM, "kernels");

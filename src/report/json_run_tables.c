@@ -76,7 +76,9 @@ static json_t *facts(struct tare_json *json, const struct tare_task *task)
 		return json_null();
 	object = json_object();
 	tare_json_put(json, object, "group_limit", tare_json_told(told->group_limit));
-	tare_json_put(json, object, "local_bytes", tare_json_unsigned(told->local_bytes));
+	tare_json_put(json, object, "local_bytes",
+	              told->local_bytes == UINT64_MAX ? json_null()
+	                                              : tare_json_unsigned(told->local_bytes));
 	tare_json_put(json, object, "private_bytes", tare_json_unsigned(told->private_bytes));
 	tare_json_put(json, object, "preferred_multiple", tare_json_told(told->preferred_multiple));
 	tare_json_put(json, object, "sub_group", tare_json_told(told->sub_group));

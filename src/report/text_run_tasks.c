@@ -318,7 +318,7 @@ static int write_facts(const struct tare_text *text, const struct tare_run_repor
 			tare_text_cell(table, "%" PRIu64, facts->group_limit);
 		else
 			tare_text_cell(table, "–");
-		add_bytes(table, facts->local_bytes, true);
+		add_bytes(table, facts->local_bytes, facts->local_bytes != UINT64_MAX);
 		add_bytes(table, facts->private_bytes, true);
 		add_bytes(table, facts->spill_bytes, facts->spill_bytes != UINT64_MAX);
 		tare_text_cell(table, "%s", tare_run_cut(text, built ? built : "", 30, name));

@@ -45,7 +45,14 @@ def find(recorder, program):
         device["POCL_PTHREAD_COUNT"] = "2"
     done = recorder.record([folder / name, *arguments], name="pair", environment=device)
     assert done.status == 0, done.errors.decode()
-    return recorder.report(done.folder)["findings"]
+    return recorder.report(done.folder)
+
+
+def knows_local_memory(report):
+    """Whether the driver tells it of its kernels. Where it does not, tare says that it cannot judge."""
+    if all(task["facts"]["local_bytes"] is not None for task in report["tasks"]):
+        return True
+    return not any("does not tell whether it uses local memory" in words for words in report["unjudged"])
 
 
 @pytest.fixture(scope="module")
@@ -67,10 +74,15 @@ def test_every_finding_has_its_pair():
 def test_the_pair(recorder, name, program, expected):
     seen = []
     for _ in range(RAISE_TRIES if expected else TRIES):
-        findings = find(recorder, program)
+        report = find(recorder, program)
+        findings = report["findings"]
         seen.append([finding["id"] for finding in findings])
-        if (name in seen[-1]) == expected:
+        unknown = name == "one-kernel-dominates" and not knows_local_memory(report)
+        if unknown or (name in seen[-1]) == expected:
             break
+    if unknown and expected:
+        assert name not in seen[-1]
+        pytest.skip("this driver does not tell whether kernels use local memory, and tare says so")
     assert (name in seen[-1]) == expected, seen
     for finding in findings:
         assert 0 <= finding["cost_low_ns"] <= finding["cost_ns"] <= finding["cost_high_ns"]
@@ -81,16 +93,18 @@ def test_the_pair(recorder, name, program, expected):
 
 
 def test_the_advice_on_the_matrix_product_leads_to_the_next_rung(recorder):
-    first = {finding["id"]: finding for finding in find(recorder, "matmul inner 64")}
+    first = {finding["id"]: finding for finding in find(recorder, "matmul inner 64")["findings"]}
     assert first["many-short-kernels"]["title"].startswith("Too many small kernels")
     assert "a work-item for every turn" in first["many-short-kernels"]["advice"]
     for _ in range(TRIES):
-        second = {finding["id"]: finding for finding in find(recorder, "matmul naive 256")}
-        if "one-kernel-dominates" in second:
+        report = find(recorder, "matmul naive 256")
+        second = {finding["id"]: finding for finding in report["findings"]}
+        if "one-kernel-dominates" in second or report["unjudged"]:
             break
     assert "many-short-kernels" not in second
-    assert "local memory" in second["one-kernel-dominates"]["advice"]
-    third = {finding["id"] for finding in find(recorder, "matmul tiled 128")}
+    if knows_local_memory(report):
+        assert "local memory" in second["one-kernel-dominates"]["advice"]
+    third = {finding["id"] for finding in find(recorder, "matmul tiled 128")["findings"]}
     assert not third & {"many-short-kernels", "one-kernel-dominates"}
 
 

@@ -56,6 +56,8 @@ static const struct {
 	{ "one-kernel-dominates", false, 0, 0,
 	  { .dimensions = 2, .global = { 640, 64 }, .local_bytes = 1024 } },
 	{ "one-kernel-dominates", false, 0, 0,
+	  { .dimensions = 2, .global = { 640, 64 }, .local_bytes = UINT64_MAX } },
+	{ "one-kernel-dominates", false, 0, 0,
 	  { .dimensions = 2, .global = { 640, 64 }, .no_facts = true } },
 	{ "one-kernel-dominates", false, 0, 0,
 	  { .dimensions = 2, .global = { 640, 64 }, .compute_ns = 220 * US } },

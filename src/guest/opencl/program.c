@@ -162,13 +162,37 @@ static void number_fact(cl_kernel kernel, cl_device_id device, enum tare_trace_f
 		layer_fact(fact, kernel, value, device, 0);
 }
 
+static bool is_pocl(cl_device_id device)
+{
+	static const char name[] = "Portable Computing Language";
+	char text[sizeof name + 1] = "";
+	cl_platform_id platform = NULL;
+	return layer_next.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) ==
+	           CL_SUCCESS &&
+	       layer_next.clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof text - 1, text, NULL) ==
+	           CL_SUCCESS &&
+	       strcmp(text, name) == 0;
+}
+
+// PoCL from 4 on says 0 for both where it knows neither: of every kernel on a CPU, also of those that
+// have local memory. That is no fact.
+static void memory_facts(cl_kernel kernel, cl_device_id device)
+{
+	cl_ulong local = 0, own = 0;
+	bool local_told = ask(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local);
+	bool own_told = ask(kernel, device, CL_KERNEL_PRIVATE_MEM_SIZE, sizeof own, &own);
+	if (local == 0 && own == 0 && is_pocl(device))
+		return;
+	if (local_told)
+		layer_fact(TARE_TRACE_FACT_LOCAL_BYTES, kernel, local, device, 0);
+	if (own_told)
+		layer_fact(TARE_TRACE_FACT_PRIVATE_BYTES, kernel, own, device, 0);
+}
+
 static void facts_for(cl_kernel kernel, cl_device_id device)
 {
 	number_fact(kernel, device, TARE_TRACE_FACT_GROUP_LIMIT, CL_KERNEL_WORK_GROUP_SIZE, sizeof(size_t));
-	number_fact(kernel, device, TARE_TRACE_FACT_LOCAL_BYTES, CL_KERNEL_LOCAL_MEM_SIZE,
-	            sizeof(cl_ulong));
-	number_fact(kernel, device, TARE_TRACE_FACT_PRIVATE_BYTES, CL_KERNEL_PRIVATE_MEM_SIZE,
-	            sizeof(cl_ulong));
+	memory_facts(kernel, device);
 	number_fact(kernel, device, TARE_TRACE_FACT_PREFERRED_MULTIPLE,
 	            CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof(size_t));
 	size_t compiled[3] = {0};
