@@ -25,8 +25,8 @@ ze_result_t runner_run(struct errand *errand, const struct cpu_opencl *opencl);
 // three. What OpenCL says; CL_DEVICE_NOT_AVAILABLE where the process ends.
 cl_int runner_launch(struct runner *runner, cl_kernel kernel, const size_t *offset, const size_t *global,
                      const size_t *local);
-// A launch may be at the compiler still, which comes before its kernel runs. No locks that a signal
-// handler might find taken by the thread that it interrupted: runners take no signals.
+// A launch may be at the compiler still, which comes before its kernel runs. Where exit() is called in a
+// signal handler, that thread holds none of its locks: runners do, and they take no signals.
 bool runner_compiles(void);
 
 // Makes every runner_run return; called in a signal handler.
