@@ -146,6 +146,8 @@ static void put_layer(FILE *file, const struct tare_record_document *document)
 	put_text(file, document->layer_path);
 	fputs(", \"loader\": ", file);
 	put_text(file, document->loader);
+	fputs(", \"front\": ", file);
+	put_text(file, document->options->front);
 	fputs(", \"state\": ", file);
 	put_text(file, document->layer_state);
 	fputs("}", file);
