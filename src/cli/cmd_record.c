@@ -10,6 +10,7 @@
 #include "record/layer.h"
 #include "record/program.h"
 #include "record/survey.h"
+#include "record/watch.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -33,6 +34,8 @@ struct session {
 	struct tare_record_folder folder;
 	struct tare_record_document document;
 	struct tare_launch launch;
+	struct tare_watch *watch;
+	struct tare_other_uses others;    // libraries of APIs that are not recorded yet
 	struct tare_launch_end end;
 	struct tare_survey survey;
 	char inner[PATH_MAX]; // the trace of a tare record inside the program; "": none
@@ -110,14 +113,19 @@ static int write_document(struct session *session, struct tare_error *error)
 	return status;
 }
 
-// A loader that knows no layers is passed over by one that does, but not with --strict.
-static void choose_loader(struct session *session)
+// A loader that knows no layers is passed over by one that does, but not with --strict. What the
+// program is linked with tells which APIs it may use.
+static void look_at_libraries(struct session *session)
 {
 	const char *library_path = getenv("LD_LIBRARY_PATH");
 
 	tare_closure_find(session->program.path, library_path, &session->closure);
 	tare_loader_choose(&session->closure, getenv("LD_PRELOAD"), library_path, TARE_CACHE,
 	                   &session->loader);
+	for (size_t i = 0; i < session->closure.count; i++)
+		for (size_t n = 0; n < session->closure.objects[i].needed_count; n++)
+			tare_other_note(&session->others, session->closure.objects[i].needed[n],
+			                false);
 	if (session->loader.front[0] && !session->options.strict)
 		session->options.front = session->loader.front;
 }
@@ -143,12 +151,13 @@ static int prepare(struct session *session, struct tare_error *error)
 	if (!session->layer || tare_layer_check(session->layer, error) < 0 ||
 	    tare_record_folder_claim(&claim, &session->folder, error) < 0)
 		return TARE_EXIT_RECORD;
-	choose_loader(session);
+	look_at_libraries(session);
 	session->document = (struct tare_record_document){
 		.program = settings->program,
 		.options = &session->options,
 		.job = session->folder.job,
 		.layer_path = session->layer,
+		.others = &session->others,
 	};
 	tare_record_start_now(&session->document);
 	session->environment =
@@ -179,6 +188,7 @@ static int start(struct session *session, struct tare_error *error)
 	if (status < 0)
 		return own ? TARE_EXIT_RECORD : status_of(status);
 	// From here on the program runs, and its status is what counts.
+	session->watch = tare_watch_start(session->launch.child);
 	if (!session->folder.joined && tare_record_folder_publish(&session->folder, &why) < 0)
 		say(session, why.message);
 	tare_record_folder_begun(&session->folder);
@@ -258,7 +268,10 @@ static void explain_nothing(struct session *session)
 		         "nothing is recorded yet, but %" PRIu32 " process%s that the program left "
 		         "behind still run%s; when it is done: tare report %.200s",
 		         alive, alive == 1 ? "" : "es", alive == 1 ? "s" : "", folder->path);
-	else {
+	else if (tare_other_any(&session->others)) {
+		tare_other_say(&session->others, why, sizeof why);
+		snprintf(session->state, size, "nothing was recorded: %s", why);
+	} else {
 		explain(session, why, sizeof why);
 		snprintf(session->state, size, "the layer was never loaded: %s", why);
 	}
@@ -411,7 +424,9 @@ int tare_record_program(const struct tare_settings *settings, bool reported,
 		session_free(&session);
 		return status;
 	}
-	if (tare_launch_wait(&session.launch, &session.end, error) < 0) {
+	status = tare_launch_wait(&session.launch, &session.end, error);
+	tare_watch_stop(session.watch, &session.others);
+	if (status < 0) {
 		session_free(&session);
 		return TARE_EXIT_RECORD;
 	}
