@@ -43,8 +43,9 @@ function viewText(run) {
 
 function timedText(run) {
 	const { enqueued, completed } = run.coverage;
+	// Whether none was enqueued, or none is known: the verdict says it.
 	if (!enqueued)
-		return 'No command was enqueued.';
+		return run.summary.why_no_command === 'none_enqueued' ? 'No command was enqueued.' : 'No command was recorded.';
 	if (!completed)
 		return `${count(enqueued, 'command')} recorded; none has times of the device, so no share of its time is known.`;
 	return `${count(enqueued, 'command')} recorded, ${completed === enqueued ? 'all' : completed} timed.`;

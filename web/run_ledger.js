@@ -61,6 +61,8 @@ function matrixTable(ledger) {
 function ledgerElements(run) {
 	if (!(run.wall_ns > 0))
 		return [h('p', {}, 'The run, or the part that was asked for, has no length: there is no time to account for.')];
+	if (!run.ledgers.length)
+		return [h('p', {}, 'What the devices did is not known.')];
 	const devices = run.ledgers.filter((ledger) => ledger.scope === 'device');
 	const shown = devices.length === 1 ? devices : run.ledgers;
 	return shown.map((ledger) => h('div', { class: 'ledger' }, heading(3, dataText(ledger.name)), ledgerBar(ledger), ledgerTable(run, ledger),

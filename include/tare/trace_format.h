@@ -14,7 +14,7 @@
 
 #define TARE_TRACE_MAGIC "\x89tare\r\n\x1a"
 #define TARE_TRACE_VERSION_MAJOR 1 // a reader refuses a higher one
-#define TARE_TRACE_VERSION_MINOR 1 // may add record types, fact keys and enum values
+#define TARE_TRACE_VERSION_MINOR 2 // may add record types, fact keys and enum values
 #define TARE_TRACE_BYTE_ORDER UINT32_C(0x01020304)
 #define TARE_TRACE_HEADER_BYTES 4096
 #define TARE_TRACE_WINDOW_BYTES (256 * 1024)
@@ -309,6 +309,7 @@ enum tare_trace_change {
 	TARE_CHANGE_CALLBACK = 4,       // its callbacks go through ours: once
 	TARE_CHANGE_HELPER = 5,         // a thread was started
 	TARE_CHANGE_FLAG = 6,
+	TARE_CHANGE_LOADER = 7,         // a loader that knows layers was put in front of the program's own
 };
 struct tare_trace_change_record {
 	uint64_t head;

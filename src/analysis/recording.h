@@ -6,6 +6,7 @@
 // mapped once, when loading, and `residual_ns` of the device's clock in that process is the error.
 #pragma once
 #include "base/error.h"
+#include "base/other_api.h"
 #include "tare/trace_format.h"
 
 #include <stdbool.h>
@@ -268,6 +269,7 @@ struct tare_recording {
 	uint32_t host_units;        // logical CPUs; 0: not known
 	const char *layer;          // what became of the layer, when no process was recorded
 	const char *problem;        // of the folder, NULL: none
+	struct tare_other_uses others; // APIs whose libraries the program had and that are not recorded
 
 	struct tare_recorded_process *processes;
 	struct tare_recorded_thread *threads;

@@ -90,6 +90,17 @@ static void read_end(struct tare_recording *r, const json_t *root, struct load_r
 	r->system_cpu_ns = time_of(root, "system_cpu_ns");
 }
 
+static void read_others(struct tare_other_uses *others, const json_t *list)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *row = json_array_get(list, i);
+		const char *library = json_string_value(json_object_get(row, "library"));
+		const char *seen = json_string_value(json_object_get(row, "seen"));
+		if (library && seen)
+			tare_other_note(others, library, strcmp(seen, TARE_OTHER_LOADED) == 0);
+	}
+}
+
 static void read_root(struct loading *l, const json_t *root, struct load_record *record)
 {
 	struct tare_recording *r = l->recording;
@@ -111,6 +122,7 @@ static void read_root(struct loading *l, const json_t *root, struct load_record 
 	if (!state && json_is_string(layer))
 		state = json_string_value(layer);
 	r->layer = loading_text(l, state);
+	read_others(&r->others, json_object_get(root, "other_apis"));
 	if (host)
 		snprintf(record->host_name, sizeof record->host_name, "%s", host);
 	if (units > 0 && units <= 1 << 20)

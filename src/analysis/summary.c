@@ -329,5 +329,10 @@ int tables_summary(const struct tables_context *context, struct tare_run_summary
 	// Where nothing was timed the device's work is not nought but unknown.
 	if (all && pace.timed > 0)
 		find_shares(all, summary);
-	return judge(context, all, &pace, summary);
+	if (pace.commands > 0)
+		return judge(context, all, &pace, summary);
+	summary->bound = TARE_BOUND_NOTHING;
+	summary->why_no_command = tables_why_no_command(context, summary->verdict,
+	                                                sizeof summary->verdict);
+	return 0;
 }

@@ -144,6 +144,25 @@ enum tare_bound {
 };
 const char *tare_bound_name(enum tare_bound bound); // "device", "transfer", ...
 
+// Why a view has no command.
+enum tare_no_command {
+	TARE_NO_COMMAND_NOT_SO,       // it has some
+	TARE_NO_COMMAND_ENQUEUED,     // all was seen, and none was enqueued
+	TARE_NO_COMMAND_OTHER_API,    // the program has a library of an API that is not recorded yet
+	TARE_NO_COMMAND_NOT_RECORDED, // no process was recorded, so that nothing is known
+	TARE_NO_COMMAND_STOPPED,      // the recording stopped, or records were lost: a full disk
+	TARE_NO_COMMAND_DAMAGED,      // the trace cannot be read to its end
+	TARE_NO_COMMAND_REASONS
+};
+const char *tare_no_command_name(enum tare_no_command why); // "other_api", ...; NULL for NOT_SO
+
+// Whether anything is known of what devices did: else a ledger would say that they were idle.
+static inline bool tare_no_command_is_known(enum tare_no_command why)
+{
+	return why != TARE_NO_COMMAND_OTHER_API && why != TARE_NO_COMMAND_NOT_RECORDED &&
+	       why != TARE_NO_COMMAND_DAMAGED;
+}
+
 struct tare_run_summary {
 	int64_t wall_ns;
 	double cpu_utilisation;   // CPU time of the processes over wall (1.0 = one CPU busy); NaN: not
@@ -158,6 +177,7 @@ struct tare_run_summary {
 	int64_t bound_ns[TARE_BOUND_COUNT]; // of it; NOT_CLEAR: what is not known. Sum: working to - from,
 	                          // of a view with spans their sum
 	enum tare_bound bound;
+	enum tare_no_command why_no_command;
 	char verdict[400];        // "This run is transfer-bound: the device waits for data 39.7 % of the
 	                          // time", without a full stop
 	char evidence[600];       // the figures that say so, without a full stop

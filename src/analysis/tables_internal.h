@@ -157,6 +157,9 @@ struct tables_pace {
 	int64_t outside_before_ns, outside_after_ns; // of the view, beside the working part
 	bool phase;                    // it is about phases, not about the run
 };
-// Fills bound_ns, bound, verdict and evidence.
+// Why the view has no command; writes the verdict that says so, without a full stop.
+enum tare_no_command tables_why_no_command(const struct tables_context *context, char *text,
+                                           size_t size);
+// Fills bound_ns, bound, verdict and evidence, of a view with commands.
 void tables_judge(const struct tare_ledger *working, const struct tables_pace *pace,
                   struct tare_run_summary *summary);

@@ -294,14 +294,6 @@ static void say_doubt(const struct tare_ledger *working, int64_t lead_ns, int64_
 static bool say_nothing(const struct tare_ledger *working, const struct tables_pace *pace,
                         struct tare_run_summary *summary)
 {
-	if (pace->commands == 0) {
-		summary->bound = TARE_BOUND_NOTHING;
-		say(summary->verdict, sizeof summary->verdict,
-		    pace->phase
-		        ? "No command ran in this phase: nothing bounds it but the program itself"
-		        : "No command was enqueued: nothing bounds this run but the program itself");
-		return true;
-	}
 	summary->bound = TARE_BOUND_NOT_CLEAR;
 	if (pace->timed == 0 || !working || working->wall_ns <= 0) {
 		summary->bound_ns[TARE_BOUND_NOT_CLEAR] = working ? working->wall_ns : 0;

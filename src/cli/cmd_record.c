@@ -10,6 +10,7 @@
 #include "record/layer.h"
 #include "record/program.h"
 #include "record/survey.h"
+#include "record/watch.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,11 +27,15 @@ struct session {
 	const struct tare_settings *settings;
 	struct tare_record_options options;
 	struct tare_program program;
+	struct tare_closure closure;      // the program and the libraries that it names
+	struct tare_loader_choice loader;
 	char *layer;
 	char **environment;
 	struct tare_record_folder folder;
 	struct tare_record_document document;
 	struct tare_launch launch;
+	struct tare_watch *watch;
+	struct tare_other_uses others;    // libraries of APIs that are not recorded yet
 	struct tare_launch_end end;
 	struct tare_survey survey;
 	char inner[PATH_MAX]; // the trace of a tare record inside the program; "": none
@@ -108,6 +113,23 @@ static int write_document(struct session *session, struct tare_error *error)
 	return status;
 }
 
+// A loader that knows no layers is passed over by one that does, but not with --strict. What the
+// program is linked with tells which APIs it may use.
+static void look_at_libraries(struct session *session)
+{
+	const char *library_path = getenv("LD_LIBRARY_PATH");
+
+	tare_closure_find(session->program.path, library_path, &session->closure);
+	tare_loader_choose(&session->closure, getenv("LD_PRELOAD"), library_path, TARE_CACHE,
+	                   &session->loader);
+	for (size_t i = 0; i < session->closure.count; i++)
+		for (size_t n = 0; n < session->closure.objects[i].needed_count; n++)
+			tare_other_note(&session->others, session->closure.objects[i].needed[n],
+			                false);
+	if (session->loader.front[0] && !session->options.strict)
+		session->options.front = session->loader.front;
+}
+
 // Finds and makes all that the program needs. Returns an exit status.
 static int prepare(struct session *session, struct tare_error *error)
 {
@@ -129,11 +151,13 @@ static int prepare(struct session *session, struct tare_error *error)
 	if (!session->layer || tare_layer_check(session->layer, error) < 0 ||
 	    tare_record_folder_claim(&claim, &session->folder, error) < 0)
 		return TARE_EXIT_RECORD;
+	look_at_libraries(session);
 	session->document = (struct tare_record_document){
 		.program = settings->program,
 		.options = &session->options,
 		.job = session->folder.job,
 		.layer_path = session->layer,
+		.others = &session->others,
 	};
 	tare_record_start_now(&session->document);
 	session->environment =
@@ -164,6 +188,7 @@ static int start(struct session *session, struct tare_error *error)
 	if (status < 0)
 		return own ? TARE_EXIT_RECORD : status_of(status);
 	// From here on the program runs, and its status is what counts.
+	session->watch = tare_watch_start(session->launch.child);
 	if (!session->folder.joined && tare_record_folder_publish(&session->folder, &why) < 0)
 		say(session, why.message);
 	tare_record_folder_begun(&session->folder);
@@ -207,8 +232,23 @@ static const char *rounded(uint64_t bytes, char text[TARE_UNIT_TEXT])
 	return tare_format_bytes(bytes, text);
 }
 
+// Why the recorder was not in the program.
+static void explain(const struct session *session, char *text, size_t size)
+{
+	const struct tare_loader_choice *choice = &session->loader;
+	struct tare_loader front = { .knows_layers = true };
+	bool withheld = choice->front[0] && !session->options.front;
+
+	snprintf(front.path, sizeof front.path, "%s", choice->front);
+	tare_layer_explain(&session->program,
+	                   session->options.front ? &front
+	                   : choice->wanted       ? &choice->without
+	                                          : &choice->program,
+	                   withheld ? choice->front : NULL, text, size);
+}
+
 // Why no process was recorded, with the evidence, from the most telling on.
-static void explain_nothing(struct session *session, const struct tare_loader *loader)
+static void explain_nothing(struct session *session)
 {
 	const struct tare_record_folder *folder = &session->folder;
 	size_t size = sizeof session->state;
@@ -228,23 +268,25 @@ static void explain_nothing(struct session *session, const struct tare_loader *l
 		         "nothing is recorded yet, but %" PRIu32 " process%s that the program left "
 		         "behind still run%s; when it is done: tare report %.200s",
 		         alive, alive == 1 ? "" : "es", alive == 1 ? "s" : "", folder->path);
-	else {
-		tare_layer_explain(&session->program, loader, why, sizeof why);
+	else if (tare_other_any(&session->others)) {
+		tare_other_say(&session->others, why, sizeof why);
+		snprintf(session->state, size, "nothing was recorded: %s", why);
+	} else {
+		explain(session, why, sizeof why);
 		snprintf(session->state, size, "the layer was never loaded: %s", why);
 	}
 }
 
 // Says in the session what became of the layer.
-static void judge_layer(struct session *session, struct tare_loader *loader)
+static void judge_layer(struct session *session)
 {
 	const struct tare_survey *survey = &session->survey;
 	char why[400];
 
-	tare_loader_find(loader);
 	if (survey->processes + survey->unreadable == 0) {
-		explain_nothing(session, loader);
+		explain_nothing(session);
 	} else if (survey->phases_only == survey->processes && !survey->unreadable) {
-		tare_layer_explain(&session->program, loader, why, sizeof why);
+		explain(session, why, sizeof why);
 		snprintf(session->state, sizeof session->state,
 		         "only phases were recorded, no OpenCL call: %s", why);
 	} else {
@@ -335,16 +377,16 @@ static void say_remarks(const struct session *session)
 static void conclude(struct session *session)
 {
 	struct tare_error why = { 0 };
-	struct tare_loader loader;
+	const char *loader = session->loader.program.path;
 	bool quiet = session->settings->verbosity < 0;
 
 	tare_survey_folder(session->folder.data, &session->survey);
 	if (!session->folder.joined)
 		tare_inner_hear(session->folder.data, session->inner, sizeof session->inner);
-	judge_layer(session, &loader);
+	judge_layer(session);
 	session->document.ended = true;
 	session->document.end = &session->end;
-	session->document.loader = loader.path[0] ? loader.path : NULL;
+	session->document.loader = loader[0] ? loader : NULL;
 	session->document.layer_state = session->state;
 	// A rank that joined leaves the summary to the one that made the folder.
 	if (!quiet && !session->folder.joined)
@@ -361,6 +403,7 @@ static void conclude(struct session *session)
 static void session_free(struct session *session)
 {
 	tare_program_free(&session->program);
+	tare_closure_free(&session->closure);
 	tare_environment_free(session->environment);
 	tare_record_folder_free(&session->folder);
 	free(session->layer);
@@ -381,7 +424,9 @@ int tare_record_program(const struct tare_settings *settings, bool reported,
 		session_free(&session);
 		return status;
 	}
-	if (tare_launch_wait(&session.launch, &session.end, error) < 0) {
+	status = tare_launch_wait(&session.launch, &session.end, error);
+	tare_watch_stop(session.watch, &session.others);
+	if (status < 0) {
 		session_free(&session);
 		return TARE_EXIT_RECORD;
 	}

@@ -14,5 +14,10 @@
 //   duration=NS       and for so long
 //   start=NS          CLOCK_MONOTONIC_RAW when the program was started
 //   stacks            record from where commands are issued
+//   front             an OpenCL loader that knows layers was put in front (LD_PRELOAD)
 //   count             count only, ask for no device times (for measuring tare's cost)
 #define TARE_ENVIRONMENT_OPTIONS "TARE_RECORD_OPTIONS"
+
+// OPENCL_LAYERS as it was for the program, set where that lists more than the recorder: loaders write
+// ends into the list as they read it, and what the process starts would inherit the first entry only.
+#define TARE_ENVIRONMENT_LAYERS "TARE_RECORD_LAYERS"

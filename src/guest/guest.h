@@ -26,6 +26,7 @@ struct guest_options {
 	int64_t delay_ns, duration_ns; // from start; duration 0: to the end
 	int64_t start_raw_ns;      // when `tare record` started the program
 	bool call_stacks;
+	bool front;                // a loader was put in front of the program's own
 	int64_t self_cost_ps, self_call_cost_ps, self_stack_cost_ps; // as calibrated, for the header
 };
 

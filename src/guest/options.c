@@ -38,6 +38,8 @@ static void read_word(const char *word, size_t bytes)
 		guest_options.count_only = true;
 	else if (bytes == strlen("stacks") && has_name(word, bytes, "stacks", &value))
 		guest_options.call_stacks = true;
+	else if (bytes == strlen("front") && has_name(word, bytes, "front", &value))
+		guest_options.front = true;
 	else if (bytes == strlen("keep=newest") && has_name(word, bytes, "keep=newest", &value))
 		guest_options.keep_newest = true;
 	else if (has_name(word, bytes, "max=", &value))

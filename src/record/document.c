@@ -146,9 +146,28 @@ static void put_layer(FILE *file, const struct tare_record_document *document)
 	put_text(file, document->layer_path);
 	fputs(", \"loader\": ", file);
 	put_text(file, document->loader);
+	fputs(", \"front\": ", file);
+	put_text(file, document->options->front);
 	fputs(", \"state\": ", file);
 	put_text(file, document->layer_state);
 	fputs("}", file);
+}
+
+static void put_others(FILE *file, const struct tare_other_uses *others)
+{
+	const char *separator = "";
+
+	fputs(",\n  \"other_apis\": [", file);
+	for (enum tare_other_api api = 0; api < TARE_OTHER_APIS; api++) {
+		if (!others || !others->of[api].seen)
+			continue;
+		fprintf(file, "%s{\"api\": \"%s\", \"library\": ", separator, tare_other_name(api));
+		put_text(file, others->of[api].library);
+		fprintf(file, ", \"seen\": \"%s\"}",
+		        others->of[api].loaded ? TARE_OTHER_LOADED : TARE_OTHER_LINKED);
+		separator = ", ";
+	}
+	fputs("]", file);
 }
 
 char *tare_record_document_text(const struct tare_record_document *document, size_t *bytes)
@@ -178,6 +197,7 @@ char *tare_record_document_text(const struct tare_record_document *document, siz
 	put_host(file);
 	put_options(file, document->options);
 	put_layer(file, document);
+	put_others(file, document->others);
 	fputs("\n}\n", file);
 	bool whole = !ferror(file);
 	if (fclose(file) != 0 || !whole) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // record.json: the run as tare record saw it from outside. docs/record-json.md has its keys.
 #pragma once
+#include "base/other_api.h"
 #include "record/launch.h"
 #include "record/layer.h"
 
@@ -17,6 +18,7 @@ struct tare_record_document {
 	int64_t end_raw_ns;
 	const struct tare_launch_end *end;
 	const char *layer_path, *loader, *layer_state; // NULL: not known (yet)
+	const struct tare_other_uses *others; // as far as was seen
 };
 
 // Reads the three clocks.

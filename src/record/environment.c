@@ -11,9 +11,14 @@
 
 #define LAYERS "OPENCL_LAYERS"
 
+#define PRELOAD "LD_PRELOAD"
+
 // The variables that are set anew.
-static const char *const ours[] = { LAYERS, TARE_ENVIRONMENT_DIRECTORY, TARE_ENVIRONMENT_OPTIONS };
+static const char *const ours[] = { LAYERS, TARE_ENVIRONMENT_DIRECTORY, TARE_ENVIRONMENT_OPTIONS,
+	                            TARE_ENVIRONMENT_LAYERS };
 #define OURS (sizeof ours / sizeof *ours)
+// Those and LD_PRELOAD, and the end.
+#define ADDED (OURS + TARE_PHASE_HOOKS + 2)
 
 // Those by which programs find a library that records their phases.
 static const struct {
@@ -138,56 +143,99 @@ static char *options_text(const struct tare_record_options *options, int64_t sta
 		snprintf(delay, sizeof delay, ",delay=%" PRId64, options->delay_ns);
 	if (options->duration_ns)
 		snprintf(duration, sizeof duration, ",duration=%" PRId64, options->duration_ns);
-	if (asprintf(&text, TARE_ENVIRONMENT_OPTIONS "=start=%" PRId64 "%s%s%s%s%s%s%s", start_raw_ns,
+	if (asprintf(&text, TARE_ENVIRONMENT_OPTIONS "=start=%" PRId64 "%s%s%s%s%s%s%s%s", start_raw_ns,
 	             options->strict ? ",strict" : "", options->keep_newest ? ",keep=newest" : "",
-	             options->call_stacks ? ",stacks" : "",
+	             options->call_stacks ? ",stacks" : "", options->front ? ",front" : "",
 	             limit, delay, duration, has_word(before, "count") ? ",count" : "") < 0)
 		return NULL;
 	return text;
 }
 
+// "LD_PRELOAD=FRONT:those that were there", the first only once.
+static char *preload(const char *front, const char *before)
+{
+	size_t room = sizeof PRELOAD + strlen(front) + strlen(before) + 3, used;
+	char *text = malloc(room);
+
+	if (!text)
+		return NULL;
+	used = (size_t)snprintf(text, room, PRELOAD "=%s", front);
+	while (*before) {
+		size_t length = strcspn(before, ": ");
+		if (length && (length != strlen(front) || strncmp(before, front, length) != 0))
+			used += (size_t)snprintf(text + used, room - used, ":%.*s", (int)length,
+			                         before);
+		before += length + (before[length] != '\0');
+	}
+	return text;
+}
+
+// An environment that is being made.
+struct made {
+	char **at;
+	size_t count;
+	bool whole; // there was memory for all of it
+};
+
+// Takes a text from malloc; NULL: there was no memory for it.
+static void add(struct made *made, char *entry)
+{
+	if (entry)
+		made->at[made->count++] = entry;
+	else
+		made->whole = false;
+}
+
+static void add_value(struct made *made, const char *name, const char *value)
+{
+	char *entry;
+
+	add(made, asprintf(&entry, "%s=%s", name, value) < 0 ? NULL : entry);
+}
+
+static void add_inherited(struct made *made, char *const *inherited, const char *layer,
+                          const struct tare_record_options *options)
+{
+	for (char *const *entry = inherited; *entry; entry++)
+		if (!is_ours(*entry) && !is_own_hook(inherited, layer, *entry) &&
+		    !(options->front && is_variable(*entry, PRELOAD)))
+			add(made, strdup(*entry));
+}
+
+static void add_layers(struct made *made, const char *layer, const char *before)
+{
+	char *list = layers(layer, before);
+
+	add(made, list);
+	// Loaders write ends into the list as they read it: whoever is to restore it needs another.
+	if (list && strchr(list, ':'))
+		add_value(made, TARE_ENVIRONMENT_LAYERS, list + strlen(LAYERS "="));
+}
+
 char **tare_environment_make(char *const *inherited, const char *layer, const char *directory,
                              const struct tare_record_options *options, int64_t start_raw_ns)
 {
-	size_t count = 0, used = 0;
-	char **made;
-	bool whole = true;
+	struct made made = { .whole = true };
+	size_t count = 0;
 
 	while (inherited[count])
 		count++;
-	made = calloc(count + OURS + TARE_PHASE_HOOKS + 1, sizeof *made);
-	if (!made)
+	made.at = calloc(count + ADDED, sizeof *made.at);
+	if (!made.at)
 		return NULL;
-	for (size_t i = 0; whole && i < count; i++) {
-		if (is_ours(inherited[i]) || is_own_hook(inherited, layer, inherited[i]))
-			continue;
-		made[used] = strdup(inherited[i]);
-		whole = made[used++] != NULL;
-	}
-	for (size_t i = 0; whole && i < TARE_PHASE_HOOKS; i++) {
-		if (leads_elsewhere(inherited, layer, i))
-			continue;
-		if (asprintf(&made[used], "%s=%s", hooks[i].variable, layer) < 0)
-			made[used] = NULL;
-		whole = made[used++] != NULL;
-	}
-	if (whole) {
-		made[used] = layers(layer, value_of(inherited, LAYERS));
-		whole = made[used++] != NULL;
-	}
-	if (whole) {
-		if (asprintf(&made[used], TARE_ENVIRONMENT_DIRECTORY "=%s", directory) < 0)
-			made[used] = NULL;
-		whole = made[used++] != NULL;
-	}
-	if (whole) {
-		made[used] = options_text(options, start_raw_ns,
-		                          value_of(inherited, TARE_ENVIRONMENT_OPTIONS));
-		whole = made[used++] != NULL;
-	}
-	if (whole)
-		return made;
-	tare_environment_free(made);
+	add_inherited(&made, inherited, layer, options);
+	for (size_t i = 0; i < TARE_PHASE_HOOKS; i++)
+		if (!leads_elsewhere(inherited, layer, i))
+			add_value(&made, hooks[i].variable, layer);
+	if (options->front)
+		add(&made, preload(options->front, value_of(inherited, PRELOAD)));
+	add_layers(&made, layer, value_of(inherited, LAYERS));
+	add_value(&made, TARE_ENVIRONMENT_DIRECTORY, directory);
+	add(&made, options_text(options, start_raw_ns,
+	                        value_of(inherited, TARE_ENVIRONMENT_OPTIONS)));
+	if (made.whole)
+		return made.at;
+	tare_environment_free(made.at);
 	return NULL;
 }
 

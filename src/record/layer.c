@@ -4,14 +4,13 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define LOADER "libOpenCL.so.1"
-#define LAYERS "OPENCL_LAYERS"
+#define LOADER TARE_LOADER
+#define LAYERS TARE_LOADER_VARIABLE
 
 // The folder of this program, "" when it is not known.
 static void own_folder(char *folder, size_t size)
@@ -93,32 +92,8 @@ int tare_layer_check(const char *layer, struct tare_error *error)
 	                 why ? why : layer);
 }
 
-static int take_path(struct dl_phdr_info *info, size_t size, void *context)
-{
-	struct tare_loader *loader = context;
-	const char *name = strrchr(info->dlpi_name, '/');
-
-	(void)size;
-	if (!name || strncmp(name + 1, "libOpenCL.so", strlen("libOpenCL.so")) != 0)
-		return 0;
-	snprintf(loader->path, sizeof loader->path, "%s", info->dlpi_name);
-	return 1;
-}
-
-void tare_loader_find(struct tare_loader *loader)
-{
-	void *library = dlopen(LOADER, RTLD_LAZY | RTLD_LOCAL);
-
-	*loader = (struct tare_loader){ 0 };
-	if (!library)
-		return;
-	dl_iterate_phdr(take_path, loader);
-	dlclose(library);
-	loader->knows_layers = tare_file_contains(loader->path, LAYERS);
-}
-
 void tare_layer_explain(const struct tare_program *program, const struct tare_loader *loader,
-                        char *text, size_t size)
+                        const char *withheld, char *text, size_t size)
 {
 	if (program->privileged)
 		snprintf(
@@ -137,13 +112,18 @@ void tare_layer_explain(const struct tare_program *program, const struct tare_lo
 	else if (!loader->path[0])
 		snprintf(text, size,
 		         "there is no " LOADER " on this machine that it could have called");
+	else if (!loader->knows_layers && withheld)
+		snprintf(text, size,
+		         "it made no OpenCL call, or made it through %.200s, a loader that knows no "
+		         "layers; without --strict %.200s is put in front of it",
+		         loader->path, withheld);
 	else if (!loader->knows_layers)
-		snprintf(
-		    text, size,
-		    "it made no OpenCL call, or made it through %.200s, a loader that knows no "
-		    "layers (" LAYERS " does not occur in it): ocl-icd from 2.3.0 and Khronos' "
-		    "loader from 2020.12 know them",
-		    loader->path);
+		snprintf(text, size,
+		         "it made no OpenCL call, or made it through %.200s, a loader that knows no "
+		         "layers (" LAYERS " does not occur in it): ocl-icd from 2.3.0 and Khronos' "
+		         "loader from 2020.12 know them, and one that is installed is put in front "
+		         "(package ocl-icd-libopencl1)",
+		         loader->path);
 	else
 		snprintf(text, size,
 		         "it made no OpenCL call, or not through %.200s, which knows layers",

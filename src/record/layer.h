@@ -3,6 +3,7 @@
 // been loaded.
 #pragma once
 #include "base/error.h"
+#include "record/loader.h"
 #include "record/program.h"
 
 #include <stdbool.h>
@@ -24,11 +25,13 @@ struct tare_record_options {
 	bool strict, keep_newest, call_stacks;
 	uint64_t max_bytes;            // 0: no limit
 	int64_t delay_ns, duration_ns; // 0: at once; to the end
+	const char *front;             // a loader that is put in front of the program's; NULL: none
 };
 
 // The environment for the program: tare's own (`inherited`), with the layer before those that were
 // in OPENCL_LAYERS (others of its name are left out: two recorders would count everything twice),
-// with the hooks of phases led to it, and with what src/guest/environment.h names. start_raw_ns: CLOCK_MONOTONIC_RAW
+// with the hooks of phases led to it, with options->front before what was in LD_PRELOAD, and with what
+// src/guest/environment.h names. start_raw_ns: CLOCK_MONOTONIC_RAW
 // now. Returns an array of texts that ends with NULL, for tare_environment_free; NULL: no memory.
 char **tare_environment_make(char *const *inherited, const char *layer, const char *directory,
                              const struct tare_record_options *options, int64_t start_raw_ns);
@@ -41,13 +44,7 @@ void tare_environment_free(char **environment); // accepts NULL
 const char *tare_environment_elsewhere(char *const *inherited, const char *layer, size_t hook,
                                        const char **value, const char **phases);
 
-// The OpenCL loader that a program finds without searching paths of its own.
-struct tare_loader {
-	char path[512];    // "": there is none
-	bool knows_layers; // it contains the name of the variable that lists layers
-};
-void tare_loader_find(struct tare_loader *loader);
-
 // Why no process of the program was recorded: a clause with the evidence, without a full stop.
+// `withheld`: a loader that --strict did not put in front of it; NULL: none.
 void tare_layer_explain(const struct tare_program *program, const struct tare_loader *loader,
-                        char *text, size_t size);
+                        const char *withheld, char *text, size_t size);

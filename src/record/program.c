@@ -17,8 +17,7 @@
 
 // ---- what is in a file
 
-// A whole file, mapped for reading; NULL when there is none, it is empty or no plain file.
-static const unsigned char *map(const char *path, size_t *bytes)
+const unsigned char *tare_file_map(const char *path, size_t *bytes)
 {
 	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat about;
@@ -37,7 +36,7 @@ static const unsigned char *map(const char *path, size_t *bytes)
 bool tare_file_contains(const char *path, const char *text)
 {
 	size_t bytes = 0;
-	const unsigned char *at = map(path, &bytes);
+	const unsigned char *at = tare_file_map(path, &bytes);
 	bool found = at && memmem(at, bytes, text, strlen(text));
 
 	if (at)
@@ -70,7 +69,7 @@ static bool read_part(const unsigned char *at, size_t bytes, const ElfW(Ehdr) *h
 static bool is_fixed(const char *path)
 {
 	size_t bytes = 0;
-	const unsigned char *at = map(path, &bytes);
+	const unsigned char *at = tare_file_map(path, &bytes);
 	ElfW(Ehdr) header;
 	ElfW(Phdr) part;
 	bool fixed = read_header(at, bytes, &header);
@@ -85,7 +84,7 @@ static bool is_fixed(const char *path)
 bool tare_file_is_cut(const char *path)
 {
 	size_t bytes = 0;
-	const unsigned char *at = map(path, &bytes);
+	const unsigned char *at = tare_file_map(path, &bytes);
 	ElfW(Ehdr) header;
 	ElfW(Phdr) part;
 	bool is_elf = read_header(at, bytes, &header), whole = true;

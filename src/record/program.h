@@ -23,5 +23,8 @@ void tare_program_free(struct tare_program *program); // accepts a zeroed one
 // is: mapping it would end in SIGBUS.
 bool tare_file_is_cut(const char *path);
 
+// A whole file, mapped for reading (to munmap); NULL when there is none, it is empty or no plain file.
+const unsigned char *tare_file_map(const char *path, size_t *bytes);
+
 // Whether a file contains `text` anywhere. False also when it cannot be read.
 bool tare_file_contains(const char *path, const char *text);

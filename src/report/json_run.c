@@ -48,6 +48,25 @@ static void put_run(struct tare_json *json, const struct tare_run_report *run, j
 	tare_json_put(json, root, "trace", trace);
 }
 
+static void put_others(struct tare_json *json, const struct tare_other_uses *others, json_t *root)
+{
+	json_t *list = json_array();
+
+	for (enum tare_other_api api = 0; api < TARE_OTHER_APIS; api++) {
+		const struct tare_other_use *use = &others->of[api];
+		json_t *object;
+		if (!use->seen)
+			continue;
+		object = json_object();
+		tare_json_put(json, object, "api", tare_json_text(tare_other_name(api)));
+		tare_json_put(json, object, "library", tare_json_text(use->library));
+		tare_json_put(json, object, "seen",
+		              tare_json_text(use->loaded ? TARE_OTHER_LOADED : TARE_OTHER_LINKED));
+		tare_json_push(json, list, object);
+	}
+	tare_json_put(json, root, "other_apis", list);
+}
+
 static void put_view(struct tare_json *json, const struct tare_run_report *run, json_t *root)
 {
 	const struct tare_recording *recording = run->recording;
@@ -113,6 +132,8 @@ static void put_summary(struct tare_json *json, const struct tare_run_report *ru
 	tare_json_put(json, object, "working_to_ns",
 	              since_start(run->recording, summary->working_to_ns));
 	tare_json_put(json, object, "bound", tare_json_text(tare_bound_name(summary->bound)));
+	tare_json_put(json, object, "why_no_command",
+	              tare_json_text(tare_no_command_name(summary->why_no_command)));
 	for (enum tare_bound b = 0; b < TARE_BOUND_COUNT; b++) {
 		json_t *part = json_object();
 		tare_json_put(json, part, "bound", tare_json_text(tare_bound_name(b)));
@@ -178,7 +199,7 @@ static void put_ledgers(struct tare_json *json, const struct tare_run_report *ru
 	const struct tare_recording *recording = run->recording;
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < run->ledgers->count; i++) {
+	for (size_t i = 0; i < run->ledgers->count && tare_run_devices_known(run); i++) {
 		const struct tare_ledger *ledger = &run->ledgers->ledgers[i];
 		bool device = ledger->device < recording->device_count;
 		json_t *object = json_object();
@@ -199,7 +220,7 @@ static void put_gaps(struct tare_json *json, const struct tare_run_report *run, 
 	const struct tare_recording *recording = run->recording;
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < run->ledgers->gap_count; i++) {
+	for (size_t i = 0; i < run->ledgers->gap_count && tare_run_devices_known(run); i++) {
 		const struct tare_gap *gap = &run->ledgers->gaps[i];
 		json_t *object = json_object();
 		tare_json_put_device(json, object, recording, gap->device);
@@ -283,6 +304,7 @@ static int build(struct tare_json *json, const struct tare_run_report *run,
 	tare_json_put(json, root, "tool", tool);
 	put_run(json, run, root);
 	tare_json_put(json, root, "wall_ns", json_integer(run->tables->summary.wall_ns));
+	put_others(json, &run->recording->others, root);
 	put_view(json, run, root);
 	put_problems(json, problems, root);
 	put_summary(json, run, root);

@@ -397,11 +397,25 @@ static void find_in_ledgers(struct finder *finder)
 	}
 }
 
+static bool is_part(const struct tare_run_report *run)
+{
+	const struct tare_view *view = run->view;
+
+	return view->process != TARE_NO_INDEX || view->device != TARE_NO_INDEX || view->kernel ||
+	       view->spans || view->from_ns > run->recording->start_ns ||
+	       view->to_ns < run->recording->end_ns;
+}
+
 static void find_nothing(struct finder *finder)
 {
 	const struct tare_recording *recording = finder->run->recording;
 	const struct tare_coverage *coverage = &finder->run->tables->coverage;
+	enum tare_no_command why = finder->run->tables->summary.why_no_command;
 
+	// The verdict says it, or what is wrong with the files.
+	if (why == TARE_NO_COMMAND_OTHER_API ||
+	    (why == TARE_NO_COMMAND_DAMAGED && recording->process_count == 0))
+		return;
 	if (recording->process_count == 0)
 		add(finder, "nothing-recorded", true, "no process was recorded: %.300s",
 		    recording->layer && recording->layer[0] ? recording->layer
@@ -414,12 +428,9 @@ static void find_nothing(struct finder *finder)
 	else if (coverage->calls == 0 && coverage->enqueued == 0)
 		add(finder, "no-calls", true,
 		    "nothing to report: no call and no command was recorded%s",
-		    finder->run->view->process != TARE_NO_INDEX ||
-		            finder->run->view->device != TARE_NO_INDEX ||
-		            finder->run->view->kernel || finder->run->view->spans ||
-		            finder->run->view->from_ns > recording->start_ns ||
-		            finder->run->view->to_ns < recording->end_ns
-		        ? " in what was asked for"
+		    is_part(finder->run) ? " in what was asked for"
+		    : why == TARE_NO_COMMAND_STOPPED || why == TARE_NO_COMMAND_DAMAGED
+		        ? ", as far as is known"
 		        : "; the recorder was loaded");
 }
 

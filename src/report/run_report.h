@@ -24,6 +24,13 @@ struct tare_run_report {
 	const char *choice; // how the trace was found: "the newest of 3 here"; NULL or "": it was named
 };
 
+// Whether anything is known of what devices did; else there are no ledgers and no gaps to show: they
+// would say that the devices were idle.
+static inline bool tare_run_devices_known(const struct tare_run_report *run)
+{
+	return tare_no_command_is_known(run->tables->summary.why_no_command);
+}
+
 // What a person reads: the run, what is wrong with the figures, where the time went, what bounds
 // it, then the tables. Returns 0 or -ENOMEM; errors of the stream stick to `file`.
 int tare_report_run_text(const struct tare_run_report *run, const struct tare_text_options *options,

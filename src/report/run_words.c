@@ -101,6 +101,7 @@ const char *tare_run_change(uint32_t change)
 		[TARE_CHANGE_CALLBACK] = "callback",
 		[TARE_CHANGE_HELPER] = "helper",
 		[TARE_CHANGE_FLAG] = "flag",
+		[TARE_CHANGE_LOADER] = "loader",
 	};
 	return LOOK_UP(words, change);
 }

@@ -245,7 +245,7 @@ int tare_run_text_ledgers(const struct tare_text *text, const struct tare_run_re
 
 	for (size_t i = 0; i < ledgers->count; i++)
 		devices += ledgers->ledgers[i].device != TARE_NO_INDEX;
-	for (size_t i = 0; i < ledgers->count && status == 0; i++) {
+	for (size_t i = 0; i < ledgers->count && status == 0 && tare_run_devices_known(run); i++) {
 		// The union of one device is that device.
 		if (ledgers->ledgers[i].device == TARE_NO_INDEX && devices == 1)
 			continue;

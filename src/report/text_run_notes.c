@@ -39,6 +39,8 @@ static const char *change_words(uint32_t change)
 		[TARE_CHANGE_CALLBACK] = "callbacks go through the recorder in %s case%s",
 		[TARE_CHANGE_HELPER] = "%s thread%s started by the recorder",
 		[TARE_CHANGE_FLAG] = "a flag was added to %s object%s",
+		[TARE_CHANGE_LOADER] =
+		    "an OpenCL loader that knows layers was put in front in %s case%s",
 	};
 	return change < sizeof words / sizeof *words && words[change]
 	           ? words[change]
@@ -84,7 +86,7 @@ static int write_changes(const struct tare_text *text, const struct tare_run_rep
 	file = open_memstream(&words, &size);
 	if (!file)
 		return -ENOMEM;
-	for (uint32_t change = TARE_CHANGE_PROFILING; change <= TARE_CHANGE_FLAG + 1; change++) {
+	for (uint32_t change = TARE_CHANGE_PROFILING; change <= TARE_CHANGE_LOADER + 1; change++) {
 		uint64_t count, commands;
 		sum_changes(run, change, &count, &commands);
 		if (count == 0)

@@ -341,10 +341,11 @@ static int make_room(struct timeline *timeline)
 int timeline_open(struct timeline *timeline, const struct tare_run_report *run,
                   struct tare_error *error)
 {
-	int code;
+	int code = 0;
 
 	*timeline = (struct timeline){ .run = run, .recording = run->recording };
-	code = tare_ledgers_pieces(run->recording, run->view, take_piece, timeline, error);
+	if (tare_run_devices_known(run))
+		code = tare_ledgers_pieces(run->recording, run->view, take_piece, timeline, error);
 	if (!code)
 		code = find_rows(timeline);
 	if (!code)

@@ -66,6 +66,28 @@ static void the_recorder_is_told_every_option(void **state)
 	tare_environment_free(made);
 }
 
+// A loader in front keeps those that the user has put there; loaders' own writing into a list is undone.
+static void what_is_put_in_front_keeps_the_users(void **state)
+{
+	static const struct { const char *before, *after; } rows[] = {
+		{ "LD_PRELOAD=/a.so b.so:/c.so", "/f.so:/a.so:b.so:/c.so" },
+		{ "LD_PRELOAD=/f.so:/a.so", "/f.so:/a.so" },
+		{ "LD_PRELOAD=", "/f.so" },
+		{ "LD_PRELOADS=/a.so", "/f.so" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		char *inherited[] = { (char *)rows[i].before, "OPENCL_LAYERS=/b.so", NULL };
+		struct tare_record_options options = { .front = "/f.so" };
+		char **made = tare_environment_make(inherited, "/l.so", "/d", &options, 1);
+		assert_non_null(made);
+		assert_string_equal(variable(made, "LD_PRELOAD"), rows[i].after);
+		assert_string_equal(variable(made, "TARE_RECORD_OPTIONS"), "start=1,front");
+		assert_string_equal(variable(made, "TARE_RECORD_LAYERS"), "/l.so:/b.so");
+		tare_environment_free(made);
+	}
+}
+
 // A tool that is there already records the program's phases; a recorder of ours is none, nor is nothing.
 static void hooks_of_phases_lead_to_the_layer_unless_they_are_taken(void **state)
 {
@@ -163,7 +185,7 @@ static void a_static_program_and_foreign_rights_are_seen(void **state)
 	assert_int_equal(chmod("fixed", 0755), 0);
 	assert_int_equal(tare_program_find("./fixed", &program, NULL), 0);
 	assert_int_equal(program.fixed, sizeof(void *) == 8);
-	tare_layer_explain(&program, &none, text, sizeof text);
+	tare_layer_explain(&program, &none, NULL, text, sizeof text);
 	if (program.fixed)
 		assert_non_null(strstr(text, "./fixed is statically linked"));
 	tare_program_free(&program);
@@ -187,18 +209,20 @@ static void a_static_program_and_foreign_rights_are_seen(void **state)
 
 static void the_evidence_says_why_nothing_was_recorded(void **state)
 {
-	static const struct { struct tare_program program; struct tare_loader loader; const char *says; } rows[] = {
+	static const struct { struct tare_program program; struct tare_loader loader; const char *says, *withheld; } rows[] = {
 		{ { .path = "p", .privileged = true, .fixed = true }, { "", false }, "set-user-ID" },
 		{ { .path = "p", .fixed = true }, { "/l", true }, "no OpenCL loader" },
 		{ { .path = "p", .fixed = true, .knows_layers = true }, { "/l", true }, "no OpenCL call" },
 		{ { .path = "p" }, { "", false }, "no libOpenCL.so.1 on this machine" },
 		{ { .path = "p" }, { "/l/libOpenCL.so.1", false }, "through /l/libOpenCL.so.1, a loader that knows no layers" },
+		{ { .path = "p" }, { "/l/libOpenCL.so.1", false }, "(package ocl-icd-libopencl1)" },
+		{ { .path = "p" }, { "/l/libOpenCL.so.1", false }, "without --strict /m/libOpenCL.so.1 is put", "/m/libOpenCL.so.1" },
 		{ { .path = "p" }, { "/l/libOpenCL.so.1", true }, "not through /l/libOpenCL.so.1, which knows layers" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		char text[512];
-		tare_layer_explain(&rows[i].program, &rows[i].loader, text, sizeof text);
+		tare_layer_explain(&rows[i].program, &rows[i].loader, rows[i].withheld, text, sizeof text);
 		assert_non_null(strstr(text, rows[i].says));
 	}
 	put_text("with", "...OPENCL_LAYERS");
@@ -469,6 +493,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_layer_stands_before_those_that_were_there),
 		cmocka_unit_test(the_recorder_is_told_every_option),
+		cmocka_unit_test(what_is_put_in_front_keeps_the_users),
 		cmocka_unit_test(hooks_of_phases_lead_to_the_layer_unless_they_are_taken),
 		IN_A_FOLDER(a_program_is_found_as_exec_finds_it),
 		IN_A_FOLDER(a_static_program_and_foreign_rights_are_seen),

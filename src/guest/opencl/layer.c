@@ -2,11 +2,14 @@
 // The entry points by which an OpenCL loader takes us between the program and the drivers: the
 // older clInitLayer and the newer clInitLayerWithProperties.
 #include "guest/opencl/layer.h"
+#include "guest/environment.h"
 #include "guest/stack.h"
 
 #include <CL/cl_layer.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LAYER_NAME "tare"
 #define ENTRIES (sizeof(cl_icd_dispatch) / sizeof(void *))
@@ -47,6 +50,34 @@ CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t room, 
 	return CL_INVALID_VALUE;
 }
 
+// A loader that reads its list of layers cuts it behind the first one (ocl-icd and Khronos' both do),
+// in the environment itself. What this process starts is to have all of it. The entry is exchanged
+// for a whole one, which takes one store and no memory of malloc's; the loader goes on in the old one.
+static void restore_list(void)
+{
+	static const char name[] = "OPENCL_LAYERS=";
+	const char *now = getenv("OPENCL_LAYERS"), *whole = getenv(TARE_ENVIRONMENT_LAYERS);
+	size_t first = now != NULL ? strlen(now) : 0;
+	if (first == 0 || whole == NULL || strncmp(whole, now, first) != 0 || whole[first] != ':')
+		return;
+	char *entry = guest_memory(sizeof name + strlen(whole));
+	if (entry == NULL)
+		return;
+	memcpy(entry, name, sizeof name - 1);
+	memcpy(entry + sizeof name - 1, whole, strlen(whole) + 1);
+	for (char **at = environ; at != NULL && *at != NULL; at++)
+		if (*at + sizeof name - 1 == now)
+			__atomic_store_n(at, entry, __ATOMIC_RELEASE);
+}
+
+// The loader in front came with LD_PRELOAD, unless the program has taken that away for this process.
+static void tell_front(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+	if (guest_options.front && preload != NULL && preload[0] != '\0')
+		layer_change(TARE_CHANGE_LOADER, NULL, 0, 1);
+}
+
 // Recording begins, or nothing is wrapped.
 static bool begin(void)
 {
@@ -59,6 +90,7 @@ static bool begin(void)
 	layer_pin((const void *)layer_next.clGetPlatformIDs);
 	guest_stacks_begin((const void *)begin);
 	layer_calibrate();
+	tell_front();
 	return true;
 }
 
@@ -72,6 +104,7 @@ static cl_int begin_layer(cl_uint entries, const cl_icd_dispatch *target, cl_uin
 		return CL_INVALID_VALUE;
 	*entries_ret = entries;
 	*table_ret = target;
+	restore_list();
 	// A second loader in the process has functions of its own; only the first one is recorded.
 	if (wrapped)
 		return CL_SUCCESS;
