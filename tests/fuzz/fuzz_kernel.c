@@ -74,9 +74,11 @@ static void read_argument(const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = strndup((const char *)data, size);
+	char *text = malloc(size + 1);
 
 	FUZZ_CHECK(text);
+	memcpy(text, data, size);
+	text[size] = '\0';
 	scan(text);
 	read_ptx(text);
 	read_argument(text);

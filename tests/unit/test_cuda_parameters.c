@@ -77,6 +77,21 @@ static void parameters_are_known_from_source_ptx_and_driver(void **state)
 	}
 }
 
+// A length that no parameter has is not told; it is neither negative nor more than a number holds.
+static void a_length_that_cannot_be_is_none(void **state)
+{
+	static const char *const lengths[] = { "-4", "9223372036854775807", "1048577" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+		struct tare_parameter parameter;
+		char ptx[256];
+		snprintf(ptx, sizeof ptx, ".visible .entry k(.param .align 8 .u64 a[%s]) { ret; }", lengths[i]);
+		assert_int_equal(cuda_ptx_parameter(ptx, "k", 0, &parameter), 0);
+		assert_int_equal(parameter.bytes, -1);
+	}
+}
+
 static void a_source_that_does_not_tell_is_not_believed(void **state)
 {
 	static const struct { const char *text; enum tare_parameter_kind kind; } rows[] = {
@@ -160,6 +175,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(parameters_are_known_from_source_ptx_and_driver, teardown),
+		cmocka_unit_test_teardown(a_length_that_cannot_be_is_none, teardown),
 		cmocka_unit_test_teardown(a_source_that_does_not_tell_is_not_believed, teardown),
 		cmocka_unit_test_teardown(without_ptx_the_driver_tells_sizes_or_nothing, teardown),
 		cmocka_unit_test_teardown(nothing_is_spilled_where_there_is_no_local_memory, teardown),

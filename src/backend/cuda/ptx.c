@@ -245,6 +245,9 @@ static int64_t type_bytes(struct cuda_text token, const char **type)
 	return 0;
 }
 
+// CUDA's limit is 32,764 bytes for all parameters of a kernel together; a length beyond is none.
+enum { MOST_ELEMENTS = 1 << 20 };
+
 // .param .u64 .ptr .global .align 4 name, .param .align 4 .b8 name[12], .param .f32 name
 static void read_parameter(struct cuda_text text, struct tare_parameter *parameter)
 {
@@ -268,6 +271,8 @@ static void read_parameter(struct cuda_text text, struct tare_parameter *paramet
 			count = strtoll(at, NULL, 10);
 		}
 	}
+	if (count < 0 || count > MOST_ELEMENTS)
+		bytes = 0;
 	*parameter = (struct tare_parameter){ .kind = TARE_PARAMETER_VALUE,
 		                              .bytes = bytes ? bytes * count : -1 };
 	if (!array)
