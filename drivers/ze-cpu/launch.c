@@ -136,19 +136,20 @@ static ze_result_t result_of(cl_int code)
 	case CL_INVALID_KERNEL_ARGS:
 	case CL_INVALID_ARG_VALUE:
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	case CL_DEVICE_NOT_AVAILABLE:
+		return ZE_RESULT_ERROR_DEVICE_LOST;
 	default:
 		return ZE_RESULT_ERROR_UNKNOWN;
 	}
 }
 
 static ze_result_t run_launch(struct errand *base, const struct cpu_opencl *opencl,
-                              cl_command_queue queue)
+                              struct runner *runner)
 {
 	const struct launch_errand *errand = (const struct launch_errand *)base;
 	const struct launch *launch = errand->launch;
 	const cl_icd_dispatch *cl = opencl->cl;
 	cl_kernel kernel = program_take_kernel(launch->program, launch->index);
-	cl_event event = NULL;
 	cl_int code = CL_SUCCESS;
 
 	if (!kernel)
@@ -156,12 +157,7 @@ static ze_result_t run_launch(struct errand *base, const struct cpu_opencl *open
 	for (uint32_t i = 0; !code && i < launch->spirv->parameter_count; i++)
 		code = set_argument(cl, kernel, i, &launch->arguments[i]);
 	if (!code)
-		code = cl->clEnqueueNDRangeKernel(queue, kernel, 3, errand->offset, errand->global,
-		                                  errand->local, 0, NULL, &event);
-	if (!code)
-		code = cl->clWaitForEvents(1, &event);
-	if (event)
-		cl->clReleaseEvent(event);
+		code = runner_launch(runner, kernel, errand->offset, errand->global, errand->local);
 	if (code)
 		cpu_log("kernel %s: OpenCL says %d", launch->spirv->name, code);
 	program_give_kernel(launch->program, launch->index, kernel);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "opencl.h"
+#include "ending.h"
 #include "trap.h"
 #include "ze_cpu.h"
 
@@ -124,6 +125,8 @@ static void open_device(void)
 	trap_before_opencl();
 	bool found = icd_each(open_library, tried);
 	trap_after_opencl();
+	if (found)
+		ending_watch();
 	if (widened)
 		pthread_setattr_default_np(&before);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);

@@ -2,6 +2,7 @@
 // SPIR-V into an OpenCL program: constants and variables worked in, translated where the device
 // takes no SPIR-V, built.
 #include "program.h"
+#include "ending.h"
 #include "spirv_half.h"
 #include "spirv_rewrite.h"
 #include "translate.h"
@@ -183,8 +184,8 @@ static cl_program load(const struct cpu_opencl *opencl, const void *spirv, size_
 	return program;
 }
 
-cl_program program_compile(const struct cpu_program *program, const void *spirv, size_t bytes,
-                           bool *taken, ze_module_build_log_handle_t log)
+static cl_program compile(const struct cpu_program *program, const void *spirv, size_t bytes,
+                          bool *taken, ze_module_build_log_handle_t log)
 {
 	const struct cpu_opencl *opencl = program->opencl;
 	const char *needed;
@@ -203,6 +204,23 @@ cl_program program_compile(const struct cpu_program *program, const void *spirv,
 	build_log_add(log, "error: %s cannot build the module (clBuildProgram %d)", opencl->name, code);
 	opencl->cl->clReleaseProgram(loaded);
 	return NULL;
+}
+
+cl_program program_compile(const struct cpu_program *program, const void *spirv, size_t bytes,
+                           bool *taken, ze_module_build_log_handle_t log)
+{
+	static atomic_bool compiled;
+
+	*taken = false;
+	if (!ending_compiles()) {
+		build_log_add(log, "error: the process ends");
+		return NULL;
+	}
+	cl_program made = compile(program, spirv, bytes, taken, log);
+	if (!atomic_exchange(&compiled, true))
+		ending_watch();
+	ending_compiled();
+	return made;
 }
 
 // What is imported may be the device's own functions; only building tells.

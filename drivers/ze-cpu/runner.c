@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner.h"
+#include "ending.h"
 #include "trap.h"
 #include "ze_cpu.h"
 
@@ -20,6 +21,9 @@ struct runner {
 	atomic_bool finished;
 	_Atomic uint64_t kernel;   // a hash of the name of the kernel under way; 0: there is none
 	atomic_bool trapped;       // it faulted
+	atomic_bool launching;     // runner_launch is at work
+	pthread_mutex_t event_lock;  // so that nobody asks after an event that is released
+	cl_event event;            // of the launch; written by OpenCL when it takes it
 };
 
 static _Atomic(struct runner *) runners;
@@ -46,10 +50,58 @@ static void do_errand(struct runner *runner, struct errand *errand)
 {
 	atomic_store(&runner->trapped, false);
 	atomic_store(&runner->kernel, hash(errand->kernel, strlen(errand->kernel)));
-	runner->result = errand->go(errand, runner->opencl, runner->queue);
+	runner->result = errand->go(errand, runner->opencl, runner);
 	atomic_store(&runner->kernel, 0);
 	if (atomic_load(&runner->trapped))
 		runner->result = ZE_RESULT_ERROR_DEVICE_LOST;
+}
+
+cl_int runner_launch(struct runner *runner, cl_kernel kernel, const size_t *offset, const size_t *global,
+                     const size_t *local)
+{
+	static atomic_bool compiled;
+	const cl_icd_dispatch *cl = runner->opencl->cl;
+
+	atomic_store(&runner->launching, true);
+	cl_int code = ending_begun() ? CL_DEVICE_NOT_AVAILABLE : CL_SUCCESS;
+	if (!code)
+		code = cl->clEnqueueNDRangeKernel(runner->queue, kernel, 3, offset, global, local, 0, NULL,
+		                                  &runner->event);
+	if (!code)
+		code = cl->clWaitForEvents(1, &runner->event);
+	pthread_mutex_lock(&runner->event_lock);
+	cl_event event = runner->event;
+	runner->event = NULL;
+	atomic_store(&runner->launching, false);
+	pthread_mutex_unlock(&runner->event_lock);
+	if (event)
+		cl->clReleaseEvent(event);
+	if (!atomic_exchange(&compiled, true))
+		ending_watch();
+	return code;
+}
+
+static bool compiles(struct runner *runner)
+{
+	cl_int status = CL_QUEUED;
+
+	pthread_mutex_lock(&runner->event_lock);
+	bool launching = atomic_load(&runner->launching);
+	cl_event event = __atomic_load_n(&runner->event, __ATOMIC_ACQUIRE);
+	if (launching && event)
+		runner->opencl->cl->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
+		                                   &status, NULL);
+	pthread_mutex_unlock(&runner->event_lock);
+	// Submitted is not yet running.
+	return launching && status > CL_RUNNING;
+}
+
+bool runner_compiles(void)
+{
+	for (struct runner *runner = atomic_load(&runners); runner; runner = runner->next)
+		if (compiles(runner))
+			return true;
+	return false;
 }
 
 static void *runner_thread(void *argument)
@@ -84,6 +136,7 @@ static struct runner *runner_new(const struct cpu_opencl *opencl)
 	runner->opencl = opencl;
 	sem_init(&runner->work, 0, 0);
 	sem_init(&runner->done, 0, 0);
+	pthread_mutex_init(&runner->event_lock, NULL);
 	// Some OpenCL devices run kernels on the thread that asks for them.
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, CPU_OPENCL_STACK_BYTES);

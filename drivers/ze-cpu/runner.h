@@ -6,9 +6,11 @@
 
 #include <level_zero/ze_api.h>
 
-// Something to do with a command queue of the runner's own.
+struct runner;
+
+// Something to do on a runner.
 struct errand {
-	ze_result_t (*go)(struct errand *errand, const struct cpu_opencl *opencl, cl_command_queue queue);
+	ze_result_t (*go)(struct errand *errand, const struct cpu_opencl *opencl, struct runner *runner);
 	// Drops the runner's hold on the errand, when it is through with it.
 	void (*leave)(struct errand *errand);
 	const char *kernel;  // its name
@@ -18,6 +20,14 @@ struct errand {
 // and as soon as any kernel traps that its thread cannot leave: the runner may then use the errand
 // for ever. Else what `go` returned. Any thread.
 ze_result_t runner_run(struct errand *errand, const struct cpu_opencl *opencl);
+
+// Runs a kernel in the runner's own command queue, and waits for it; for errands. The dimensions are
+// three. What OpenCL says; CL_DEVICE_NOT_AVAILABLE where the process ends.
+cl_int runner_launch(struct runner *runner, cl_kernel kernel, const size_t *offset, const size_t *global,
+                     const size_t *local);
+// A launch may be at the compiler still, which comes before its kernel runs. Where exit() is called in a
+// signal handler, that thread holds none of its locks: runners do, and they take no signals.
+bool runner_compiles(void);
 
 // Makes every runner_run return; called in a signal handler.
 void runner_wake_all(void);

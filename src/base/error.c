@@ -6,6 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
+// What a message quotes may be anybody's bytes: a kernel's name, a file's, what a driver says. None of
+// them breaks the line or drives a terminal.
+static void make_plain(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+}
+
 int tare_fail(struct tare_error *error, int code, const char *format, ...)
 {
 	if (error) {
@@ -14,6 +23,7 @@ int tare_fail(struct tare_error *error, int code, const char *format, ...)
 		va_start(arguments, format);
 		vsnprintf(error->message, sizeof error->message, format, arguments);
 		va_end(arguments);
+		make_plain(error->message);
 	}
 	return -code;
 }
@@ -35,6 +45,7 @@ int tare_fail_native(struct tare_error *error, int code, const char *api, const 
 		length = strlen(error->message);
 		snprintf(error->message + length, sizeof error->message - length, " (%s: %s %ld)",
 		         call, error->native_name[0] ? error->native_name : "code", native);
+		make_plain(error->message);
 	}
 	return -code;
 }
@@ -53,5 +64,6 @@ int tare_error_prefix(struct tare_error *error, const char *format, ...)
 	memcpy(message, error->message, sizeof message);
 	snprintf(error->message, sizeof error->message, "%s: %.*s", prefix,
 	         (int)(sizeof message - sizeof prefix - 3), message);
+	make_plain(error->message);
 	return error->code;
 }

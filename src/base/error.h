@@ -10,7 +10,8 @@ struct tare_error {
 	char call[48];         // the vendor function that failed, "" if none
 	long native;           // the vendor's code; meaningful only when call is not empty
 	char native_name[48];  // the vendor's name of it: "CL_OUT_OF_RESOURCES"
-	char message[512];     // a sentence that names the thing and the way out, without a full stop
+	char message[512];     // a sentence that names the thing and the way out, without a full stop; one
+	                       // line without control characters, whatever it quotes
 };
 
 // Fills *error (which may be NULL) and returns -code.

@@ -95,17 +95,51 @@ static bool holds_container(json_t *value)
 	return false;
 }
 
+// Most texts of a document need no escape. jansson would make a table for each of them.
+static bool needs_no_escape(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (text[i] < ' ' || text[i] > '~' || text[i] == '"' || text[i] == '\\')
+			return false;
+	return true;
+}
+
+static void write_plain(const char *text, size_t length, FILE *file)
+{
+	fputc('"', file);
+	fwrite(text, 1, length, file);
+	fputc('"', file);
+}
+
 static int write_scalar(const json_t *value, FILE *file)
 {
 	char text[TARE_NUMBER_TEXT];
 
-	if (json_is_integer(value))
+	if (json_is_string(value) &&
+	    needs_no_escape(json_string_value(value), json_string_length(value)))
+		write_plain(json_string_value(value), json_string_length(value), file);
+	else if (json_is_integer(value))
 		fprintf(file, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
 	else if (json_is_real(value))
 		fputs(tare_number_text(json_real_value(value), text), file);
 	else if (json_dumpf(value, file, JSON_ENCODE_ANY) < 0 && !ferror(file))
 		return -ENOMEM;
 	return 0;
+}
+
+static int write_key(const char *key, FILE *file)
+{
+	json_t *name;
+	int status;
+
+	if (needs_no_escape(key, strlen(key))) {
+		write_plain(key, strlen(key), file);
+		return 0;
+	}
+	name = json_string_nocheck(key);
+	status = name ? write_scalar(name, file) : -ENOMEM;
+	json_decref(name);
+	return status;
 }
 
 static void begin_member(FILE *file, bool first, bool spread, unsigned depth)
@@ -131,10 +165,8 @@ static int write_value(json_t *value, FILE *file, unsigned depth)
 	fputc(is_object ? '{' : '[', file);
 	if (is_object) {
 		json_object_foreach(value, key, member) {
-			json_t *name = json_string_nocheck(key);
 			begin_member(file, first, spread, depth);
-			status = name ? write_scalar(name, file) : -ENOMEM;
-			json_decref(name);
+			status = write_key(key, file);
 			fputs(": ", file);
 			if (status == 0)
 				status = write_value(member, file, depth + 1);

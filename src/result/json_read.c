@@ -38,25 +38,27 @@ enum {
 	MAXIMUM_PARTS = 64,
 };
 
+// What a byte of a document may be to the scan. Most are none of these, and a document has millions.
+enum byte_kind { PLAIN, LINE, OPENING, CLOSING, COMMA, QUOTE, BACKSLASH };
+static const unsigned char byte_kinds[256] = {
+	['\n'] = LINE,    ['['] = OPENING, ['{'] = OPENING,   [']'] = CLOSING,
+	['}'] = CLOSING,  [','] = COMMA,   ['"'] = QUOTE,     ['\\'] = BACKSLASH,
+};
+
 struct scan {
 	size_t values, lists, depth;
 	int line;
+	bool in_text;
 };
 
 // Counts one byte outside of texts. Returns what is too much, or NULL.
-static const char *count_byte(struct scan *scan, char byte)
+static const char *count_byte(struct scan *scan, enum byte_kind kind)
 {
-	if (byte == '\n') {
-		scan->line++;
-	} else if (byte == '[' || byte == '{') {
-		scan->values++;
-		scan->lists++;
-		scan->depth++;
-	} else if (byte == ',') {
-		scan->values++;
-	} else if ((byte == ']' || byte == '}') && scan->depth) {
-		scan->depth--;
-	}
+	scan->line += kind == LINE;
+	scan->values += kind == OPENING || kind == COMMA;
+	scan->lists += kind == OPENING;
+	scan->depth += kind == OPENING;
+	scan->depth -= kind == CLOSING && scan->depth > 0;
 	if (scan->depth > MAXIMUM_DEPTH)
 		return "lists and objects are nested too deeply";
 	if (scan->values > MAXIMUM_VALUES || scan->lists > MAXIMUM_LISTS)
@@ -68,20 +70,21 @@ static const char *count_byte(struct scan *scan, char byte)
 static int check_limits(const char *text, size_t length, struct tare_error *error)
 {
 	struct scan scan = { .line = 1 };
-	bool in_text = false;
 
 	if (length > MAXIMUM_BYTES)
 		return tare_fail(error, EINVAL, "not a tare result: it is larger than %d MB",
 		                 MAXIMUM_BYTES >> 20);
 	for (size_t i = 0; i < length; i++) {
-		const char *fault;
-		if (text[i] == '"')
-			in_text = !in_text;
-		else if (in_text && text[i] == '\\')
-			i++;
-		if (in_text)
+		enum byte_kind kind = byte_kinds[(unsigned char)text[i]];
+		const char *fault = NULL;
+		if (kind == PLAIN)
 			continue;
-		fault = count_byte(&scan, text[i]);
+		if (kind == QUOTE)
+			scan.in_text = !scan.in_text;
+		else if (scan.in_text)
+			i += kind == BACKSLASH;
+		else
+			fault = count_byte(&scan, kind);
 		if (fault)
 			return tare_fail(error, EINVAL, "not a tare result: line %d: %s", scan.line,
 			                 fault);

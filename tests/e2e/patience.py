@@ -8,6 +8,8 @@ import inspect
 import pytest
 
 TIMES = (1, 4, 16)
+# What has not ended after so many seconds hangs, on any machine.
+HUNG_S = 600
 
 
 def patient(test):

@@ -12,6 +12,8 @@ import subprocess
 
 import pytest
 
+from patience import HUNG_S
+
 BUILD = pathlib.Path(os.environ.get("TARE_BUILD", "."))
 PROGRAMS = BUILD / "tests/programs"
 LAYER = PROGRAMS / "counting_layer.so"
@@ -36,7 +38,7 @@ class Run:
     folder: pathlib.Path = None
 
 
-def run(command, environment=None, timeout=120, **options):
+def run(command, environment=None, timeout=HUNG_S, **options):
     done = subprocess.run([*map(str, command)], env={**os.environ, **QUIET, **(environment or {})},
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False,
                           **options)

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from others import Others  # noqa: E402
 from recorded import EXAMPLES, PROGRAMS, Recorder, built, kernel_cache  # noqa: E402, F401
 
 pytestmark = built()
@@ -19,6 +20,7 @@ BESIDE = ("under-filled-device", "idle-host-waits", "host-polling", "matmul", "p
 # On a busy machine a program is stopped at any moment, and that is then what is found.
 # A try that was disturbed may miss what there is; raising what is not there is another matter.
 TRIES, RAISE_TRIES = 3, 8
+BUSY_CORES = 0.25
 
 
 def rows():
@@ -72,9 +74,11 @@ def test_every_finding_has_its_pair():
                          ids=[f"{program} raises{'' if expected else ' no'} {name}"
                               for name, program, expected in pairs()])
 def test_the_pair(recorder, name, program, expected):
-    seen = []
+    seen, disturbed = [], []
     for _ in range(RAISE_TRIES if expected else TRIES):
+        others = Others()
         report = find(recorder, program)
+        disturbed.append(others.cores() > BUSY_CORES)
         findings = report["findings"]
         seen.append([finding["id"] for finding in findings])
         unknown = name == "one-kernel-dominates" and not knows_local_memory(report)
@@ -83,6 +87,9 @@ def test_the_pair(recorder, name, program, expected):
     if unknown and expected:
         assert name not in seen[-1]
         pytest.skip("this driver does not tell whether kernels use local memory, and tare says so")
+    # A thread that others keep off the CPU is off it: the recording cannot tell that from sleep.
+    if name == "idle-host-sleeps" and not expected and name in seen[-1] and all(disturbed):
+        pytest.skip("others had the processors in every try")
     assert (name in seen[-1]) == expected, seen
     for finding in findings:
         assert 0 <= finding["cost_low_ns"] <= finding["cost_ns"] <= finding["cost_high_ns"]

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from patience import HUNG_S
 from validate import faults
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -148,22 +149,25 @@ def test_a_pipe_is_no_kernel(tare, opencl, tmp_path):
 
 def test_a_kernel_that_never_ends_is_told_in_time(overlap, tmp_path):
     body = "while (((volatile global uint *)output)[0] != 12345) ((volatile global uint *)output)[0] = 7;"
-    start = time.monotonic()
-    done, document = overlap("--kernel", kernel(tmp_path, f"kernel void k({HEAD}) {{ {body} }}"))
+    done, document = overlap("--kernel", kernel(tmp_path, f"kernel void k({HEAD}) {{ {body} }}"), timeout=HUNG_S)
     assert "has not ended after 2 s" in sentence(done)
-    assert time.monotonic() - start < 90 and document is None
+    assert document is None
 
 
 @pytest.mark.thorough
 def test_own_kernel_ends_within_its_budget(tare, opencl):
-    start = time.monotonic()
-    done = tare("overlap", "--device", "opencl:0", "--budget", "8", "--json", "-")
-    took = time.monotonic() - start
-    assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
+    def timed(budget):
+        start = time.monotonic()
+        done = tare("overlap", "--device", "opencl:0", "--budget", budget, "--json", "-", timeout=HUNG_S)
+        assert done.returncode == 0, done.stderr
+        return time.monotonic() - start, json.loads(done.stdout)
+
+    timed(1)  # the driver has the kernels then
+    least, _ = timed(1)
+    took, document = timed(8)
     assert faults(document) == []
-    # Kernels are compiled beside the budget, on a machine that may be busy.
-    assert took < 8 * 1.5 + 60
+    # Beside the budget is what a run with hardly any takes on this machine, which may get busier.
+    assert took < 8 * 1.5 + 3 * least
     assert cells(document, group="bound", what="bound")
     assert [found["id"] for found in document["conclusions"]][0] == "worth-it"
 

@@ -5,13 +5,12 @@ must be for the times recorded holds on any machine; what the concurrent form ta
 import collections
 import os
 import pathlib
-import resource
 import sys
-import time
 
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from others import Others  # noqa: E402
 from recorded import EXAMPLES, Recorder, built, kernel_cache  # noqa: E402, F401
 
 pytestmark = built()
@@ -37,25 +36,6 @@ def record(recorder, form):
     # Without what the host does: a first launch compiles, and a busy machine stops programs.
     busy_ms = sum(parts[name] for name in parts if name == "kernel" or name.startswith("transfer")) / 1e6
     return report, parts["kernel"] / 1e6, busy_ms
-
-
-def cpu_seconds():
-    """What the whole machine has computed, and what the programs have that this one waited for."""
-    with open("/proc/stat", encoding="ascii") as file:
-        user, nice, system, _, _, irq, softirq, stolen = map(int, file.readline().split()[1:9])
-    own = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return (user + nice + system + irq + softirq + stolen) / os.sysconf("SC_CLK_TCK"), own.ru_utime + own.ru_stime
-
-
-class Others:
-    """How much of the machine others had: its cores that they kept from the two of PoCL, in cores."""
-
-    def __init__(self):
-        self.begun, self.before = time.monotonic(), cpu_seconds()
-
-    def cores(self):
-        machine, own = (now - before for now, before in zip(cpu_seconds(), self.before))
-        return (machine - own) / (time.monotonic() - self.begun)
 
 
 def figures(finding):

@@ -4,6 +4,7 @@
 #include "target.h"
 
 #include "model/engine.h"
+#include "model/script_levelzero.h"
 
 #include <errno.h>
 #include <string.h>
@@ -51,7 +52,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (status == 0) {
 		run_model(&script);
-		return 0;
+		status = tare_script_check_levelzero(&script, "x", &error);
+		if (status == 0)
+			return 0;
 	}
 	FUZZ_CHECK(status == -EINVAL && error.code == -EINVAL);
 	FUZZ_CHECK(strncmp(error.message, "x:", 2) == 0 && !strchr(error.message, '\n'));

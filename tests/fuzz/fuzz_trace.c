@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a trace of one process. What the reader passes on must keep its promises, and the
 // loader must cope with it.
-#include "target.h"
+#include "change_trace.h"
 
 #include "analysis/recording.h"
-#include "base/random.h"
 #include "tare/trace.h"
 
 #include <errno.h>
@@ -75,28 +74,9 @@ static void check_loader(const char *path)
 	tare_recording_free(recording);
 }
 
-// Most of a trace is its header and the place of a record is what gives it a meaning: changes that move
-// all that follows lead nowhere. So one record, or a part of the header, is changed where it lies, or
-// copied over another; one time in eight anything may happen.
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
-	struct tare_random random = { seed };
-	size_t header = sizeof(struct tare_trace_header) / TARE_TRACE_RECORD_BYTES;
-	size_t first = TARE_TRACE_HEADER_BYTES / TARE_TRACE_RECORD_BYTES;
-	size_t records = size / TARE_TRACE_RECORD_BYTES, at, from;
-
-	if (records <= first || tare_random_below(&random, 8) == 0)
-		return LLVMFuzzerMutate(data, size, most);
-	at = tare_random_below(&random, 8) ? first + tare_random_below(&random, records - first)
-	                                   : tare_random_below(&random, header);
-	from = first + tare_random_below(&random, records - first);
-	if (at >= first && tare_random_below(&random, 4) == 0)
-		memmove(data + at * TARE_TRACE_RECORD_BYTES, data + from * TARE_TRACE_RECORD_BYTES,
-		        TARE_TRACE_RECORD_BYTES);
-	else
-		LLVMFuzzerMutate(data + at * TARE_TRACE_RECORD_BYTES, TARE_TRACE_RECORD_BYTES,
-		                 TARE_TRACE_RECORD_BYTES);
-	return size;
+	return fuzz_change_trace(data, size, most, seed);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -223,8 +223,8 @@ static void headers(const char *folder)
 			.state = 1 + i % TARE_TRACE_STOPPED, .stop_reason = i, .stop_error = 28, .lost_records = 4,
 			.lost_commands = 2, .recycled_records = 6, .recycled_commands = 3, .passed_calls = 1, .stalls = 2,
 			.stalled_ticks = 100, .process_cpu_ns = 1000, .helper_cpu_ns = 10, .pending = 1,
-			.calls_seen = 50, .self_stack_cost_ps = 7, .harvest_ticks = 40, .alive_ticks = 3 * t0 + 900,
-			.end_ticks = i % 2 ? 3 * t0 + 1000 : 0 };
+			.calls_seen = 50, .self_stack_cost_ps = 7, .harvest_ticks = 40, .fill_bytes_s = 60000000000,
+			.alive_ticks = 3 * t0 + 900, .end_ticks = i % 2 ? 3 * t0 + 1000 : 0 };
 		char name[32];
 		struct tare_trace_writer *w;
 		snprintf(name, sizeof name, "header-%u", i);

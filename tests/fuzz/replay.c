@@ -8,7 +8,7 @@
 #include <dirent.h>
 #include <string.h>
 
-enum { CHANGES_OF_EACH = 400, LARGEST_INPUT = 1 << 20 };
+enum { LARGEST_INPUT = 1 << 20 };
 
 static size_t read_input(const char *folder, const char *name, uint8_t *input)
 {
@@ -62,13 +62,13 @@ static void try_input(const uint8_t *input, size_t size)
 	free(exact);
 }
 
-static void try_changes(const uint8_t *input, size_t size, uint64_t seed)
+static void try_changes(const uint8_t *input, size_t size, uint64_t seed, int changes)
 {
 	struct tare_random random = { seed };
 	uint8_t *changed = malloc(size ? size : 1);
 
 	FUZZ_CHECK(changed);
-	for (int i = 0; i < CHANGES_OF_EACH; i++) {
+	for (int i = 0; i < changes; i++) {
 		size_t changed_size = size;
 		memcpy(changed, input, size);
 		for (uint64_t times = 1 + tare_random_below(&random, 3); times > 0; times--)
@@ -86,19 +86,20 @@ static int is_input(const struct dirent *entry)
 int main(int argc, char **argv)
 {
 	struct dirent **entries = NULL;
-	int count = argc == 2 ? scandir(argv[1], &entries, is_input, alphasort) : -1;
+	int count = argc == 3 ? scandir(argv[1], &entries, is_input, alphasort) : -1;
+	int changes = argc == 3 ? atoi(argv[2]) : 0;
 	uint8_t *input = malloc(LARGEST_INPUT);
 
 	FUZZ_CHECK(input);
 	if (count <= 0) {
-		printf("1..1\nnot ok 1 - no inputs: give a folder that has some\n");
+		printf("1..1\nnot ok 1 - no inputs: give a folder that has some, and how often to change each\n");
 		return 1;
 	}
 	printf("1..%d\n", count);
 	for (int i = 0; i < count; i++) {
 		size_t size = read_input(argv[1], entries[i]->d_name, input);
 		try_input(input, size);
-		try_changes(input, size, (uint64_t)i);
+		try_changes(input, size, (uint64_t)i, changes);
 		printf("ok %d - %s\n", i + 1, entries[i]->d_name);
 		fflush(stdout);
 		free(entries[i]);

@@ -28,7 +28,7 @@ DRIVER = ROOT / "drivers" / "ze-cpu"
 DRIVER_MAY = {"base", "model", "backend/spirv.h", "backend/spirv_parameter.h", "backend/spirv_words.h",
               "backend/levelzero/newer.h"}
 KINDS = {".c", ".h", ".py", ".sh", ".js", ".css", ".html", ".build", ".scd", ".cl", ".cu"}
-NAMES = {"Makefile", "meson_options.txt", "check", "demo", "setup"}
+NAMES = {"Makefile", "meson_options.txt", "check", "demo", "fuzz", "setup"}
 SRC_KNOWS_DRIVER = re.compile(r'#[ \t]*include[ \t]+"(?:[^"]*/)?(?:drivers|ze-cpu)/')
 
 

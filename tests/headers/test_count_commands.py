@@ -14,8 +14,10 @@ def count(*arguments):
                           check=False)
 
 
-def test_commands_are_counted_by_process_and_function():
-    done = count(CORPUS)
+def test_commands_are_counted_by_process_and_function(tmp_path):
+    for name in ("nothing", "raw", "tsc"):
+        shutil.copy(CORPUS / f"{name}.trace", tmp_path)
+    done = count(tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert re.findall(r"^process 4711, /usr/bin/app: (.*)$", done.stdout, re.M) == ["0.000 s", "15.000 s", "7.500 s"]
     assert re.findall(r"(\d+)  (\w+) +(\d+) bytes, (\d+) failed", done.stdout) == 2 * [

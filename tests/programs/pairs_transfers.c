@@ -43,7 +43,8 @@ static void work(const struct pair *pair, size_t items)
 
 static void transfers_dominate(const struct pair *pair)
 {
-	for (int i = 0; i < TIMES; i++) {
+	// So many that being stopped now and then, for milliseconds, strikes copies as much as the rest.
+	for (int i = 0; i < 10 * TIMES; i++) {
 		if (pair->raise || i == 0)
 			write_to(pair, pair->host + (i & 1) * 64, 0, MEGABYTE);
 		work(pair, pair->raise ? ITEMS : MEGABYTE / sizeof(int));

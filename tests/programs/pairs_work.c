@@ -211,11 +211,36 @@ static void idle_host_computes(struct pair *pair)
 		warm_up(pair);
 }
 
+// Microseconds of so many launches, waited for one by one.
+static long waited_us(struct pair *pair, int turns)
+{
+	enum { LAUNCHES = 50 };
+	long from = now_us();
+
+	for (int i = 0; i < LAUNCHES; i++) {
+		run(pair, turns);
+		finish(pair);
+	}
+	return now_us() - from;
+}
+
+// Kernels twice as long as what a launch and a wait take here around an empty one, so that waiting
+// is a share of the whole on a machine that wakes threads quickly, too.
+static int turns_beside_waiting(struct pair *pair)
+{
+	enum { MANY = 3000 };
+	long empty_us = waited_us(pair, 0), spun_us = waited_us(pair, MANY) - empty_us;
+	long turns = spun_us > 0 ? 2 * MANY * empty_us / spun_us : MANY;
+
+	return turns < 100 ? 100 : turns > MANY ? MANY : (int)turns;
+}
+
 static void idle_host_waits(struct pair *pair)
 {
 	warm_up(pair);
-	for (int i = 0; i < 300; i++) {
-		run(pair, 3000);
+	int turns = pair->raise ? turns_beside_waiting(pair) : 3000;
+	for (int i = 0; i < 600; i++) {
+		run(pair, turns);
 		if (pair->raise)
 			finish(pair);
 	}

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -124,6 +125,23 @@ static void differences_survive_a_wrap(void **state)
 	                                           (struct tare_ticks){ 16 }), 32);
 }
 
+static void errors_quote_nothing_that_drives_a_terminal(void **state)
+{
+	static const char hostile[] = "a\nb\x1b[2J\tc\x7f\xc3\xa9";
+	static const char plain[] = "a?b?[2J?c?\xc3\xa9";
+	struct tare_error error;
+	char expected[64];
+	(void)state;
+	assert_int_equal(tare_fail(&error, EINVAL, "%s", hostile), -EINVAL);
+	assert_string_equal(error.message, plain);
+	tare_error_prefix(&error, "%s", hostile);
+	snprintf(expected, sizeof expected, "%s: %s", plain, plain);
+	assert_string_equal(error.message, expected);
+	tare_fail_native(&error, EIO, "opencl", "clFinish", -36, NULL, "%s", hostile);
+	snprintf(expected, sizeof expected, "%s (clFinish: code -36)", plain);
+	assert_string_equal(error.message, expected);
+}
+
 static void errors_name_call_and_code(void **state)
 {
 	struct tare_error error;
@@ -149,6 +167,7 @@ int main(void)
 		cmocka_unit_test(ticks_keep_the_rational_rate),
 		cmocka_unit_test(differences_survive_a_wrap),
 		cmocka_unit_test(errors_name_call_and_code),
+		cmocka_unit_test(errors_quote_nothing_that_drives_a_terminal),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

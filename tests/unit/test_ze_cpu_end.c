@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <ftw.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -14,6 +15,9 @@
 
 // Seconds until a case that hangs is killed.
 #define LIMIT_S 60
+
+// Microseconds after which a process ends that compiles.
+#define DELAY "TARE_TEST_DELAY_US"
 
 extern char **environ;
 
@@ -92,6 +96,37 @@ static int end_while_a_kernel_runs(void)
 	while (__atomic_load_n(&counter, __ATOMIC_RELAXED) == 0)
 		usleep(1000);
 	return child_ends_well(false);
+}
+
+// A program's own work at its end, after that of the libraries that it has opened.
+static void end_slowly(void)
+{
+	usleep(300000);
+}
+
+// Launches of ever new group sizes: each is compiled anew. To end in the middle of that is fatal where the
+// compiler works on without what exit() has taken down.
+static int end_while_it_compiles(void)
+{
+	struct rig rig = { .folder = folder, .device = device, .context = context };
+	const char *delay_us = getenv(DELAY);
+	ze_group_count_t groups = { 1, 1, 1 };
+	static int counter;
+	int *at = &counter, step = 1;
+
+	atexit(end_slowly);
+	if (!open_kernels(&rig))
+		return 0;
+	ze_command_list_handle_t list = immediate_new(false);
+	ze_kernel_handle_t kernel = kernel_of(rig.module, "count");
+	set(kernel, 0, at);
+	set(kernel, 1, step);
+	for (uint32_t size = 1; size <= 64; size++) {
+		assert_good(zeKernelSetGroupSize(kernel, size, 1, 1));
+		assert_good(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
+	}
+	usleep(delay_us ? (useconds_t)atoi(delay_us) : 0);
+	return 0;
 }
 
 static void *exit_elsewhere(void *unused)
@@ -279,9 +314,39 @@ static void ends(void **state)
 		fail_msg("%s: wait status %d", name, status);
 }
 
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+	(void)status;
+	(void)type;
+	(void)where;
+	return remove(path);
+}
+
+// At several moments, each with a cache of compiled kernels that is empty.
+static void ends_while_it_compiles(void **state)
+{
+	static const char *const delays_us[] = { "0", "20000", "50000", "110000", "230000", "410000" };
+	static const char name[] = "compile";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof delays_us / sizeof *delays_us; i++) {
+		char cache[] = "/tmp/tare-test-XXXXXX";
+		void *argument = (void *)(uintptr_t)name;
+		assert_non_null(mkdtemp(cache));
+		setenv("POCL_CACHE_DIR", cache, 1);
+		setenv(DELAY, delays_us[i], 1);
+		ends(&argument);
+		nftw(cache, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	}
+	unsetenv("POCL_CACHE_DIR");
+	unsetenv(DELAY);
+}
+
 static int run_case(const char *name)
 {
 	alarm(LIMIT_S);
+	if (strcmp(name, "compile") == 0)
+		return end_while_it_compiles();
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		if (strcmp(cases[i].name, name) == 0)
 			return cases[i].run();
@@ -290,7 +355,9 @@ static int run_case(const char *name)
 
 int main(int argc, char **argv)
 {
-	struct CMUnitTest tests[sizeof cases / sizeof *cases];
+	struct CMUnitTest tests[sizeof cases / sizeof *cases + 1] = {
+		[sizeof cases / sizeof *cases] = cmocka_unit_test(ends_while_it_compiles),
+	};
 	int status = argc < 3 ? 77 : rig_open(argv[1]);
 
 	if (status)

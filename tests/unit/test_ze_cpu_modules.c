@@ -224,7 +224,8 @@ static void translators(void **state)
 		{ "#!/bin/sh\necho rubbish > \"$4\"\necho rubbish > \"$3\"\n", "error" },
 	};
 	struct spirv_file file = read_spirv(rig.folder, "ze_cpu_import");
-	struct sigaction hear = { .sa_handler = hear_child }, before;
+	// Stops of whoever runs this test are another matter: stopped_and_continued.
+	struct sigaction hear = { .sa_handler = hear_child, .sa_flags = SA_NOCLDSTOP }, before;
 	char folder[] = "/tmp/tare-test-XXXXXX", path[64];
 
 	(void)state;
@@ -403,6 +404,31 @@ static int without_opencl(void)
 	return memcmp(from, to, sizeof to) ? 4 : 0;
 }
 
+// The program is stopped and goes on, as by a shell's ^Z and fg, while a translator runs.
+static int stopped_and_continued(void)
+{
+	struct spirv_file file = read_spirv(rig.folder, "ze_cpu_import");
+	ze_module_desc_t description = { .format = ZE_MODULE_FORMAT_IL_SPIRV, .inputSize = file.bytes,
+		                         .pInputModule = file.data };
+	struct sigaction hear = { .sa_handler = hear_child };
+	ze_module_handle_t module = NULL;
+	char path[] = "/tmp/tare-test-XXXXXX", *log = NULL;
+	int descriptor = mkstemp(path);
+
+	if (descriptor < 0 || setpgid(0, 0) != 0 || sigaction(SIGCHLD, &hear, NULL) != 0)
+		return 1;
+	dprintf(descriptor, "#!/bin/sh\nkill -s STOP -- -%d\nsleep 0.05\nkill -s CONT -- -%d\nexit 3\n",
+	        getpid(), getpid());
+	fchmod(descriptor, 0700);
+	close(descriptor);
+	setenv("ZE_CPU_LLVM_SPIRV", path, 1);
+	ze_result_t result = make_module(&rig, description, &module, &log);
+	unlink(path);
+	if (result != ZE_RESULT_ERROR_MODULE_BUILD_FAILURE || !log || !strstr(log, "(exit status 3)"))
+		return 2;
+	return children_heard ? 3 : 0;
+}
+
 // Its wait status.
 static int end_of_child(const char *how, const char *devices)
 {
@@ -451,6 +477,12 @@ static void traps(void **state)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 }
 
+static void a_stop_is_no_news_of_children(void **state)
+{
+	(void)state;
+	run_child("stop", NULL);
+}
+
 static void no_opencl(void **state)
 {
 	(void)state;
@@ -465,12 +497,13 @@ int main(int count, char **arguments)
 		cmocka_unit_test(linking),
 		cmocka_unit_test(damaged),
 		cmocka_unit_test(translators),
+		cmocka_unit_test(a_stop_is_no_news_of_children),
 		cmocka_unit_test(traps),
 		cmocka_unit_test(no_opencl),
 	};
 
 	if (count != 3 && count != 4) {
-		fprintf(stderr, "usage: %s DRIVER SPIRV-FOLDER [TRAP]\n", arguments[0]);
+		fprintf(stderr, "usage: %s DRIVER SPIRV-FOLDER [CASE]\n", arguments[0]);
 		return 2;
 	}
 	own_path = arguments[0];
@@ -481,6 +514,8 @@ int main(int count, char **arguments)
 		_exit(without_opencl());
 	if (!open_kernels(&rig))
 		return 0;
+	if (count == 4 && strcmp(arguments[3], "stop") == 0)
+		_exit(stopped_and_continued());
 	if (count == 4)
 		_exit(strcmp(arguments[3], "once") == 0 ? handler_for_once() : trap(arguments[3]));
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
