@@ -28,6 +28,7 @@ struct rig {
 	struct tare_recorded_shape shapes[SHAPES];
 	struct tare_recorded_memory memories[MEMORIES];
 	struct tare_view view;
+	struct tare_tables tables; // of a run with commands
 	struct tare_run_report run;
 };
 
@@ -69,7 +70,7 @@ static inline struct rig *rig_new(int64_t wall_ns)
 	recording->shapes = rig->shapes;
 	recording->memories = rig->memories;
 	rig->view = tare_view_all(recording);
-	rig->run = (struct tare_run_report){ .recording = recording, .view = &rig->view };
+	rig->run = (struct tare_run_report){ .recording = recording, .view = &rig->view, .tables = &rig->tables };
 	return rig;
 }
 
