@@ -80,6 +80,10 @@ struct guest_thread {
 	_Atomic uint32_t taken;
 };
 
+// Whether the process has this one thread only, by the C library's word: then nobody else changes what
+// this thread looks at until it starts another. False where that cannot be told.
+static inline bool guest_alone(void);
+
 // This thread's state, or NULL when nothing is recorded (not begun, no memory, at the end).
 // Cheap: one thread-local load and two compares. After a fork it begins the child's own file.
 static inline struct guest_thread *guest_thread(void);

@@ -119,6 +119,9 @@ struct guest_thread *guest_thread_slow(void)
 			thread = guest_thread_attach(TARE_TRACE_THREAD);
 	}
 	guest_quiet_leave(&quiet);
+	// It may be the process's second.
+	if (thread && atomic_load(&guest_lone))
+		guest_lone_round(thread);
 	return thread;
 }
 
@@ -291,4 +294,6 @@ void guest_cpu_time_slow(struct guest_thread *thread, uint64_t now)
 {
 	thread->cpu_read_ticks = now;
 	guest_cpu_time_write(thread, now);
+	if (atomic_load_explicit(&guest_lone, memory_order_relaxed))
+		guest_lone_round(thread);
 }
