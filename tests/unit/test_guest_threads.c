@@ -412,7 +412,7 @@ static void *define_often(void *argument)
 	while (!atomic_load(&stress_over)) {
 		guest_string("a text that takes more than one record to be written", 52);
 		guest_waiting(guest_thread(), 3, guest_ticks());
-		guest_cpu_time(guest_thread(), guest_ticks());
+		guest_cpu_time(guest_thread(), 0, guest_ticks());
 		guest_waiting(guest_thread(), 0, 0);
 		struct timespec moment = { 0, 100000 };
 		nanosleep(&moment, NULL);

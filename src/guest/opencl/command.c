@@ -347,6 +347,7 @@ void layer_kernel_end(struct guest_thread *thread, struct layer_command *command
                       const struct layer_range *range, cl_uint wait_count, const cl_event *waits)
 {
 	uint64_t exit = guest_ticks();
+	thread->left_ticks = exit;
 	unsigned flags = flags_of(thread, command, status, wait_count, waits, exit);
 	struct part part = {.object = (uintptr_t)range->kernel, .kind = TARE_KIND_KERNEL,
 	                    .alignment = 255};
@@ -365,6 +366,7 @@ void layer_command_end(struct guest_thread *thread, struct layer_command *comman
                        const struct layer_what *what)
 {
 	uint64_t exit = guest_ticks();
+	thread->left_ticks = exit;
 	unsigned flags = flags_of(thread, command, status, what->wait_count, what->waits, exit);
 	bool transfer = status == CL_SUCCESS && (what->region != NULL || what->offset != 0);
 	flags |= (what->blocking ? TARE_COMMAND_BLOCKING : 0) | (transfer ? TARE_COMMAND_TRANSFER : 0);
@@ -382,7 +384,7 @@ void layer_command_end(struct guest_thread *thread, struct layer_command *comman
 	struct layer_queue *queue = command->queue;
 	keep_event(thread, command, command->own, number);
 	if (what->blocking) {
-		guest_cpu_time(thread, exit);
+		guest_cpu_time(thread, command->enter, exit);
 		// In order, all before it is complete now, and it may be the last call of the program.
 		layer_harvest_queue(thread, queue, queue->out_of_order ? 256 : UINT32_MAX - 1,
 		                    command->known_head, queue->out_of_order ? 0 : exit);
@@ -412,7 +414,7 @@ void layer_call_end(struct guest_thread *thread, uint32_t function, uint64_t ent
 {
 	uint64_t exit = guest_ticks();
 	struct layer_thread *mine = thread->api;
-	mine->exit = exit;
+	mine->exit = thread->left_ticks = exit;
 	if (waits)
 		guest_waiting(thread, 0, 0);
 	layer_know_function(thread, function);
@@ -433,7 +435,7 @@ void layer_call_end(struct guest_thread *thread, uint32_t function, uint64_t ent
 		write_depends(thread, TARE_DEPENDS_OF_CALL, enter, said->wait_count, said->waits);
 	if (LAYER_UNLIKELY(guest_stacks) && has_site(function))
 		guest_site(thread, TARE_SITE_OF_CALL, enter, guest_stack());
-	guest_cpu_time(thread, exit);
+	guest_cpu_time(thread, enter, exit);
 	if (waits && said->queue != NULL && said->status == CL_SUCCESS) {
 		struct layer_queue *queue = layer_queue_find(thread, said->queue);
 		if (queue != NULL)
