@@ -178,8 +178,12 @@ static inline void layer_lock(guest_lock *lock)
 	if (LAYER_LIKELY(thread != NULL))
 		__atomic_store_n(&thread->locked, thread->locked + 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (LAYER_UNLIKELY(atomic_exchange_explicit(&lock->taken, 1, memory_order_acquire)))
+	// A store is enough where nobody else can take it: another thread, once there is one, finds it.
+	if (guest_alone() && !atomic_load_explicit(&lock->taken, memory_order_relaxed))
+		atomic_store_explicit(&lock->taken, 1, memory_order_relaxed);
+	else if (LAYER_UNLIKELY(atomic_exchange_explicit(&lock->taken, 1, memory_order_acquire)))
 		guest_acquire(lock);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 static inline void layer_unlock(guest_lock *lock)
 {
