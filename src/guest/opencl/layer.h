@@ -62,6 +62,7 @@ struct layer_thread {
 	uint32_t waited_count;
 	struct layer_queue *waited[LAYER_WAITED]; // of the events that are waited for
 	struct layer_thread *following;
+	const struct layer_shape *last_shape; // one of these; NULL: none yet
 	struct layer_shape shapes[LAYER_SHAPES];
 };
 // Sums the calls of all threads into the file's header.
