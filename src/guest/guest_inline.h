@@ -28,7 +28,9 @@ struct guest_thread *guest_thread_slow(void);
 union tare_trace_record *guest_event_slow(struct guest_thread *thread, bool command);
 void guest_waiting_slow(struct guest_thread *thread, uint32_t function, uint64_t ticks);
 void guest_cpu_time_slow(struct guest_thread *thread, uint64_t now);
-void guest_lone_round(struct guest_thread *thread);
+// What the helper would do, by a thread that is inside of `depth` calls of the API by its own doing: in
+// a callback, which has one more around it, nothing of the vendor's may be called.
+void guest_lone_round(struct guest_thread *thread, uint32_t depth);
 
 static inline uint64_t guest_ticks(void)
 {

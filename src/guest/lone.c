@@ -60,7 +60,7 @@ static void pairs(uint64_t now)
 	next_pairs = now + pairs_ticks;
 }
 
-static void go_round(struct guest_thread *thread)
+static void go_round(struct guest_thread *thread, uint32_t depth)
 {
 	uint64_t now = guest_ticks();
 	void (*harvest)(void) = atomic_load(&guest_harvest);
@@ -68,20 +68,20 @@ static void go_round(struct guest_thread *thread)
 	if (now >= next_sample) {
 		next_sample = now + guest_ticks_of_ns(SAMPLE_NS);
 		guest_sample(thread, true);
-		if (harvest)
+		if (harvest && thread->depth <= depth)
 			harvest();
 	}
 	if (now >= next_pairs)
 		pairs(now);
 }
 
-void guest_lone_round(struct guest_thread *thread)
+void guest_lone_round(struct guest_thread *thread, uint32_t depth)
 {
 	int error = errno;
 	if (!atomic_load(&guest_alive) || atomic_exchange(&at_it, true))
 		return;
 	if (guest_alone())
-		go_round(thread);
+		go_round(thread, depth);
 	else
 		start_helper();
 	atomic_store(&at_it, false);

@@ -122,7 +122,7 @@ struct guest_thread *guest_thread_slow(void)
 	guest_quiet_leave(&quiet);
 	// It may be the process's second.
 	if (thread && atomic_load(&guest_lone))
-		guest_lone_round(thread);
+		guest_lone_round(thread, 0);
 	return thread;
 }
 
@@ -298,5 +298,5 @@ void guest_cpu_time_slow(struct guest_thread *thread, uint64_t now)
 	thread->cpu_read_ticks = now;
 	guest_cpu_time_write(thread, now);
 	if (atomic_load_explicit(&guest_lone, memory_order_relaxed))
-		guest_lone_round(thread);
+		guest_lone_round(thread, 1);
 }

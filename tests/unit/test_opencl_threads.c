@@ -250,6 +250,7 @@ static int fork_often(void *argument)
 {
 	int status, worst = 0;
 	(void)argument;
+	start_idle_thread();
 	if (!begin())
 		return 60;
 	shared = make_queue(0);

@@ -193,7 +193,8 @@ static bool take_right(struct layer_queue *queue, uint32_t limit)
 	enum { TURNS = 2000 };
 	if (guest_try(&queue->harvesting))
 		return true;
-	if (limit != UINT32_MAX)
+	// Alone, it is this thread that is at it, interrupted by the signal handler that we are in.
+	if (limit != UINT32_MAX || guest_alone())
 		return false;
 	bool taken = false;
 	atomic_store_explicit(&queue->wanted, 1, memory_order_relaxed);
