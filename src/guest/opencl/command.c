@@ -403,6 +403,7 @@ void layer_command_end(struct guest_thread *thread, struct layer_command *comman
 		// In order, all before it is complete now, and it may be the last call of the program.
 		layer_harvest_queue(thread, queue, queue->out_of_order ? 256 : UINT32_MAX - 1,
 		                    command->known_head, queue->out_of_order ? 0 : exit);
+		layer_harvest_released(thread);
 	}
 }
 
@@ -456,6 +457,8 @@ void layer_call_end(struct guest_thread *thread, uint32_t function, uint64_t ent
 		if (queue != NULL)
 			layer_harvest_queue(thread, queue, UINT32_MAX, said->known_head, exit);
 	}
+	if (waits || said->released)
+		layer_harvest_released(thread);
 }
 
 // The first call of a row that only asks, or one that failed.

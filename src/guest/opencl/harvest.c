@@ -9,6 +9,7 @@
 
 enum { FIRST_RING = 4096, LARGEST_RING = 1 << 20 };
 
+_Atomic bool layer_released_pending;
 static _Atomic bool stopped;
 
 void layer_harvest_stop(void)
@@ -346,6 +347,24 @@ static void use_again(struct layer_queue *queue)
 	if (queue->object.handle == NULL && pending_count(queue) == 0)
 		atomic_store(&queue->free, LAYER_QUEUE_FREE);
 	guest_release(&queue->harvesting);
+}
+
+void layer_harvest_released_slow(struct guest_thread *thread)
+{
+	bool left = false;
+	// Within another call is a callback, perhaps under the driver's locks.
+	if (thread->depth > 1)
+		return;
+	atomic_store(&layer_released_pending, false);
+	for (struct layer_queue *queue = layer_queues(); queue != NULL; queue = queue->following) {
+		if (queue->object.handle != NULL || atomic_load(&queue->free) != LAYER_QUEUE_USED)
+			continue;
+		layer_harvest_queue(thread, queue, UINT32_MAX - 1, 0, 0);
+		left = left || pending_count(queue) != 0;
+		use_again(queue);
+	}
+	if (left)
+		atomic_store(&layer_released_pending, true);
 }
 
 // The helper's turn at a queue: only while the program leaves it alone, because a driver that has

@@ -212,6 +212,15 @@ void layer_push(struct guest_thread *thread, struct layer_queue *queue, cl_event
 // false when another thread is at it.
 bool layer_harvest_queue(struct guest_thread *thread, struct layer_queue *queue, uint32_t limit,
                          uint32_t known_head, uint64_t known_ticks);
+// The same for queues that the program has let go of before their commands were complete, if there are
+// any: nobody waits for those by name.
+void layer_harvest_released_slow(struct guest_thread *thread);
+extern _Atomic bool layer_released_pending;
+static inline void layer_harvest_released(struct guest_thread *thread)
+{
+	if (LAYER_UNLIKELY(atomic_load_explicit(&layer_released_pending, memory_order_relaxed)))
+		layer_harvest_released_slow(thread);
+}
 // The queue of an event, if it is one of ours.
 struct layer_queue *layer_queue_of_event(struct guest_thread *thread, cl_event event);
 // How many references to it are in a ring.
