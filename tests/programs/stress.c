@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches as fast as it can: a write and a read of 4 KB for every ten tiny kernels, clFinish
 // after every hundred commands.
-//   stress COMMANDS [profile] [events] [thread]
+//   stress COMMANDS [profile] [events] [thread] [killed]
 // profile: the program itself asks for profiling; events: and for an event of each command, which it
-// releases after clFinish; thread: it has a second thread, which does nothing.
-// Prints "COMMANDS LOOP_NS CPU_NS": of the loop by the host's clock, of the process since it began.
+// releases after clFinish; thread: it has a second thread, which does nothing;
+// killed: it waits for nothing in the loop and kills itself after it.
+// Prints "COMMANDS LOOP_NS CPU_NS THREADS": of the loop by the host's clock, of the process since it
+// began, and as many as the process has then.
 // With PROGRESS in the environment, the calls that have returned are counted in that file (a 64-bit
 // number, mapped), for a program that will be killed; COMMANDS 0 then means: until it is.
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -68,6 +72,12 @@ static void *do_nothing(void *argument)
 	return argument;
 }
 
+static unsigned count_threads(void)
+{
+	struct stat tasks;
+	return stat("/proc/self/task", &tasks) == 0 ? (unsigned)tasks.st_nlink - 2 : 0;
+}
+
 enum { AT_ONCE = 100 };
 static cl_event held[AT_ONCE];
 static uint64_t held_count;
@@ -90,7 +100,7 @@ int main(int argument_count, char **arguments)
 	static const char *source = "kernel void tiny(global int *a) { a[0] += 1; }";
 	static char host[4096];
 	uint64_t commands = argument_count > 1 ? strtoull(arguments[1], NULL, 10) : 120000;
-	bool events = has_word(arguments, "events");
+	bool events = has_word(arguments, "events"), killed = has_word(arguments, "killed");
 	cl_command_queue_properties properties =
 	    events || has_word(arguments, "profile") ? CL_QUEUE_PROFILING_ENABLE : 0;
 	pthread_t idle;
@@ -136,14 +146,16 @@ int main(int argument_count, char **arguments)
 			                             place_for_event(events)));
 		}
 		atomic_fetch_add_explicit(progress, 1, memory_order_relaxed);
-		if (i % AT_ONCE == AT_ONCE - 1)
+		if (!killed && i % AT_ONCE == AT_ONCE - 1)
 			finish(queue);
 	}
+	if (killed)
+		raise(SIGKILL);
 	finish(queue);
 	uint64_t end = now_ns(CLOCK_MONOTONIC);
 
-	printf("%llu %llu %llu\n", (unsigned long long)commands, (unsigned long long)(end - begin),
-	       (unsigned long long)now_ns(CLOCK_PROCESS_CPUTIME_ID));
+	printf("%llu %llu %llu %u\n", (unsigned long long)commands, (unsigned long long)(end - begin),
+	       (unsigned long long)now_ns(CLOCK_PROCESS_CPUTIME_ID), count_threads());
 	clReleaseMemObject(memory);
 	clReleaseKernel(kernel);
 	clReleaseProgram(program);

@@ -193,11 +193,13 @@ static int stay_alone(void *argument)
 	uint64_t alive, sampled;
 	(void)argument;
 	guest_begin(TARE_TRACE_OPENCL, count_harvest);
-	alive = guest_header->alive_ticks;
 	sampled = guest_header->process_cpu_ns;
 	write_for_ns(60000000);
 	if (count_tasks() != 1)
 		return 2;
+	alive = guest_header->alive_ticks; // no window is claimed here
+	pause_ns(2000000);
+	guest_cpu_time(guest_thread(), 0, guest_ticks());
 	if (guest_header->alive_ticks == alive || guest_header->process_cpu_ns == sampled)
 		return 3;
 	if (!atomic_load(&lone_harvests))
