@@ -88,7 +88,7 @@ struct tare_trace_header {
 	uint32_t stop_reason;           // enum tare_trace_stop
 	int64_t stop_error;             // errno of it
 	uint64_t end_ticks;             // 0 while recording
-	uint64_t alive_ticks;           // last sign of life of the helper thread or of a window's claim
+	uint64_t alive_ticks;           // last sign of life: of the helper thread, of a window's claim, of the only thread at its calls
 	uint64_t windows;               // windows that were ever claimed; the file may hold fewer
 	uint64_t definition_windows;    // of these
 	uint64_t lost_records;          // no room could be had
@@ -101,7 +101,7 @@ struct tare_trace_header {
 	uint64_t process_cpu_ns;        // at the last sign of life, all threads
 	uint64_t helper_cpu_ns;         // the recorder's own thread
 	uint64_t pending;               // commands whose device times are not harvested yet
-	uint64_t calls_seen;            // calls that reached the layer, sampled by the helper and at exit
+	uint64_t calls_seen;            // calls that reached the layer, sampled now and then and at exit
 	int64_t self_stack_cost_ps;     // what a call stack costs on top, the mean so far; 0: not known
 	uint64_t harvest_ticks;         // the program's threads, asking the driver for device times
 	uint64_t fill_bytes_s;          // the fastest that a thread was seen to change memory; 0: not measured

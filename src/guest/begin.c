@@ -58,6 +58,7 @@ static bool begin_file(uint32_t flags)
 	struct tare_trace_header header = { 0 };
 	struct guest_thread *thread;
 	char stem[128];
+	bool lone;
 	fill_header(&header, flags);
 	guest_clock_begin(&header);
 	guest_identify(&header, stem, sizeof stem);
@@ -68,6 +69,7 @@ static bool begin_file(uint32_t flags)
 	}
 	guest_thread_begin();
 	guest_define_begin();
+	lone = guest_lone_begin();
 	guest_window_begin(2);
 	atomic_store(&guest_alive, true);
 	atomic_store(&guest_life, GUEST_RECORDING);
@@ -77,7 +79,7 @@ static bool begin_file(uint32_t flags)
 		guest_thread_window(thread);
 	begin_active(thread);
 	guest_clock_pairs();
-	if (!guest_helper_start())
+	if (!lone && !guest_helper_start())
 		atomic_store(&guest_active, true);
 	return true;
 }

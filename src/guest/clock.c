@@ -15,7 +15,7 @@ bool guest_clock_tsc;
 
 static uint64_t hz = 1000000000;
 
-enum { READINGS = 5, MEASURE_NS = 300000, MOST_PAIRS = 100000, CPU_TIME_NS = 50000 };
+enum { READINGS = 5, MEASURE_NS = 300000, MOST_PAIRS = 100000, CPU_TIME_NS = 50000, CPU_TIME_MOST_NS = 1000000 };
 
 uint64_t guest_ns(int clock)
 {
@@ -124,12 +124,13 @@ static int64_t cpu_time_distance_ns(void)
 		least = cost < least ? cost : least;
 	}
 	int64_t ns = (int64_t)(100.0 * 1e9 * (double)least / (double)hz);
-	return ns < CPU_TIME_NS ? CPU_TIME_NS : ns > 20 * CPU_TIME_NS ? 20 * CPU_TIME_NS : ns;
+	return ns < CPU_TIME_NS ? CPU_TIME_NS : ns > CPU_TIME_MOST_NS ? CPU_TIME_MOST_NS : ns;
 }
 
 void guest_clock_begin(struct tare_trace_header *header)
 {
 	struct pair first, raw, monotonic, realtime;
+	int64_t cpu_ns;
 	guest_clock_tsc = counter_is_invariant();
 	hz = 1000000000;
 	raw = first = tightest_pair(CLOCK_MONOTONIC_RAW);
@@ -151,7 +152,9 @@ void guest_clock_begin(struct tare_trace_header *header)
 	header->start_raw_ns = (int64_t)raw.value;
 	header->start_monotonic_ns = moved(&monotonic, &raw);
 	header->start_realtime_ns = moved(&realtime, &raw);
-	guest_cpu_ticks = guest_ticks_of_ns(cpu_time_distance_ns());
+	cpu_ns = cpu_time_distance_ns();
+	guest_cpu_ticks = guest_ticks_of_ns(cpu_ns);
+	guest_cpu_most_ticks = guest_ticks_of_ns(cpu_ns > CPU_TIME_MOST_NS / 10 ? CPU_TIME_MOST_NS : 10 * cpu_ns);
 }
 
 void guest_clock_pairs(void)

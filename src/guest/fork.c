@@ -55,6 +55,7 @@ static void in_child(void)
 	guest_define_forget();
 	guest_window_forget();
 	guest_helper_forget();
+	guest_lone_forget();
 	guest_file_forget();
 	memset(&no_header, 0, sizeof no_header);
 	guest_header = &no_header;

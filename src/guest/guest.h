@@ -66,6 +66,7 @@ struct guest_thread {
 	uint32_t locked;                     // spinlocks that the API recorder holds in this thread
 	uint32_t process;                    // generation; differs from guest_process after a fork
 	uint64_t cpu_read_ticks;             // when the thread's CPU clock was last read
+	uint64_t left_ticks;                 // when it came back from its last call
 	union tare_trace_record *polled;     // last record, when it is a POLLED
 	uint64_t lost_records, lost_commands;
 	bool helper;                         // the recorder's own
@@ -80,6 +81,10 @@ struct guest_thread {
 	struct guest_thread *following;
 	_Atomic uint32_t taken;
 };
+
+// Whether the process has this one thread only, by the C library's word: then nobody else changes what
+// this thread looks at until it starts another. False where that cannot be told.
+static inline bool guest_alone(void);
 
 // This thread's state, or NULL when nothing is recorded (not begun, no memory, at the end).
 // Cheap: one thread-local load and two compares. After a fork it begins the child's own file.
@@ -97,8 +102,9 @@ static inline void guest_commit(union tare_trace_record *record, uint64_t head);
 // Says that this thread is inside a call that may wait (`function`), or no more (0 ticks).
 static inline void guest_waiting(struct guest_thread *thread, uint32_t function, uint64_t ticks);
 
-// Writes a record of the thread's CPU time when 50 µs have passed since the last one.
-static inline void guest_cpu_time(struct guest_thread *thread, uint64_t now);
+// Writes a record of the thread's CPU time when what began at `since`, a call or the time between two,
+// took 50 µs, or when 0.5 ms have passed since the last one.
+static inline void guest_cpu_time(struct guest_thread *thread, uint64_t since, uint64_t now);
 
 // Writes one definition (`record` with its head; the track is filled in). For the other clocks and
 // devices too. Safe from any thread.

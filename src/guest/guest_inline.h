@@ -5,6 +5,12 @@
 #include "guest/guest.h"
 
 #include <time.h>
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define GUEST_KNOWS_ALONE 1
+#else
+#define GUEST_KNOWS_ALONE 0
+#endif
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
@@ -15,11 +21,16 @@ extern _Thread_local struct guest_thread *guest_this
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 extern bool guest_clock_tsc;
 extern uint64_t guest_cpu_ticks; // 50 µs
+extern uint64_t guest_cpu_most_ticks; // 0.5 ms
+extern _Atomic bool guest_lone;  // there is no helper, for the process has one thread
 
 struct guest_thread *guest_thread_slow(void);
 union tare_trace_record *guest_event_slow(struct guest_thread *thread, bool command);
 void guest_waiting_slow(struct guest_thread *thread, uint32_t function, uint64_t ticks);
 void guest_cpu_time_slow(struct guest_thread *thread, uint64_t now);
+// What the helper would do, by a thread that is inside of `depth` calls of the API by its own doing: in
+// a callback, which has one more around it, nothing of the vendor's may be called.
+void guest_lone_round(struct guest_thread *thread, uint32_t depth);
 
 static inline uint64_t guest_ticks(void)
 {
@@ -30,6 +41,15 @@ static inline uint64_t guest_ticks(void)
 #endif
 	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static inline bool guest_alone(void)
+{
+#if GUEST_KNOWS_ALONE
+	return __atomic_load_n(&__libc_single_threaded, __ATOMIC_RELAXED) != 0;
+#else
+	return false;
+#endif
 }
 
 static inline struct guest_thread *guest_thread(void)
@@ -111,8 +131,16 @@ static inline void guest_waiting(struct guest_thread *thread, uint32_t function,
 	__atomic_store_n(&window->in_call, ticks ? (uint64_t)function + 1 : 0, __ATOMIC_RELEASE);
 }
 
-static inline void guest_cpu_time(struct guest_thread *thread, uint64_t now)
+// Many short calls in a row are read once for all: what a thread does for 50 µs is seen by itself.
+static inline bool guest_cpu_time_is_due(const struct guest_thread *thread, uint64_t since,
+                                         uint64_t now)
 {
-	if (__builtin_expect(now - thread->cpu_read_ticks >= guest_cpu_ticks, 0))
+	return __builtin_expect(now - since >= guest_cpu_ticks, 0) ||
+	       __builtin_expect(now - thread->cpu_read_ticks >= guest_cpu_most_ticks, 0);
+}
+
+static inline void guest_cpu_time(struct guest_thread *thread, uint64_t since, uint64_t now)
+{
+	if (guest_cpu_time_is_due(thread, since, now))
 		guest_cpu_time_slow(thread, now);
 }

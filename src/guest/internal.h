@@ -101,7 +101,7 @@ bool guest_module_find(uint64_t address, struct guest_module_place *place);
 // Defines the module that has the address unless it is defined.
 void guest_module_know(uint64_t address);
 
-// ---- life (begin.c, end.c, fork.c, helper.c)
+// ---- life (begin.c, end.c, fork.c, helper.c, lone.c)
 
 enum guest_life {
 	GUEST_UNBORN = 0,
@@ -120,6 +120,10 @@ void guest_identify(struct tare_trace_header *header, char *stem, size_t bytes);
 void guest_end_register(void);
 void guest_fork_register(void);
 void guest_locks_forget(void);
+
+// Decides whether the process's only thread does what the helper would. False: the helper is to start.
+bool guest_lone_begin(void);
+void guest_lone_forget(void);
 
 // The helper thread. False: none could be started.
 bool guest_helper_start(void);

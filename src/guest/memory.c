@@ -103,8 +103,14 @@ static void rest(unsigned turn)
 
 bool guest_try(guest_lock *lock)
 {
-	return !atomic_load_explicit(&lock->taken, memory_order_relaxed) &&
-	       !atomic_exchange_explicit(&lock->taken, 1, memory_order_acquire);
+	if (atomic_load_explicit(&lock->taken, memory_order_relaxed))
+		return false;
+	if (!guest_alone())
+		return !atomic_exchange_explicit(&lock->taken, 1, memory_order_acquire);
+	// A signal handler that takes it just now has given it back before we go on.
+	atomic_store_explicit(&lock->taken, 1, memory_order_relaxed);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return true;
 }
 
 void guest_acquire(guest_lock *lock)

@@ -125,6 +125,8 @@ static void write_phase(struct guest_thread *thread, const struct tare_trace_pha
 	record->phase.value = phase->value;
 	guest_commit(record, tare_trace_head(TARE_TRACE_PHASE, (uint8_t)source, what,
 	                                     thread->track));
+	if (atomic_load_explicit(&guest_lone, memory_order_relaxed))
+		guest_lone_round(thread, 0);
 }
 
 static void mark(enum tare_trace_phase_source source, uint16_t what, const char *name,

@@ -10,7 +10,7 @@
 
 _Thread_local struct guest_thread *guest_this
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
-uint64_t guest_cpu_ticks = UINT64_MAX;
+uint64_t guest_cpu_ticks = UINT64_MAX, guest_cpu_most_ticks = UINT64_MAX;
 
 static _Atomic(struct guest_thread *) all_threads;
 static _Atomic uint32_t last_track;
@@ -84,6 +84,7 @@ struct guest_thread *guest_thread_attach(enum tare_trace_track_kind kind)
 		thread->locked = 0;
 		thread->helper = kind == TARE_TRACE_HELPER;
 		thread->cpu_read_ticks = 0;
+		thread->left_ticks = guest_ticks();
 		thread->polled = NULL;
 		thread->lost_records = thread->lost_commands = 0;
 		thread->loss_from = thread->loss_to = 0;
@@ -119,6 +120,9 @@ struct guest_thread *guest_thread_slow(void)
 			thread = guest_thread_attach(TARE_TRACE_THREAD);
 	}
 	guest_quiet_leave(&quiet);
+	// It may be the process's second.
+	if (thread && atomic_load(&guest_lone))
+		guest_lone_round(thread, 0);
 	return thread;
 }
 
@@ -289,6 +293,10 @@ void guest_cpu_time_write(struct guest_thread *thread, uint64_t now)
 
 void guest_cpu_time_slow(struct guest_thread *thread, uint64_t now)
 {
+	if (now - thread->cpu_read_ticks < guest_cpu_ticks)
+		return;
 	thread->cpu_read_ticks = now;
 	guest_cpu_time_write(thread, now);
+	if (atomic_load_explicit(&guest_lone, memory_order_relaxed))
+		guest_lone_round(thread, 1);
 }

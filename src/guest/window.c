@@ -104,19 +104,29 @@ static struct tare_trace_window *recycle(void)
 	return window;
 }
 
-// The thread has to wait for what the helper should have done.
+// New windows are touched first by the helper. Where there is none, at once, while what was written to
+// them is in the cache.
+static void populate_soon(struct tare_trace_window *window)
+{
+	if (atomic_load(&guest_lone))
+		guest_file_populate(window);
+	else
+		put_into(cold, COLD, window);
+}
+
+// The thread has to wait for what the helper should have done, or there is no helper.
 static struct tare_trace_window *make_now(void)
 {
 	uint64_t from = guest_ticks();
 	uint32_t more = atomic_load(&wanted);
 	struct tare_trace_window *window = guest_file_window();
 	if (window)
-		put_into(cold, COLD, window);
+		populate_soon(window);
 	else if (guest_options.keep_newest)
 		window = recycle();
 	if (!window)
 		return NULL;
-	if (more < MOST_READY)
+	if (more < MOST_READY && !atomic_load(&guest_lone))
 		atomic_compare_exchange_strong(&wanted, &more, more * 2);
 	guest_count(&guest_header->stalls, 1);
 	guest_count(&guest_header->stalled_ticks, guest_ticks() - from);
@@ -169,7 +179,7 @@ void guest_window_begin(uint32_t count)
 		if (!window)
 			return;
 		put_into(ready, MOST_READY, window);
-		put_into(cold, COLD, window);
+		populate_soon(window);
 	}
 }
 

@@ -38,6 +38,48 @@ def same(recorder, command, **options):  # noqa: F811
     return native, report
 
 
+# ---- threads
+
+def threads_of(run):
+    return int(run.out.split()[3])
+
+
+def helpers_in(report):
+    return sum(change["count"] for change in report["changes"] if change["change"] == "helper")
+
+
+def test_a_program_with_one_thread_keeps_one(recorder):  # noqa: F811
+    command = [PROGRAMS / "stress", "100000"]
+    assert threads_of(recorder.native(command)) == 1
+    recorded = recorder.record(command)
+    report = recorder.report(recorded.folder)
+    assert threads_of(recorded) == 1 and helpers_in(report) == 0
+    assert report["coverage"]["enqueued"] == report["coverage"]["completed"] == 100001
+    assert report["coverage"]["helper_cpu_ns"] == 0
+
+
+def test_a_program_with_threads_gets_one_more(recorder, on_threads):  # noqa: F811
+    for who, more in ((recorder, ["thread"]), (on_threads, [])):
+        command = [PROGRAMS / "stress", "20000", *more]
+        recorded = who.record(command)
+        report = who.report(recorded.folder)
+        assert threads_of(recorded) == threads_of(who.native(command)) + 1 and helpers_in(report) == 1
+        assert report["coverage"]["enqueued"] == report["coverage"]["completed"] == 20001
+
+
+def test_a_kill_before_any_wait_loses_no_call(recorder):  # noqa: F811
+    recorded = recorder.record([PROGRAMS / "stress", "1000", "killed"])
+    assert recorded.status == -signal.SIGKILL
+    coverage = recorder.report(recorded.folder)["coverage"]
+    assert (coverage["enqueued"], coverage["completed"], coverage["unobserved"]) == (1001, 1, 1000)
+
+
+def test_a_device_of_threads_comes_in_the_middle(recorder):  # noqa: F811
+    """`threads` is the program's own second thread, long after the first command."""
+    report = recorder.report(recorder.record([FEATURES, "threads"]).folder)
+    assert helpers_in(report) <= 1 and report["coverage"]["lost_commands"] == 0
+
+
 # ---- what OpenCL can do
 
 @pytest.mark.parametrize("part", ["transfers", "images", "svm", "events", "callbacks", "failures", "observed",

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What recording costs a launch-heavy program, in interleaved rounds on PoCL's serial device.
+"""What recording costs a launch-heavy program, in interleaved rounds on one of PoCL's devices.
 
-  recording_cost.py [--tare TARE] [--stress PROGRAM] [--rounds N] [--commands N]
+  recording_cost.py [--tare TARE] [--stress PROGRAM] [--rounds N] [--commands N] [--device NAME] [--thread]
 
-Variants: as it is; with profiling that the program itself asks for; recorded but counting only
-(no device times: our own cost alone); recorded in full; and with call stacks. Printed are medians over the rounds of what
+Variants: as it is; with profiling that the program itself asks for; the floor, which is profiling, an
+event for each command and its release by the program itself; recorded but counting only
+(no device times: our own cost alone); recorded in full; and with call stacks. With --thread the program
+has a second thread, which does nothing: the recorder has one of its own then. Printed are medians over the rounds of what
 each variant adds to the one as it is, in nanoseconds a command: in the program's loop, and in the
 process's CPU and wall time less start-up (a run with one command). Last comes what the report says of a call
 stack's cost, beside what it added.
@@ -33,14 +35,16 @@ def take(command, environment):
 
 
 def variants(options, folder):
-    stress = [options.stress, str(options.commands)]
+    words = ["thread"] if options.thread else []
+    stress = [options.stress, str(options.commands), *words]
     record = [options.tare, "record", "-q", "--force", "-o", os.path.join(folder, "cost.tare")]
     plain, stacks = record + ["--"], record + ["--call-stacks", "--"]
-    one = [options.stress, "1"]
+    one = [options.stress, "1", *words]
     count = {"TARE_RECORD_OPTIONS": "count"}
     return {
         "native": (stress, one, {}),
         "own profiling": (stress + ["profile"], one + ["profile"], {}),
+        "floor": (stress + ["events"], one + ["events"], {}),
         "counting only": (plain + stress, plain + one, count),
         "recorded": (plain + stress, plain + one, {}),
         "with call stacks": (stacks + stress, stacks + one, {}),
@@ -61,13 +65,15 @@ def main():
     parser.add_argument("--stress", default="build/tests/programs/stress")
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--commands", type=int, default=1_000_000)
+    parser.add_argument("--device", default="basic", choices=("basic", "pthread"))
+    parser.add_argument("--thread", action="store_true")
     options = parser.parse_args()
     folder = tempfile.mkdtemp()
     taken, said = {}, []
     try:
         for number in range(options.rounds):
             for name, (command, one, extra) in variants(options, folder).items():
-                environment = {**os.environ, "POCL_DEVICES": "basic", **extra}
+                environment = {**os.environ, "POCL_DEVICES": options.device, **extra}
                 start = take(one, environment)
                 whole = take(command, environment)
                 loop, cpu, wall = whole[0], whole[1] - start[1], whole[2] - start[2]
@@ -78,7 +84,8 @@ def main():
     finally:
         shutil.rmtree(folder)
     native = taken["native"]
-    print(f"{options.rounds - 1} rounds of {options.commands} commands, POCL_DEVICES=basic, ns a command")
+    print(f"{options.rounds - 1} rounds of {options.commands} commands, POCL_DEVICES={options.device}"
+          f"{' and a second thread' if options.thread else ''}, ns a command")
     print(f"{'':16}{'loop':>8}{'added':>8}{'ratio':>7}{'CPU':>9}{'added':>8}{'wall':>9}{'added':>8}")
     for name, rows in taken.items():
         cells = []

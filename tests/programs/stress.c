@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches as fast as it can: a write and a read of 4 KB for every ten tiny kernels, clFinish
 // after every hundred commands.
-//   stress COMMANDS [profile]
-// Prints "COMMANDS LOOP_NS CPU_NS": of the loop by the host's clock, of the process since it began.
+//   stress COMMANDS [profile] [events] [thread] [killed]
+// profile: the program itself asks for profiling; events: and for an event of each command, which it
+// releases after clFinish; thread: it has a second thread, which does nothing;
+// killed: it waits for nothing in the loop and kills itself after it.
+// Prints "COMMANDS LOOP_NS CPU_NS THREADS": of the loop by the host's clock, of the process since it
+// began, and as many as the process has then.
 // With PROGRESS in the environment, the calls that have returned are counted in that file (a 64-bit
 // number, mapped), for a program that will be killed; COMMANDS 0 then means: until it is.
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -49,19 +57,61 @@ static void open_progress(void)
 	progress = mapped;
 }
 
+static bool has_word(char **words, const char *word)
+{
+	for (; *words; words++)
+		if (strcmp(*words, word) == 0)
+			return true;
+	return false;
+}
+
+static void *do_nothing(void *argument)
+{
+	for (;;)
+		pause();
+	return argument;
+}
+
+static unsigned count_threads(void)
+{
+	struct stat tasks;
+	return stat("/proc/self/task", &tasks) == 0 ? (unsigned)tasks.st_nlink - 2 : 0;
+}
+
+enum { AT_ONCE = 100 };
+static cl_event held[AT_ONCE];
+static uint64_t held_count;
+
+// Where the next command's event goes: nowhere, unless events are wanted.
+static cl_event *place_for_event(bool wanted)
+{
+	return wanted ? &held[held_count++] : NULL;
+}
+
+static void finish(cl_command_queue queue)
+{
+	check(clFinish(queue));
+	while (held_count)
+		check(clReleaseEvent(held[--held_count]));
+}
+
 int main(int argument_count, char **arguments)
 {
 	static const char *source = "kernel void tiny(global int *a) { a[0] += 1; }";
 	static char host[4096];
 	uint64_t commands = argument_count > 1 ? strtoull(arguments[1], NULL, 10) : 120000;
+	bool events = has_word(arguments, "events"), killed = has_word(arguments, "killed");
 	cl_command_queue_properties properties =
-	    argument_count > 2 && strcmp(arguments[2], "profile") == 0 ? CL_QUEUE_PROFILING_ENABLE : 0;
+	    events || has_word(arguments, "profile") ? CL_QUEUE_PROFILING_ENABLE : 0;
+	pthread_t idle;
 	size_t one = 1;
 	cl_platform_id platform;
 	cl_device_id device;
 	cl_int status;
 
 	open_progress();
+	if (has_word(arguments, "thread") && pthread_create(&idle, NULL, do_nothing, NULL) != 0)
+		return 1;
 	check(clGetPlatformIDs(1, &platform, NULL));
 	check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
 	cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
@@ -85,25 +135,27 @@ int main(int argument_count, char **arguments)
 		switch (i % 12) {
 		case 0:
 			check(clEnqueueWriteBuffer(queue, memory, CL_FALSE, 0, sizeof host, host, 0,
-			                           NULL, NULL));
+			                           NULL, place_for_event(events)));
 			break;
 		case 11:
 			check(clEnqueueReadBuffer(queue, memory, CL_FALSE, 0, sizeof host, host, 0,
-			                          NULL, NULL));
+			                          NULL, place_for_event(events)));
 			break;
 		default:
 			check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &one, 0, NULL,
-			                             NULL));
+			                             place_for_event(events)));
 		}
 		atomic_fetch_add_explicit(progress, 1, memory_order_relaxed);
-		if (i % 100 == 99)
-			check(clFinish(queue));
+		if (!killed && i % AT_ONCE == AT_ONCE - 1)
+			finish(queue);
 	}
-	check(clFinish(queue));
+	if (killed)
+		raise(SIGKILL);
+	finish(queue);
 	uint64_t end = now_ns(CLOCK_MONOTONIC);
 
-	printf("%llu %llu %llu\n", (unsigned long long)commands, (unsigned long long)(end - begin),
-	       (unsigned long long)now_ns(CLOCK_PROCESS_CPUTIME_ID));
+	printf("%llu %llu %llu %u\n", (unsigned long long)commands, (unsigned long long)(end - begin),
+	       (unsigned long long)now_ns(CLOCK_PROCESS_CPUTIME_ID), count_threads());
 	clReleaseMemObject(memory);
 	clReleaseKernel(kernel);
 	clReleaseProgram(program);

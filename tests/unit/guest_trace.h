@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -225,6 +226,35 @@ static inline uint64_t raw_ns(void)
 static inline void pause_ns(long ns)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
+}
+
+// Threads of this process, as the kernel counts them.
+static inline int count_tasks(void)
+{
+	struct stat tasks;
+	return stat("/proc/self/task", &tasks) ? -1 : (int)tasks.st_nlink - 2;
+}
+
+// Whether the recorder can tell that a process has one thread. ThreadSanitizer has one of its own.
+#if defined(UNDER_THREAD_SANITIZER) || !GUEST_KNOWS_ALONE
+enum { KNOWS_ALONE = 0 };
+#else
+enum { KNOWS_ALONE = 1 };
+#endif
+
+static inline void *be_idle(void *argument)
+{
+	for (;;)
+		pause();
+	return argument;
+}
+
+// A second thread, which does nothing: with it the recorder has its helper.
+static inline void start_idle_thread(void)
+{
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, be_idle, NULL))
+		abort();
 }
 
 // Writes as many commands as the argument says.

@@ -27,6 +27,8 @@ static const cl_icd_dispatch *cl; // the layer's
 static char device, context, kernel, buffer;
 static _Thread_local cl_command_queue drop_queue; // see wait_events
 static bool gives_no_event;
+static bool release_finishes;          // what a queue has when it is released
+static uint32_t thread_at_command;     // the driver starts a thread then; 0: never
 static _Atomic bool is_slow;
 static _Atomic int inside; // of a call that is slow
 
@@ -64,6 +66,8 @@ static cl_command_queue create_queue(cl_context of, cl_device_id on,
 
 static cl_int release_queue(cl_command_queue queue)
 {
+	if (release_finishes)
+		((struct queue *)queue)->done = ((struct queue *)queue)->enqueued;
 	((struct queue *)queue)->taken = 0;
 	return CL_SUCCESS;
 }
@@ -71,7 +75,8 @@ static cl_int release_queue(cl_command_queue queue)
 static cl_int enqueue(cl_command_queue handle, cl_event *event)
 {
 	struct queue *queue = (struct queue *)handle;
-	commands++;
+	if (++commands == thread_at_command)
+		start_idle_thread();
 	uint32_t number = ++queue->enqueued;
 	if (event == NULL || gives_no_event)
 		return CL_SUCCESS;

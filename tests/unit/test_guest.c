@@ -293,7 +293,7 @@ static int check_errno(void *argument)
 	for (int i = 0; i < 30000; i++) {
 		write_command(guest_thread());
 		guest_string("text", 4);
-		guest_cpu_time(guest_thread(), guest_ticks());
+		guest_cpu_time(guest_thread(), 0, guest_ticks());
 		guest_waiting(guest_thread(), 1, 1);
 	}
 	guest_map_put(guest_map_new(), &limit, 1);
@@ -460,7 +460,7 @@ static int compute_for_a_while(void *argument)
 	guest_begin(TARE_TRACE_OPENCL, no_harvest);
 	uint64_t until = raw_ns() + 60000000; // and often: a busy machine may stop it for most of that
 	for (int count = 0; raw_ns() < until || count < 20000; count++)
-		guest_cpu_time(guest_thread(), guest_ticks());
+		guest_cpu_time(guest_thread(), 0, guest_ticks());
 	return 0;
 }
 

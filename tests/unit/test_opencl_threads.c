@@ -250,6 +250,7 @@ static int fork_often(void *argument)
 {
 	int status, worst = 0;
 	(void)argument;
+	start_idle_thread();
 	if (!begin())
 		return 60;
 	shared = make_queue(0);
@@ -273,6 +274,116 @@ static void forks_find_the_helper_outside_of_the_driver(void **state)
 {
 	(void)state;
 	assert_int_equal(run_recorded(folder, "", fork_often, NULL), 0);
+}
+
+// ---- one thread
+
+// Nobody harvests but who calls.
+static int release_early(void *argument)
+{
+	bool finishes = *(int *)argument != 0;
+	if (!begin())
+		return 60;
+	cl_command_queue other = make_queue(0);
+	for (int turn = 0; turn < 11; turn++) {
+		cl_command_queue queue = make_queue(turn % 2 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0);
+		for (int i = 0; i < 100; i++)
+			launch(queue, 0, NULL, NULL);
+		release_finishes = finishes;
+		cl->clReleaseCommandQueue(queue);
+		release_finishes = false;
+		if (!finishes) {
+			// It is complete some time later, and the program waits for something else.
+			finish(queue);
+			cl->clFinish(other);
+		}
+		for (size_t i = 0; i < EVENTS; i++)
+			if (events[i].references != 0)
+				return 67;
+	}
+	return KNOWS_ALONE && count_tasks() != 1 ? 68 : 0;
+}
+
+static void times_survive_an_early_release(void **state)
+{
+	(void)state;
+	for (int finishes = 0; finishes < 2; finishes++) {
+		set_up(NULL);
+		assert_int_equal(run_recorded(folder, "", release_early, &finishes), 0);
+		struct guest_trace trace = parents_file();
+		assert_true(is_complete_trace(&trace, 1100));
+		assert_int_equal(trace.header->pending, 0);
+		unload(&trace);
+		tear_down(NULL);
+	}
+}
+
+static int get_a_driver_thread(void *argument)
+{
+	enum { BEFORE = 1000, HUNG = 20000 };
+	if (!begin())
+		return 60;
+	cl_command_queue queue = make_queue(0);
+	thread_at_command = BEFORE + 1;
+	for (int i = 0; i < BEFORE; i++)
+		launch(queue, 0, NULL, NULL);
+	if (KNOWS_ALONE && count_tasks() != 1)
+		return 67;
+	int tasks = count_tasks() + 1;
+	for (int turn = 0; turn == 0 || (KNOWS_ALONE && count_tasks() <= tasks); turn++) {
+		if (turn > HUNG)
+			return 68;
+		launch(queue, 0, NULL, NULL);
+		cl->clFinish(queue);
+		usleep(100);
+	}
+	for (int i = 0; i < BEFORE; i++)
+		launch(queue, 0, NULL, NULL);
+	cl->clFinish(queue);
+	*(_Atomic uint32_t *)argument = commands;
+	return no_event_lives() ? 0 : 62;
+}
+
+static void helper_comes_when_the_driver_starts_a_thread(void **state)
+{
+	_Atomic uint32_t *count = shared_number();
+	(void)state;
+	assert_int_equal(run_recorded(folder, "", get_a_driver_thread, (void *)count), 0);
+	struct guest_trace trace = parents_file();
+	assert_true(*count > 2000);
+	assert_true(is_complete_trace(&trace, *count));
+	unload(&trace);
+}
+
+// A ring that is half full is looked through; the program never waits.
+static int be_killed_before_any_wait(void *argument)
+{
+	uint32_t count = *(uint32_t *)argument;
+	if (!begin())
+		return 60;
+	cl_command_queue queue = make_queue(0);
+	for (uint32_t i = 0; i < count; i++)
+		launch(queue, 0, NULL, NULL);
+	raise(SIGKILL);
+	return 0;
+}
+
+static void nothing_is_lost_before_any_wait(void **state)
+{
+	static uint32_t counts[] = { 1, 1000, 3000 };
+	(void)state;
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+		set_up(NULL);
+		assert_true(WIFSIGNALED(run_recorded(folder, "", be_killed_before_any_wait, &counts[i])));
+		struct guest_trace trace = parents_file();
+		assert_int_equal(count_records(&trace, TARE_TRACE_COMMAND), counts[i]);
+		assert_int_equal(count_records(&trace, TARE_TRACE_TIMES), 0);
+		assert_int_equal(trace.header->lost_records, 0);
+		assert_true(trace.header->pending >= 1);
+		assert_true(trace.header->alive_ticks > trace.header->start_ticks);
+		unload(&trace);
+		tear_down(NULL);
+	}
 }
 
 // ---- signal handlers
@@ -439,6 +550,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(every_command_has_its_times_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(forks_find_the_helper_outside_of_the_driver, set_up,
 		                                tear_down),
+		cmocka_unit_test(times_survive_an_early_release),
+		cmocka_unit_test_setup_teardown(helper_comes_when_the_driver_starts_a_thread, set_up, tear_down),
+		cmocka_unit_test(nothing_is_lost_before_any_wait),
 #ifndef UNDER_THREAD_SANITIZER
 		cmocka_unit_test_setup_teardown(handler_never_waits_for_its_own_thread, set_up, tear_down),
 #endif

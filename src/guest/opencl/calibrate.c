@@ -42,7 +42,7 @@ static __attribute__((noinline)) cl_int no_command(cl_event *event)
 static void rewind_bench(struct bench *bench)
 {
 	bench->thread.next = bench->records + 1;
-	bench->thread.cpu_read_ticks = guest_ticks();
+	bench->thread.cpu_read_ticks = bench->thread.left_ticks = guest_ticks();
 }
 
 static void one_command(struct bench *bench)

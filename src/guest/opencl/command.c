@@ -207,8 +207,23 @@ static void find_moved(const struct layer_what *what, struct moved *moved)
 		moved->object2 = (uintptr_t)moved->host;
 }
 
+// Most launches are like the one before: the last shape of one dimension is compared as it is given,
+// before one is put together.
+static inline bool is_last_shape(const struct guest_thread *thread, const struct layer_shape *last,
+                                 const struct layer_range *range)
+{
+	return last != NULL && last->dimensions == 1 && last->process == thread->process &&
+	       range->dimensions == 1 && range->globals != NULL && range->offsets == NULL &&
+	       last->global[0] == range->globals[0] &&
+	       last->local[1] == (range->locals != NULL) &&
+	       last->local[0] == (range->locals != NULL ? saturated(range->locals[0]) : 0);
+}
+
 static uint32_t shape_of(struct guest_thread *thread, const struct layer_range *range)
 {
+	const struct layer_shape *last = ((const struct layer_thread *)thread->api)->last_shape;
+	if (LAYER_LIKELY(is_last_shape(thread, last, range)))
+		return last->id;
 	struct layer_shape shape = {.global = {1, 1, 1}, .local = {1, 1, 1}, .dimensions = 1};
 	if (range->globals == NULL)
 		return layer_shape_id(thread, &shape);
@@ -347,6 +362,7 @@ void layer_kernel_end(struct guest_thread *thread, struct layer_command *command
                       const struct layer_range *range, cl_uint wait_count, const cl_event *waits)
 {
 	uint64_t exit = guest_ticks();
+	thread->left_ticks = exit;
 	unsigned flags = flags_of(thread, command, status, wait_count, waits, exit);
 	struct part part = {.object = (uintptr_t)range->kernel, .kind = TARE_KIND_KERNEL,
 	                    .alignment = 255};
@@ -365,6 +381,7 @@ void layer_command_end(struct guest_thread *thread, struct layer_command *comman
                        const struct layer_what *what)
 {
 	uint64_t exit = guest_ticks();
+	thread->left_ticks = exit;
 	unsigned flags = flags_of(thread, command, status, what->wait_count, what->waits, exit);
 	bool transfer = status == CL_SUCCESS && (what->region != NULL || what->offset != 0);
 	flags |= (what->blocking ? TARE_COMMAND_BLOCKING : 0) | (transfer ? TARE_COMMAND_TRANSFER : 0);
@@ -382,10 +399,11 @@ void layer_command_end(struct guest_thread *thread, struct layer_command *comman
 	struct layer_queue *queue = command->queue;
 	keep_event(thread, command, command->own, number);
 	if (what->blocking) {
-		guest_cpu_time(thread, exit);
+		guest_cpu_time(thread, command->enter, exit);
 		// In order, all before it is complete now, and it may be the last call of the program.
 		layer_harvest_queue(thread, queue, queue->out_of_order ? 256 : UINT32_MAX - 1,
 		                    command->known_head, queue->out_of_order ? 0 : exit);
+		layer_harvest_released(thread);
 	}
 }
 
@@ -412,7 +430,7 @@ void layer_call_end(struct guest_thread *thread, uint32_t function, uint64_t ent
 {
 	uint64_t exit = guest_ticks();
 	struct layer_thread *mine = thread->api;
-	mine->exit = exit;
+	mine->exit = thread->left_ticks = exit;
 	if (waits)
 		guest_waiting(thread, 0, 0);
 	layer_know_function(thread, function);
@@ -433,12 +451,14 @@ void layer_call_end(struct guest_thread *thread, uint32_t function, uint64_t ent
 		write_depends(thread, TARE_DEPENDS_OF_CALL, enter, said->wait_count, said->waits);
 	if (LAYER_UNLIKELY(guest_stacks) && has_site(function))
 		guest_site(thread, TARE_SITE_OF_CALL, enter, guest_stack());
-	guest_cpu_time(thread, exit);
+	guest_cpu_time(thread, enter, exit);
 	if (waits && said->queue != NULL && said->status == CL_SUCCESS) {
 		struct layer_queue *queue = layer_queue_find(thread, said->queue);
 		if (queue != NULL)
 			layer_harvest_queue(thread, queue, UINT32_MAX, said->known_head, exit);
 	}
+	if (waits || said->released)
+		layer_harvest_released(thread);
 }
 
 // The first call of a row that only asks, or one that failed.

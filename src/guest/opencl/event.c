@@ -20,6 +20,8 @@ cl_int layer_do_clGetEventInfo(layer_next_clGetEventInfo next, cl_event event, c
 		return result;
 	struct guest_thread *thread = layer_thread();
 	struct layer_queue *queue = thread != NULL ? layer_queue_of_event(thread, event) : NULL;
+	if (thread != NULL && queue == NULL && name == CL_EVENT_COMMAND_EXECUTION_STATUS)
+		layer_harvest_released(thread);
 	if (queue == NULL)
 		return result;
 	if (name == CL_EVENT_COMMAND_EXECUTION_STATUS) {

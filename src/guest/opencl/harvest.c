@@ -9,6 +9,7 @@
 
 enum { FIRST_RING = 4096, LARGEST_RING = 1 << 20 };
 
+_Atomic bool layer_released_pending;
 static _Atomic bool stopped;
 
 void layer_harvest_stop(void)
@@ -95,13 +96,15 @@ static bool harvest_one(struct guest_thread *thread, const struct layer_pending 
 	return true;
 }
 
-// The ring may grow while it is harvested, so it is touched under the spinlock only.
-static struct layer_pending pending_at(struct layer_queue *queue, uint32_t at)
+// The ring may grow while it is harvested, so it is touched under the spinlock only; what lies between
+// tail and head changes for who harvests alone.
+static void copy_pending(struct layer_queue *queue, uint32_t at, uint32_t count,
+                         struct layer_pending *pending)
 {
 	layer_lock(&queue->push);
-	struct layer_pending pending = queue->ring[at & queue->mask];
+	for (uint32_t i = 0; i < count; i++)
+		pending[i] = queue->ring[(at + i) & queue->mask];
 	layer_unlock(&queue->push);
-	return pending;
 }
 
 // Completed ones leave the oldest `limit`, in whatever order; the others move up.
@@ -114,7 +117,8 @@ static void harvest_any_order(struct guest_thread *thread, struct layer_queue *q
 	uint32_t kept = end;
 	for (uint32_t at = end; at != tail;) {
 		at--;
-		struct layer_pending pending = pending_at(queue, at);
+		struct layer_pending pending;
+		copy_pending(queue, at, 1, &pending);
 		bool known = known_ticks != 0 && (int32_t)(known_head - at) > 0;
 		if (harvest_one(thread, &pending, known ? known_ticks : 0))
 			continue;
@@ -128,14 +132,22 @@ static void harvest_any_order(struct guest_thread *thread, struct layer_queue *q
 static void harvest_in_order(struct guest_thread *thread, struct layer_queue *queue,
                              uint32_t limit, uint32_t known_head, uint64_t known_ticks)
 {
+	enum { AT_A_TIME = 32 };
+	struct layer_pending pending[AT_A_TIME];
+	uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed), count, at = 0;
 	// What is pushed meanwhile is taken too: who pushed it may have found us at it and gone on.
-	uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
-	for (; limit-- > 0 && tail != atomic_load_explicit(&queue->head, memory_order_acquire); tail++) {
-		if (!may_call() || atomic_load_explicit(&queue->wanted, memory_order_relaxed))
+	for (count = 0; limit-- > 0; tail++) {
+		if (at == count) {
+			count = atomic_load_explicit(&queue->head, memory_order_acquire) - tail;
+			count = count < AT_A_TIME ? count : AT_A_TIME;
+			copy_pending(queue, tail, count, pending);
+			at = 0;
+		}
+		if (count == 0 || !may_call() ||
+		    atomic_load_explicit(&queue->wanted, memory_order_relaxed))
 			break;
 		bool known = known_ticks != 0 && (int32_t)(known_head - tail) > 0;
-		struct layer_pending pending = pending_at(queue, tail);
-		if (!harvest_one(thread, &pending, known ? known_ticks : 0))
+		if (!harvest_one(thread, &pending[at++], known ? known_ticks : 0))
 			break;
 		// At once: harvesting may go on for long, and the room is wanted.
 		atomic_store_explicit(&queue->tail, tail + 1, memory_order_release);
@@ -182,7 +194,8 @@ static bool take_right(struct layer_queue *queue, uint32_t limit)
 	enum { TURNS = 2000 };
 	if (guest_try(&queue->harvesting))
 		return true;
-	if (limit != UINT32_MAX)
+	// Alone, it is this thread that is at it, interrupted by the signal handler that we are in.
+	if (limit != UINT32_MAX || guest_alone())
 		return false;
 	bool taken = false;
 	atomic_store_explicit(&queue->wanted, 1, memory_order_relaxed);
@@ -334,6 +347,24 @@ static void use_again(struct layer_queue *queue)
 	if (queue->object.handle == NULL && pending_count(queue) == 0)
 		atomic_store(&queue->free, LAYER_QUEUE_FREE);
 	guest_release(&queue->harvesting);
+}
+
+void layer_harvest_released_slow(struct guest_thread *thread)
+{
+	bool left = false;
+	// Within another call is a callback, perhaps under the driver's locks.
+	if (thread->depth > 1)
+		return;
+	atomic_store(&layer_released_pending, false);
+	for (struct layer_queue *queue = layer_queues(); queue != NULL; queue = queue->following) {
+		if (queue->object.handle != NULL || atomic_load(&queue->free) != LAYER_QUEUE_USED)
+			continue;
+		layer_harvest_queue(thread, queue, UINT32_MAX - 1, 0, 0);
+		left = left || pending_count(queue) != 0;
+		use_again(queue);
+	}
+	if (left)
+		atomic_store(&layer_released_pending, true);
 }
 
 // The helper's turn at a queue: only while the program leaves it alone, because a driver that has

@@ -62,6 +62,7 @@ struct layer_thread {
 	uint32_t waited_count;
 	struct layer_queue *waited[LAYER_WAITED]; // of the events that are waited for
 	struct layer_thread *following;
+	const struct layer_shape *last_shape; // one of these; NULL: none yet
 	struct layer_shape shapes[LAYER_SHAPES];
 };
 // Sums the calls of all threads into the file's header.
@@ -178,8 +179,12 @@ static inline void layer_lock(guest_lock *lock)
 	if (LAYER_LIKELY(thread != NULL))
 		__atomic_store_n(&thread->locked, thread->locked + 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (LAYER_UNLIKELY(atomic_exchange_explicit(&lock->taken, 1, memory_order_acquire)))
+	// A store is enough where nobody else can take it: another thread, once there is one, finds it.
+	if (guest_alone() && !atomic_load_explicit(&lock->taken, memory_order_relaxed))
+		atomic_store_explicit(&lock->taken, 1, memory_order_relaxed);
+	else if (LAYER_UNLIKELY(atomic_exchange_explicit(&lock->taken, 1, memory_order_acquire)))
 		guest_acquire(lock);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 static inline void layer_unlock(guest_lock *lock)
 {
@@ -207,6 +212,15 @@ void layer_push(struct guest_thread *thread, struct layer_queue *queue, cl_event
 // false when another thread is at it.
 bool layer_harvest_queue(struct guest_thread *thread, struct layer_queue *queue, uint32_t limit,
                          uint32_t known_head, uint64_t known_ticks);
+// The same for queues that the program has let go of before their commands were complete, if there are
+// any: nobody waits for those by name.
+void layer_harvest_released_slow(struct guest_thread *thread);
+extern _Atomic bool layer_released_pending;
+static inline void layer_harvest_released(struct guest_thread *thread)
+{
+	if (LAYER_UNLIKELY(atomic_load_explicit(&layer_released_pending, memory_order_relaxed)))
+		layer_harvest_released_slow(thread);
+}
 // The queue of an event, if it is one of ours.
 struct layer_queue *layer_queue_of_event(struct guest_thread *thread, cl_event event);
 // How many references to it are in a ring.

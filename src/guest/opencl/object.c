@@ -256,10 +256,18 @@ uint32_t layer_shape_id(struct guest_thread *thread, const struct layer_shape *s
 	struct layer_thread *mine = thread->api;
 	struct layer_shape *slot = &mine->shapes[hash_shape(shape)];
 	if (LAYER_LIKELY(slot->id != 0 && same_shape(slot, shape) &&
-	                 slot->process == thread->process))
+	                 slot->process == thread->process)) {
+		mine->last_shape = slot;
 		return slot->id;
+	}
+	// A signal handler that comes meanwhile does not take a part of it for the whole.
+	mine->last_shape = NULL;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	*slot = *shape;
 	slot->process = thread->process;
 	slot->id = find_shape(slot);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (slot->id != 0)
+		mine->last_shape = slot;
 	return slot->id;
 }

@@ -136,6 +136,9 @@ void layer_queue_releasing(struct layer_queue *queue)
 		sched_yield();
 	}
 	queue->object.handle = NULL;
+	// Releasing it starts what was not started yet, and may even wait for it.
+	if (atomic_load(&queue->head) != atomic_load(&queue->tail))
+		atomic_store(&layer_released_pending, true);
 }
 
 static bool may_alter(cl_command_queue_properties asked)

@@ -100,8 +100,8 @@ static inline void layer_leave(struct guest_thread *thread)
 static inline uint64_t layer_begin_ticks(struct guest_thread *thread)
 {
 	uint64_t enter = guest_ticks();
-	if (LAYER_UNLIKELY(enter - thread->cpu_read_ticks >= guest_cpu_ticks)) {
-		guest_cpu_time(thread, enter);
+	if (LAYER_UNLIKELY(guest_cpu_time_is_due(thread, thread->left_ticks, enter))) {
+		guest_cpu_time_slow(thread, enter);
 		enter = guest_ticks();
 	}
 	return enter;
