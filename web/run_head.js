@@ -32,6 +32,12 @@ function endText(run) {
 	return null;
 }
 
+// Whether none was enqueued, or none is known: the verdict says why.
+function noCommandText(run) {
+	const why = run.summary.why_no_command;
+	return `No command was ${why && why !== 'none_enqueued' ? 'recorded' : 'enqueued'}`;
+}
+
 // What the report is about, where it is not the whole run.
 function viewText(run) {
 	const { view, trace } = run;
@@ -43,9 +49,8 @@ function viewText(run) {
 
 function timedText(run) {
 	const { enqueued, completed } = run.coverage;
-	// Whether none was enqueued, or none is known: the verdict says it.
 	if (!enqueued)
-		return run.summary.why_no_command === 'none_enqueued' ? 'No command was enqueued.' : 'No command was recorded.';
+		return `${noCommandText(run)}.`;
 	if (!completed)
 		return `${count(enqueued, 'command')} recorded; none has times of the device, so no share of its time is known.`;
 	return `${count(enqueued, 'command')} recorded, ${completed === enqueued ? 'all' : completed} timed.`;

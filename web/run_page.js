@@ -59,7 +59,7 @@ function timelineNotes(run, timeline, rows) {
 	else if (untimed)
 		notes.push(`${count(untimed, 'command')} of ${commands.count} ${untimed === 1 ? 'has' : 'have'} no times of the device and ${untimed === 1 ? 'is' : 'are'} shown as calls only.`);
 	if (!commands.count && rows.list.length)
-		notes.push(`No command was ${run.summary.why_no_command === 'none_enqueued' ? 'enqueued' : 'recorded'}: only calls and phases are shown.`);
+		notes.push(`${noCommandText(run)}: only calls and phases are shown.`);
 	if (rows.crowded)
 		notes.push(`${count(rows.crowded, 'bar')} found no room in ${MOST_LANES} lanes and ${rows.crowded === 1 ? 'is' : 'are'} not drawn.`);
 	return notes;
