@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -370,8 +371,24 @@ static int setup(void **state)
 	return header()->pending != 0;
 }
 
+static void *be_idle(void *argument)
+{
+	for (;;)
+		pause();
+	return argument;
+}
+
+// As real drivers do, it starts a thread: with a second one the recorder has its helper, too.
+static void start_driver_thread(void)
+{
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, be_idle, NULL) != 0)
+		abort();
+}
+
 static void fill_driver(void)
 {
+	start_driver_thread();
 	cl_icd_dispatch *table = &driver.table;
 	table->clCreateCommandQueue = create_queue;
 	table->clGetCommandQueueInfo = queue_info;
