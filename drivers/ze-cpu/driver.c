@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device.h"
+#include "ending.h"
 #include "tables.h"
 
 #include <stdio.h>
@@ -33,6 +34,7 @@ ze_result_t cpu_zeInit(ze_init_flags_t flags)
 		return ZE_RESULT_ERROR_UNINITIALIZED;
 	if (flags == ZE_INIT_FLAG_GPU_ONLY)
 		device_pose_as_gpu();
+	ending_watch_thread();
 	return cpu_device_start();
 }
 
@@ -59,6 +61,7 @@ ze_result_t cpu_zeDriverGet(uint32_t *count, ze_driver_handle_t *drivers)
 {
 	ze_result_t result = cpu_device_start();
 
+	ending_watch_thread();
 	if (!count)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	if (result != ZE_RESULT_SUCCESS)

@@ -8,6 +8,10 @@
 // Has exit() wait from now on. Called when OpenCL's library is there, and again when it has compiled:
 // what it has made meanwhile goes down before an older handler is called.
 void ending_watch(void);
+// A launch is through: the first one has made the most.
+void ending_launched(void);
+// The calling thread uses the driver, and may be the one that calls exit().
+void ending_watch_thread(void);
 // The process ends: nothing is compiled any more.
 bool ending_begun(void);
 

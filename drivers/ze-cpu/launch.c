@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ending.h"
 #include "kernel.h"
 #include "runner.h"
 #include "trap.h"
@@ -77,6 +78,8 @@ ze_result_t launch_new(ze_kernel_handle_t kernel, const ze_group_count_t *groups
                        struct launch **launch)
 {
 	ze_result_t result = check(kernel);
+
+	ending_watch_thread();
 	if (result)
 		return result;
 	struct launch *made = calloc(1, sizeof *made);

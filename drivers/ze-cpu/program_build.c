@@ -212,6 +212,7 @@ cl_program program_compile(const struct cpu_program *program, const void *spirv,
 	static atomic_bool compiled;
 
 	*taken = false;
+	ending_watch_thread();
 	if (!ending_compiles()) {
 		build_log_add(log, "error: the process ends");
 		return NULL;

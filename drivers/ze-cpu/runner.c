@@ -59,7 +59,6 @@ static void do_errand(struct runner *runner, struct errand *errand)
 cl_int runner_launch(struct runner *runner, cl_kernel kernel, const size_t *offset, const size_t *global,
                      const size_t *local)
 {
-	static atomic_bool compiled;
 	const cl_icd_dispatch *cl = runner->opencl->cl;
 
 	atomic_store(&runner->launching, true);
@@ -76,8 +75,7 @@ cl_int runner_launch(struct runner *runner, cl_kernel kernel, const size_t *offs
 	pthread_mutex_unlock(&runner->event_lock);
 	if (event)
 		cl->clReleaseEvent(event);
-	if (!atomic_exchange(&compiled, true))
-		ending_watch();
+	ending_launched();
 	return code;
 }
 

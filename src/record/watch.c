@@ -36,8 +36,17 @@ static int64_t now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+static bool is_named(const char *path, const char *begins)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && strncmp(slash + 1, begins, strlen(begins)) == 0;
+}
+
 static void look_at_maps(struct tare_watch *watch, pid_t process)
 {
+	// NVIDIA's OpenCL stands on the driver's library for CUDA, which is no sign of CUDA beside it.
+	struct tare_other_uses all = { 0 }, beside_opencl = { 0 }, *found = &all;
 	char path[64], *line = NULL;
 	size_t size = 0;
 	FILE *file;
@@ -47,11 +56,18 @@ static void look_at_maps(struct tare_watch *watch, pid_t process)
 	while (file && getline(&line, &size, file) > 0) {
 		// Few mappings are of libraries.
 		char *slash = strrchr(line, '/');
-		if (slash) {
-			slash[strcspn(slash, " \n")] = '\0';
-			tare_other_note(&watch->uses, slash, true);
-		}
+		if (!slash)
+			continue;
+		slash[strcspn(slash, " \n")] = '\0';
+		if (is_named(slash, "libnvidia-opencl.so"))
+			found = &beside_opencl;
+		tare_other_note(&all, slash, true);
+		if (!is_named(slash, "libcuda.so"))
+			tare_other_note(&beside_opencl, slash, true);
 	}
+	for (enum tare_other_api api = 0; api < TARE_OTHER_APIS; api++)
+		if (found->of[api].seen)
+			tare_other_note(&watch->uses, found->of[api].library, true);
 	free(line);
 	if (file)
 		fclose(file);

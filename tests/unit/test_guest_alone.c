@@ -125,6 +125,13 @@ static int get_a_thread(void *argument)
 			guest_cpu_time(guest_thread(), 0, guest_ticks());
 		pause_ns(100000);
 	}
+	// It is there, and on a busy machine may not have come to its first round: only that shows in alive_ticks now.
+	for (uint64_t turns = 0, there = guest_ticks();
+	     known && __atomic_load_n(&guest_header->alive_ticks, __ATOMIC_RELAXED) < there; turns++) {
+		if (turns > 200000)
+			return 4;
+		pause_ns(100000);
+	}
 	for (int i = 0; i < 20000; i++)
 		write_command(guest_thread());
 	return 0;
