@@ -95,8 +95,8 @@ def test_a_library_that_is_opened_is_seen(recorder, tmp_path, name, api, title, 
 def test_what_nvidias_opencl_stands_on_is_no_sign_of_cuda(recorder, tmp_path):
     for name in ("libcuda.so.1", "libnvidia-opencl.so.1"):
         shutil.copy(CUDA, tmp_path / name)
-    program = f"import ctypes, sys; ctypes.CDLL({str(tmp_path / 'libcuda.so.1')!r})\n{STAYS}"
-    done = recorder.record([sys.executable, "-c", program, tmp_path / "libnvidia-opencl.so.1"])
+    program = f"import ctypes, sys; ctypes.CDLL({str(tmp_path / 'libnvidia-opencl.so.1')!r})\n{STAYS}"
+    done = recorder.record([sys.executable, "-c", program, tmp_path / "libcuda.so.1"])
     if done.status == 77:
         pytest.skip("/proc does not show who looks")
     assert recorder.report(done.folder)["other_apis"] == []
