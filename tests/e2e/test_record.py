@@ -436,7 +436,9 @@ def test_the_document_tells_the_run_from_outside(tare, start, tmp_path):
     after = document(tmp_path)
     assert after["format"] == "tare.record/1" and after["program"][:2] == [PYTHON, "-c"]
     assert after["start_raw_ns"] == during["start_raw_ns"] < after["end_raw_ns"]
-    assert after["exit_status"] == 0 and after["user_cpu_ns"] > 0 and after["max_resident_bytes"] > 1 << 20
+    # A kernel that divides CPU time by its ticks may give all of a short program's to one of the two.
+    assert after["user_cpu_ns"] + after["system_cpu_ns"] > 0
+    assert after["exit_status"] == 0 and after["max_resident_bytes"] > 1 << 20
     assert after["options"] == {"strict": True, "keep": "newest", "max_bytes": 2 << 20,
                                 "delay_ns": 500000000, "duration_ns": 2000000000,
                                 "call_stacks": False}
