@@ -97,3 +97,11 @@ def test_elsewhere_than_debian_it_names_the_packages_and_goes_on(machine):
 def test_an_unknown_word_is_refused(machine):
     done, _ = machine("--frob")
     assert done.returncode == 2 and "usage" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["--no-such-option"], ["trixie", "bookworm"]])
+def test_try_on_tells_how_it_is_called(arguments):
+    done = subprocess.run(["/bin/bash", SETUP.parent / "try-on", *arguments], capture_output=True, text=True,
+                          check=False, stdin=subprocess.DEVNULL)
+    assert done.returncode == 2 and done.stdout == ""
+    assert "tools/try-on SUITE" in done.stderr and "--mirror" in done.stderr
