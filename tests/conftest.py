@@ -3,6 +3,7 @@
 program under test."""
 import os
 import pathlib
+import pty
 import subprocess
 
 import pytest
@@ -90,6 +91,16 @@ def tare(tare_path, tmp_path):
                               encoding="utf-8", timeout=timeout, check=False, **options)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def pseudo_terminals():
+    """For tests that need one: a bare chroot has none."""
+    try:
+        for end in pty.openpty():
+            os.close(end)
+    except OSError as error:
+        pytest.skip(f"no pseudo-terminal: {error.strerror}; is /dev/pts mounted?")
 
 
 @pytest.fixture(scope="session")

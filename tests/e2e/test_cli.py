@@ -138,9 +138,11 @@ SHELLS = {
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_a_shell_completes_commands_options_and_values(tare, tmp_path, shell):
+def test_a_shell_completes_commands_options_and_values(tare, tmp_path, shell, request):
     if not shutil.which(shell):
         pytest.skip(f"no {shell}")
+    if shell == "zsh":
+        request.getfixturevalue("pseudo_terminals")
     ask, pattern = SHELLS[shell]
     script = tare("describe", shell).stdout
     files, work = tmp_path / "files", tmp_path / "work"

@@ -259,7 +259,7 @@ while True:
 
 
 @pytest.fixture
-def terminal(tare_path, tmp_path):
+def terminal(tare_path, tmp_path, pseudo_terminals):
     made = []
     yield lambda program: made.append(Terminal(tare_path, tmp_path, program)) or made[-1]
     for one in made:
