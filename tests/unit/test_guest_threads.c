@@ -214,8 +214,12 @@ static void nobody_harvests_after_the_end(void **state)
 	unload(&trace);
 }
 
+static _Atomic bool first_is_leaving;
+
 static void *outlive_the_first(void *argument)
 {
+	while (!atomic_load(&first_is_leaving))
+		sched_yield();
 	nanosleep(&(struct timespec){ .tv_nsec = 30000000 }, NULL);
 	write_command(guest_thread());
 	return argument;
@@ -235,6 +239,7 @@ static int leave_by_pthread_exit(void *argument)
 	if (pthread_create(&thread, NULL, outlive_the_first, argument))
 		return 1;
 	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	atomic_store(&first_is_leaving, true);
 	pthread_exit(NULL);
 }
 
