@@ -77,7 +77,8 @@ static void go_round(struct guest_thread *thread, uint32_t depth)
 void guest_lone_round(struct guest_thread *thread, uint32_t depth)
 {
 	int error = errno;
-	if (!atomic_load(&guest_alive) || atomic_exchange(&at_it, true))
+	// What a recorder calibrates on is nobody's state: it does not know what this thread is inside of.
+	if (thread != guest_this || !atomic_load(&guest_alive) || atomic_exchange(&at_it, true))
 		return;
 	if (guest_alone())
 		go_round(thread, depth);

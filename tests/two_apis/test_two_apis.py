@@ -120,7 +120,7 @@ def test_what_the_recorder_asks_is_not_recorded_as_another_s(on):
     layers = f"OPENCL_LAYERS={FOLDER}/toy_layer.so:{FOLDER}/libtare-recorder.so"
     counted, report, _ = run(on, "opencl", "opencl", before=["env", layers])
     seen = {row["function"]: row for row in report["api"]}
-    assert seen["toyPoll"]["count"] == seen["toyPoll"]["nested"] == counted["clFinish"] == 2
+    assert seen["toyPoll"]["count"] == seen["toyPoll"]["nested"] == counted["clFinish"] > 2
     assert counted["polls"] > counted["clFinish"] + counted["clEnqueueFillBuffer"]
 
 
@@ -130,9 +130,10 @@ def test_each_is_harvested_without_calls_of_its_own(on):
 
 
 def test_nothing_is_called_at_the_end(on):
-    """What is pending when the process ends is counted, for both; at most those are left."""
+    """What is pending when the process ends is counted as pending, for both."""
     _, report, _ = run(on, "opencl", "toy", "unwaited")
-    assert report["coverage"]["unobserved"] <= 2
+    coverage = report["coverage"]
+    assert coverage["unobserved"] == coverage["unobserved_by"]["pending"] <= 22
 
 
 def test_the_header_tells_both(recorder):  # noqa: F811

@@ -201,6 +201,18 @@ static void tell(void)
 	fflush(stdout);
 }
 
+// The recorder's helper may have been at it when we finished, with the rest still to do.
+static void settle(void)
+{
+	for (int i = 0; i < 5; i++) {
+		if (queue)
+			finish();
+		if (toy)
+			finish_toy();
+		usleep(5000);
+	}
+}
+
 static void fork_and(void (*body)(void))
 {
 	int status = 0;
@@ -240,9 +252,8 @@ int main(int argc, char **argv)
 		check(at == sizeof words / sizeof *words, argv[i]);
 		words[at].does();
 	}
-	// The recorder's helper may have been at it when we finished, and had the rest still to do.
-	for (int i = 0; argc > 1 && strcmp(argv[argc - 1], "unwaited") && i < 10000 && toy_events(); i++)
-		usleep(1000);
+	if (argc > 1 && strcmp(argv[argc - 1], "unwaited"))
+		settle();
 	tell();
 	return 0;
 }
