@@ -220,7 +220,8 @@ enum tare_trace_object_kind {
 	TARE_OBJECT_PLATFORM = 1,
 	TARE_OBJECT_DEVICE = 2,  // parent: platform; number: from 0 in this process; bytes: memory
 	TARE_OBJECT_CONTEXT = 3,
-	TARE_OBJECT_QUEUE = 4,   // parent: context; device; number; properties as made (clock of stamps: its device's)
+	TARE_OBJECT_QUEUE = 4,   // parent: context; device; number; properties as made, of any API bit 0
+	                         // out of order, bit 1 profiling (clock of stamps: its device's)
 	TARE_OBJECT_PROGRAM = 5, // parent: context
 	TARE_OBJECT_KERNEL = 6,  // parent: program; name
 	TARE_OBJECT_MEMORY = 7,  // parent: context, or the buffer it is a part of; properties: flags;
