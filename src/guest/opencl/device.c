@@ -208,14 +208,17 @@ void layer_clock_pair(struct guest_thread *thread, struct layer_device *device, 
 	    !atomic_compare_exchange_strong(&device->paired_ticks, &last, now))
 		return;
 	cl_ulong device_time = 0, host_time = 0;
+	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_OPENCL);
 	uint64_t before = guest_ticks();
-	if (layer_next.clGetDeviceAndHostTimer == NULL ||
-	    layer_next.clGetDeviceAndHostTimer(device->handle, &device_time, &host_time) !=
-	        CL_SUCCESS || device_time == 0) {
+	bool told = layer_next.clGetDeviceAndHostTimer != NULL &&
+	            layer_next.clGetDeviceAndHostTimer(device->handle, &device_time, &host_time) ==
+	                CL_SUCCESS && device_time != 0;
+	uint64_t after = guest_ticks();
+	guest_aside_end(thread, aside);
+	if (!told) {
 		atomic_store(&device->no_timer, true);
 		return;
 	}
-	uint64_t after = guest_ticks();
 	union tare_trace_record *record = guest_event(thread);
 	if (record == NULL)
 		return;
