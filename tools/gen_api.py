@@ -282,8 +282,9 @@ def wrapper(function, role, number, call):
         lines.append(f"\tlayer_freeing_all({role.at('frees#')}, {role.at('frees')});")
     if role.before:
         lines += ['\tint before = errno;',
+                  '\tuint32_t told = guest_aside_begin(thread, TARE_TRACE_OPENCL);',
                   f'\tlayer_before_{function.name}({", ".join(["thread"] + named(function))});',
-                  '\terrno = before;']
+                  '\tguest_aside_end(thread, told);', '\terrno = before;']
     released = 'false'
     if role.at('release'):
         released = 'last'
@@ -328,8 +329,10 @@ def wrapper(function, role, number, call):
     if role.after:
         extra = ', '.join(['thread'] + ([] if void else ['result']) + named(function))
         # What it asks of the vendor may alter errno, which is the program's.
-        lines += ['\tint saved = errno;', f'\tlayer_after_{function.name}({extra});',
-                  '\terrno = saved;']
+        lines += ['\tint saved = errno;',
+                  '\tuint32_t aside = guest_aside_begin(thread, TARE_TRACE_OPENCL);',
+                  f'\tlayer_after_{function.name}({extra});',
+                  '\tguest_aside_end(thread, aside);', '\terrno = saved;']
     lines.append('\tlayer_leave(thread);')
     if not void:
         lines.append('\treturn result;')

@@ -14,7 +14,7 @@
 
 #define TARE_TRACE_MAGIC "\x89tare\r\n\x1a"
 #define TARE_TRACE_VERSION_MAJOR 1 // a reader refuses a higher one
-#define TARE_TRACE_VERSION_MINOR 2 // may add record types, fact keys and enum values
+#define TARE_TRACE_VERSION_MINOR 3 // may add record types, fact keys and enum values
 #define TARE_TRACE_BYTE_ORDER UINT32_C(0x01020304)
 #define TARE_TRACE_HEADER_BYTES 4096
 #define TARE_TRACE_WINDOW_BYTES (256 * 1024)
@@ -27,6 +27,7 @@ enum tare_trace_api {
 	TARE_TRACE_OPENCL = 1,
 	TARE_TRACE_LEVELZERO = 2,
 	TARE_TRACE_CUDA = 3,
+	TARE_TRACE_API_COUNT
 };
 
 // What host ticks are.
@@ -68,7 +69,7 @@ struct tare_trace_header {
 	uint32_t header_bytes, window_bytes, record_bytes;
 	uint32_t flags;      // enum tare_trace_flags
 	uint32_t host_clock; // enum tare_trace_host_clock
-	uint32_t api;        // enum tare_trace_api of the recorder that made the file
+	uint32_t api;        // enum tare_trace_api: the first that was recorded in the process
 	uint64_t host_hz;    // nominal rate of host ticks, 0: not known, only the pairs tell
 	uint64_t pid, parent_pid;
 	uint64_t rank, rank_count;      // TARE_TRACE_NO_RANK: none
@@ -105,6 +106,7 @@ struct tare_trace_header {
 	int64_t self_stack_cost_ps;     // what a call stack costs on top, the mean so far; 0: not known
 	uint64_t harvest_ticks;         // the program's threads, asking the driver for device times
 	uint64_t fill_bytes_s;          // the fastest that a thread was seen to change memory; 0: not measured
+	uint64_t apis;                  // bits 1 << enum tare_trace_api: all that were; 0: `api` alone
 };
 
 // ---- records
@@ -209,14 +211,17 @@ enum tare_trace_role {
 	TARE_ROLE_COUNT
 };
 
-// An object of the API, when it was made. detail: enum tare_trace_object_kind.
+// An object of an API, when it was made. detail: enum tare_trace_object_kind.
+// flags of OBJECT, FACT, CHANGE and CLOCK_PAIR: enum tare_trace_api, whose handles they name; 0: the
+// header's, and where that has none OpenCL. Two APIs may have handles of one value.
 // Handles are used again by drivers: a handle means the object with the latest `ticks` that is not
 // later than the record that names it.
 enum tare_trace_object_kind {
 	TARE_OBJECT_PLATFORM = 1,
 	TARE_OBJECT_DEVICE = 2,  // parent: platform; number: from 0 in this process; bytes: memory
 	TARE_OBJECT_CONTEXT = 3,
-	TARE_OBJECT_QUEUE = 4,   // parent: context; device; number; properties as made (clock of stamps: its device's)
+	TARE_OBJECT_QUEUE = 4,   // parent: context; device; number; properties as made, of any API bit 0
+	                         // out of order, bit 1 profiling (clock of stamps: its device's)
 	TARE_OBJECT_PROGRAM = 5, // parent: context
 	TARE_OBJECT_KERNEL = 6,  // parent: program; name
 	TARE_OBJECT_MEMORY = 7,  // parent: context, or the buffer it is a part of; properties: flags;
@@ -450,7 +455,9 @@ struct tare_trace_transfer {
 };
 
 // What a command (or a wait) waits for, up to six events; as many records as it takes.
-// detail: how many in this record.
+// detail: how many in this record. flags: those of the enum, and from bit 4 on the enum tare_trace_api
+// whose events they are; 0: as with definitions.
+#define TARE_DEPENDS_API_SHIFT 4
 enum tare_trace_depends_flags { TARE_DEPENDS_OF_CALL = 1 << 0 };
 struct tare_trace_depends {
 	uint64_t head;

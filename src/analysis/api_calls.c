@@ -101,6 +101,7 @@ int tables_api_calls(const struct tables_context *context, struct tare_tables *t
 	for (size_t i = 0; i < n; i++) {
 		bool known = i < recording->function_count;
 		tables->api[i].function = known ? recording->functions[i].name : NO_FUNCTION;
+		tables->api[i].api = known ? recording->functions[i].api : TARE_TRACE_NO_API;
 		tables->api[i].role = known ? recording->functions[i].role : TARE_ROLE_QUERY;
 	}
 	count_calls(context, tables->api);

@@ -92,6 +92,7 @@ static int add_process(struct loading *l, const struct tare_trace_header *refere
 	if (!p)
 		return l->status;
 	l->process = (uint32_t)(l->recording->process_count - 1);
+	l->api = (uint8_t)(h->api ? h->api : TARE_TRACE_OPENCL);
 	l->shift_ns = loading_alignment_ns(h, reference, &aligned);
 	*p = (struct tare_recorded_process){
 		.executable = loading_text(l, h->executable),
@@ -100,6 +101,7 @@ static int add_process(struct loading *l, const struct tare_trace_header *refere
 		.pid = h->pid, .parent_pid = h->parent_pid,
 		.rank = h->rank, .rank_count = h->rank_count,
 		.rank_from = loading_text(l, h->rank_from),
+		.apis = h->apis ? h->apis : h->api ? UINT64_C(1) << h->api : 0,
 		.flags = h->flags, .state = h->state, .stop_reason = h->stop_reason,
 		.host_residual_ns = loading_cut(file->residual_ns),
 		.cpu_ns = h->process_cpu_ns, .helper_cpu_ns = h->helper_cpu_ns,

@@ -22,6 +22,7 @@ struct tare_recorded_process {
 	uint64_t pid, parent_pid;
 	uint64_t rank, rank_count;     // TARE_TRACE_NO_RANK: none
 	const char *rank_from;
+	uint64_t apis;                 // bits 1 << enum tare_trace_api: those that were recorded
 	uint32_t flags;                // enum tare_trace_flags
 	uint32_t state;                // enum tare_trace_state
 	uint32_t stop_reason;          // enum tare_trace_stop
@@ -70,10 +71,12 @@ enum tare_clock_source {
 	TARE_CLOCK_CAUSAL,   // bounded by the calls: queued while the enqueue ran, ended before it was seen
 };
 
-// A device as one process sees it; `same_as` joins those of several processes (and platforms).
+// A device as one process sees it; `same_as` joins those of several processes, platforms
+// and APIs.
 struct tare_recorded_device {
 	uint32_t process;
 	uint32_t same_as;        // lowest index of the same device; its own when it is the first
+	uint32_t api;            // enum tare_trace_api by which it is seen
 	const char *name, *platform, *vendor, *driver_version;
 	uint64_t type;           // CL_DEVICE_TYPE bits
 	uint64_t compute_units, clock_hz, memory_bytes, local_bytes, group_limit; // 0: not told
@@ -271,6 +274,7 @@ struct tare_recording {
 	const char *problem;        // of the folder, NULL: none
 	struct tare_other_uses others; // APIs whose libraries the program had and that are not recorded
 
+	uint64_t apis;              // bits 1 << enum tare_trace_api: of its devices
 	struct tare_recorded_process *processes;
 	struct tare_recorded_thread *threads;
 	struct tare_recorded_device *devices;

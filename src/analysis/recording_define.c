@@ -64,6 +64,12 @@ uint32_t loading_function(struct loading *l, uint16_t number, uint32_t role)
 	return intern_function(l, "?", TARE_TRACE_NO_API, role);
 }
 
+uint8_t loading_api_of_function(const struct loading *l, uint32_t function)
+{
+	return function < l->recording->function_count ?
+	               loading_api(l, l->recording->functions[function].api) : l->api;
+}
+
 static void define_function(struct loading *l, const struct tare_trace_function *f)
 {
 	uint32_t role = f->role < TARE_ROLE_COUNT ? f->role : TARE_ROLE_QUERY;
@@ -188,6 +194,7 @@ static uint32_t add_device(struct loading *l, const struct tare_trace_object *o)
 	*resolution = 0;
 	*d = (struct tare_recorded_device){
 		.process = l->process, .same_as = (uint32_t)(l->recording->device_count - 1),
+		.api = loading_api_of_head(l, o->head),
 		.name = loading_text(l, tare_trace_text(l->trace, l->file, o->name)),
 		.platform = "", .vendor = "", .driver_version = "", .uuid = "", .pci = "",
 		.memory_bytes = o->bytes, .residual_ns = TARE_NO_TIME,
@@ -202,7 +209,6 @@ static uint32_t add_queue(struct loading *l, const struct tare_trace_object *o)
 
 	if (!q)
 		return TARE_NO_INDEX;
-	// The bits are OpenCL's: 1 out of order, 2 profiling.
 	*q = (struct tare_recorded_queue){ .process = l->process, .device = TARE_NO_INDEX,
 		.number = o->number, .properties = o->properties,
 		.out_of_order = o->properties & 1, .profiling = o->properties & 2,
@@ -270,7 +276,8 @@ static void define_object(struct loading *l, const struct tare_trace_object *o)
 	default: return;
 	}
 	*object = (struct load_object){ o->handle, o->ticks, o->parent, o->device, index,
-		                        (uint32_t)l->object_count, kind };
+		                        (uint32_t)l->object_count, kind,
+		                        loading_api_of_head(l, o->head) };
 	l->object_count++;
 }
 

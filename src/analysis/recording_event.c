@@ -90,6 +90,16 @@ static int add_failed(struct loading *l, struct load_track *track,
 	return l->status;
 }
 
+static uint8_t api_of(const struct loading *l, uint32_t command)
+{
+	return loading_api_of_function(l, l->recording->commands[command].function);
+}
+
+static uint64_t event_key(uint8_t api, uint64_t event)
+{
+	return event ^ (uint64_t)api << 60;
+}
+
 // What becomes known later is joined by (track, number), dependencies by the event's handle.
 static void remember(struct loading *l, const struct tare_trace_command *c, uint32_t index)
 {
@@ -102,7 +112,7 @@ static void remember(struct loading *l, const struct tare_trace_command *c, uint
 		l->own_events++; // the program does not know its handle
 	} else if (c->event) {
 		l->retained_events += !(flags & TARE_COMMAND_NO_TIMES);
-		if (!tare_id_map_put(&l->event_of, c->event, index))
+		if (!tare_id_map_put(&l->event_of, event_key(api_of(l, index), c->event), index))
 			loading_fail(l, ENOMEM, "events");
 	}
 }
@@ -187,10 +197,12 @@ static int add_command(struct loading *l, const struct tare_trace_command *c)
 	};
 	added->exit_ns = not_before(loading_ns(l, command_exit(c)), added->enter_ns);
 	if (c->kind == TARE_KIND_KERNEL) {
-		added->object = loading_resolve(l, TARE_OBJECT_KERNEL, c->object, c->enter);
+		added->object = loading_resolve(l, api_of(l, index), TARE_OBJECT_KERNEL, c->object,
+		                                c->enter);
 		added->amount = loading_shape(l, c->amount);
 	} else {
-		added->object = loading_resolve(l, TARE_OBJECT_MEMORY, c->object, c->enter);
+		added->object = loading_resolve(l, api_of(l, index), TARE_OBJECT_MEMORY, c->object,
+		                                c->enter);
 	}
 	track->command = index;
 	track->command_number = c->number;
@@ -222,12 +234,13 @@ static int add_call_end(struct loading *l, const struct tare_trace_call_end *e)
 
 // The command that an event handle meant at `ticks`; NO_COMMAND for an event of the user's, and,
 // counted, for one that was not seen.
-static uint32_t command_of_event(struct loading *l, uint64_t event, uint64_t ticks,
-                                 int64_t before_ns)
+static uint32_t command_of_event(struct loading *l, const struct tare_trace_depends *d,
+                                 uint64_t event, uint64_t ticks, int64_t before_ns)
 {
 	const struct tare_recording *r = l->recording;
-	uint32_t index = tare_id_map_find(&l->event_of, event);
-	const struct load_object *user = loading_find(l, TARE_OBJECT_EVENT, event, ticks);
+	uint8_t api = loading_api(l, tare_trace_record_flags(d->head) >> TARE_DEPENDS_API_SHIFT);
+	uint32_t index = tare_id_map_find(&l->event_of, event_key(api, event));
+	const struct load_object *user = loading_find(l, api, TARE_OBJECT_EVENT, event, ticks);
 
 	// The handle may have been used again: what was made later, but not after, is meant.
 	if (index != TARE_ID_ABSENT && r->commands[index].enter_ns <= before_ns &&
@@ -254,7 +267,7 @@ static void add_waits_of_call(struct loading *l, struct load_track *track,
 	bool first = !track->waits_told || track->waits_of != d->of;
 
 	for (uint32_t i = 0; i < events; i++) {
-		uint32_t command = command_of_event(l, d->event[i], d->of, enter_ns);
+		uint32_t command = command_of_event(l, d, d->event[i], d->of, enter_ns);
 		uint32_t queue = command == NO_COMMAND ? TARE_NO_INDEX : r->commands[command].queue;
 		uint32_t device = queue == TARE_NO_INDEX ? queue : r->queues[queue].device;
 		if (first || track->waits_queue != queue)
@@ -290,7 +303,8 @@ static int add_depends(struct loading *l, const struct tare_trace_depends *d)
 	}
 	enter_ticks = track->command_enter;
 	for (uint32_t i = 0; i < events; i++) {
-		uint32_t command = command_of_event(l, d->event[i], enter_ticks, c->enter_ns);
+		uint32_t command = command_of_event(l, d, d->event[i], enter_ticks,
+		                                    c->enter_ns);
 		struct tare_recorded_wait *wait =
 		        TARE_ROOM_FOR(track->waits, track->wait_room, track->wait_count);
 		if (!wait)
@@ -305,7 +319,8 @@ static int add_depends(struct loading *l, const struct tare_trace_depends *d)
 // ---- calls
 
 // What a call is about: an object of the kind that goes with its role.
-static uint32_t object_of_call(struct loading *l, const struct tare_trace_call *c, uint32_t role)
+static uint32_t object_of_call(struct loading *l, const struct tare_trace_call *c, uint8_t api,
+                               uint32_t role)
 {
 	bool released = tare_trace_record_flags(c->head) & TARE_CALL_RELEASED;
 	// What a call makes is there at its end; what it lets go of may be another by then.
@@ -316,14 +331,14 @@ static uint32_t object_of_call(struct loading *l, const struct tare_trace_call *
 	case TARE_ROLE_WAIT:
 	case TARE_ROLE_FLUSH: {
 		const struct load_object *queue =
-		        loading_find(l, TARE_OBJECT_QUEUE, c->object, ticks);
+		        loading_find(l, api, TARE_OBJECT_QUEUE, c->object, ticks);
 		return queue ? queue->index : TARE_NO_INDEX; // waits may be for events
 	}
-	case TARE_ROLE_BUILD: return loading_resolve(l, TARE_OBJECT_PROGRAM, c->object, ticks);
+	case TARE_ROLE_BUILD: return loading_resolve(l, api, TARE_OBJECT_PROGRAM, c->object, ticks);
 	case TARE_ROLE_ALLOCATE:
 		if (tare_trace_record_flags(c->head) & TARE_CALL_FAILED)
 			return TARE_NO_INDEX;
-		return loading_resolve(l, TARE_OBJECT_MEMORY, c->object, ticks);
+		return loading_resolve(l, api, TARE_OBJECT_MEMORY, c->object, ticks);
 	default: return TARE_NO_INDEX;
 	}
 }
@@ -334,6 +349,7 @@ static int add_call(struct loading *l, const struct tare_trace_call *c)
 	struct load_track *track = loading_track(l, tare_trace_track(c->head));
 	struct tare_recorded_call *call;
 	uint32_t function, role;
+	uint8_t api;
 
 	if (!track || finish_wait(l, track))
 		return l->status;
@@ -342,9 +358,10 @@ static int add_call(struct loading *l, const struct tare_trace_call *c)
 		return l->status;
 	function = loading_function(l, tare_trace_detail(c->head), TARE_ROLE_QUERY);
 	role = l->status ? 0 : r->functions[function].role;
+	api = loading_api_of_function(l, function);
 	*call = (struct tare_recorded_call){
 		.enter_ns = loading_ns(l, c->enter), .count = 1, .bytes = c->bytes,
-		.thread = track->thread, .object = object_of_call(l, c, role),
+		.thread = track->thread, .object = object_of_call(l, c, api, role),
 		.device = TARE_NO_INDEX, .function = (uint16_t)function, .role = (uint8_t)role,
 		.stack = TARE_NO_INDEX,
 		.flags = tare_trace_record_flags(c->head),
@@ -354,7 +371,7 @@ static int add_call(struct loading *l, const struct tare_trace_call *c)
 	call->exit_ns = not_before(loading_ns(l, c->exit), call->enter_ns);
 	call->inside_ns = call->exit_ns - call->enter_ns;
 	if (c->device)
-		call->device = loading_resolve(l, TARE_OBJECT_DEVICE, c->device, c->exit);
+		call->device = loading_resolve(l, api, TARE_OBJECT_DEVICE, c->device, c->exit);
 	if (role == TARE_ROLE_WAIT || role == TARE_ROLE_FLUSH) {
 		if (call->object != TARE_NO_INDEX && call->device == TARE_NO_INDEX)
 			call->device = r->queues[call->object].device;

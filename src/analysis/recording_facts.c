@@ -55,7 +55,8 @@ static void apply_to_kernel(struct loading *l, uint32_t index,
                             const struct tare_trace_fact_record *fact)
 {
 	struct tare_recorded_kernel_fact *k;
-	uint32_t device = loading_resolve(l, TARE_OBJECT_DEVICE, fact->device, fact->ticks);
+	uint32_t device = loading_resolve(l, loading_api_of_head(l, fact->head), TARE_OBJECT_DEVICE,
+	                                  fact->device, fact->ticks);
 
 	k = kernel_fact(l, index, device);
 	if (!k)
@@ -118,18 +119,18 @@ static uint8_t fact_kind(uint16_t key)
 static void apply_fact(struct loading *l, const struct tare_trace_fact_record *fact)
 {
 	uint16_t key = tare_trace_detail(fact->head);
-	uint8_t kind = fact_kind(key);
+	uint8_t kind = fact_kind(key), api = loading_api_of_head(l, fact->head);
 	const struct load_object *object;
 
 	// Platforms have vendors and versions too, which are not kept.
 	if (kind == TARE_OBJECT_MEMORY ||
-	    loading_find(l, TARE_OBJECT_PLATFORM, fact->object, fact->ticks))
+	    loading_find(l, api, TARE_OBJECT_PLATFORM, fact->object, fact->ticks))
 		return;
 	if (!kind) {
-		object = loading_find(l, TARE_OBJECT_KERNEL, fact->object, fact->ticks);
+		object = loading_find(l, api, TARE_OBJECT_KERNEL, fact->object, fact->ticks);
 		kind = object ? TARE_OBJECT_KERNEL : TARE_OBJECT_DEVICE;
 	}
-	object = loading_find(l, kind, fact->object, fact->ticks);
+	object = loading_find(l, api, kind, fact->object, fact->ticks);
 	if (!object) {
 		l->recording->unresolved++;
 		return;
@@ -147,7 +148,8 @@ static void apply_fact(struct loading *l, const struct tare_trace_fact_record *f
 // A queue that was made with profiling by the recorder has it.
 static void apply_profiling(struct loading *l, const struct tare_trace_change_record *change)
 {
-	uint32_t queue = loading_resolve(l, TARE_OBJECT_QUEUE, change->object, change->ticks);
+	uint32_t queue = loading_resolve(l, loading_api_of_head(l, change->head), TARE_OBJECT_QUEUE,
+	                                 change->object, change->ticks);
 
 	if (queue == TARE_NO_INDEX)
 		return;

@@ -30,6 +30,7 @@ struct load_object {
 	uint32_t index;   // into the recording's array of its kind; for a kernel its name until linked
 	uint32_t order;   // of definition
 	uint8_t kind;     // enum tare_trace_object_kind
+	uint8_t api;      // whose handle it is
 };
 
 // A thread while its events come.
@@ -71,6 +72,7 @@ struct loading {
 	// Of the process that is being read.
 	size_t file;
 	uint32_t process;
+	uint8_t api;              // of handles that do not say whose they are
 	int64_t shift_ns;         // added to its host times
 	size_t first_command, first_device, first_memory;
 	struct load_object *objects;
@@ -154,6 +156,8 @@ static inline bool loading_may_add(const struct loading *l, size_t count)
 int loading_define(struct loading *l, const union tare_trace_record *record);
 // The function of a number; of one that is not told "?", with `role`.
 uint32_t loading_function(struct loading *l, uint16_t number, uint32_t role);
+// Whose handles the records of a function name.
+uint8_t loading_api_of_function(const struct loading *l, uint32_t function);
 // The shape of an id; TARE_NO_INDEX, counted as unresolved.
 uint32_t loading_shape(struct loading *l, uint64_t id);
 // The thread of a track, made when it is new; NULL: no memory.
@@ -163,11 +167,22 @@ struct load_track *loading_track(struct loading *l, uint32_t track);
 
 // Sorts the objects and resolves what definitions say of one another. Once, before the first event.
 int loading_link(struct loading *l);
-// The object that `handle` means at `ticks`, or NULL.
-const struct load_object *loading_find(const struct loading *l, uint8_t kind, uint64_t handle,
-                                       uint64_t ticks);
+// The API that a record says its handles are of; where it says none, as before 1.3, that of the file.
+static inline uint8_t loading_api(const struct loading *l, uint32_t told)
+{
+	return told && told < TARE_TRACE_API_COUNT ? (uint8_t)told : l->api;
+}
+// That of an OBJECT, FACT, CHANGE or CLOCK_PAIR.
+static inline uint8_t loading_api_of_head(const struct loading *l, uint64_t head)
+{
+	return loading_api(l, tare_trace_record_flags(head));
+}
+// The object that `handle` of an API means at `ticks`, or NULL.
+const struct load_object *loading_find(const struct loading *l, uint8_t api, uint8_t kind,
+                                       uint64_t handle, uint64_t ticks);
 // Its index; TARE_NO_INDEX, counted as unresolved, when there is none. 0 as a handle is none.
-uint32_t loading_resolve(struct loading *l, uint8_t kind, uint64_t handle, uint64_t ticks);
+uint32_t loading_resolve(struct loading *l, uint8_t api, uint8_t kind, uint64_t handle,
+                         uint64_t ticks);
 
 // ---- recording_facts.c: what is known of objects
 

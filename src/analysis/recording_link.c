@@ -4,22 +4,24 @@
 
 #include <string.h>
 
-static uint64_t object_key(uint64_t handle, uint8_t kind)
+static uint64_t object_key(const struct load_object *o)
 {
-	return handle * 16 + kind;
+	return (o->handle * 16 + o->kind) ^ (uint64_t)o->api << 60;
 }
 
-static int compare_places(const struct load_object *a, uint64_t handle, uint8_t kind)
+static int compare_places(const struct load_object *a, const struct load_object *b)
 {
-	if (a->handle != handle)
-		return a->handle < handle ? -1 : 1;
-	return (a->kind > kind) - (a->kind < kind);
+	if (a->handle != b->handle)
+		return a->handle < b->handle ? -1 : 1;
+	if (a->api != b->api)
+		return a->api < b->api ? -1 : 1;
+	return (a->kind > b->kind) - (a->kind < b->kind);
 }
 
 static int compare_objects(const void *x, const void *y)
 {
 	const struct load_object *a = x, *b = y;
-	int places = compare_places(a, b->handle, b->kind);
+	int places = compare_places(a, b);
 
 	if (places)
 		return places;
@@ -30,15 +32,15 @@ static int compare_objects(const void *x, const void *y)
 
 static bool same_place(const struct load_object *a, const struct load_object *b)
 {
-	return a->handle == b->handle && a->kind == b->kind;
+	return compare_places(a, b) == 0;
 }
 
-const struct load_object *loading_find(const struct loading *l, uint8_t kind, uint64_t handle,
-                                       uint64_t ticks)
+const struct load_object *loading_find(const struct loading *l, uint8_t api, uint8_t kind,
+                                       uint64_t handle, uint64_t ticks)
 {
-	uint32_t first = tare_id_map_find(&l->object_at, object_key(handle, kind));
-	const struct load_object wanted = { .handle = handle, .kind = kind, .ticks = ticks,
-		                            .order = UINT32_MAX };
+	const struct load_object wanted = { .handle = handle, .api = api, .kind = kind,
+		                            .ticks = ticks, .order = UINT32_MAX };
+	uint32_t first = tare_id_map_find(&l->object_at, object_key(&wanted));
 	size_t low, high;
 
 	if (first == TARE_ID_ABSENT)
@@ -61,9 +63,10 @@ const struct load_object *loading_find(const struct loading *l, uint8_t kind, ui
 	return low && same_place(&l->objects[low - 1], &wanted) ? &l->objects[low - 1] : NULL;
 }
 
-uint32_t loading_resolve(struct loading *l, uint8_t kind, uint64_t handle, uint64_t ticks)
+uint32_t loading_resolve(struct loading *l, uint8_t api, uint8_t kind, uint64_t handle,
+                         uint64_t ticks)
 {
-	const struct load_object *object = handle ? loading_find(l, kind, handle, ticks) : NULL;
+	const struct load_object *object = handle ? loading_find(l, api, kind, handle, ticks) : NULL;
 
 	if (object)
 		return object->index;
@@ -102,13 +105,13 @@ static void link_memory(struct loading *l, const struct load_object *o)
 {
 	struct tare_recorded_memory *m = &l->recording->memories[o->index];
 	const struct load_object *parent =
-	        loading_find(l, TARE_OBJECT_MEMORY, o->parent, o->ticks);
+	        loading_find(l, o->api, TARE_OBJECT_MEMORY, o->parent, o->ticks);
 
 	if (parent && parent->index != o->index) {
 		m->parent = parent->index;
-		parent = loading_find(l, TARE_OBJECT_CONTEXT, parent->parent, o->ticks);
+		parent = loading_find(l, o->api, TARE_OBJECT_CONTEXT, parent->parent, o->ticks);
 	} else {
-		parent = loading_find(l, TARE_OBJECT_CONTEXT, o->parent, o->ticks);
+		parent = loading_find(l, o->api, TARE_OBJECT_CONTEXT, o->parent, o->ticks);
 	}
 	if (parent)
 		m->context = parent->index;
@@ -121,16 +124,16 @@ static void link_object(struct loading *l, struct load_object *o)
 
 	switch (o->kind) {
 	case TARE_OBJECT_DEVICE:
-		parent = loading_resolve(l, TARE_OBJECT_PLATFORM, o->parent, o->ticks);
+		parent = loading_resolve(l, o->api, TARE_OBJECT_PLATFORM, o->parent, o->ticks);
 		if (parent != TARE_NO_INDEX)
 			r->devices[o->index].platform = l->platforms[parent];
 		break;
 	case TARE_OBJECT_QUEUE:
 		r->queues[o->index].device =
-		        loading_resolve(l, TARE_OBJECT_DEVICE, o->device, o->ticks);
+		        loading_resolve(l, o->api, TARE_OBJECT_DEVICE, o->device, o->ticks);
 		break;
 	case TARE_OBJECT_KERNEL:
-		parent = loading_resolve(l, TARE_OBJECT_PROGRAM, o->parent, o->ticks);
+		parent = loading_resolve(l, o->api, TARE_OBJECT_PROGRAM, o->parent, o->ticks);
 		o->index = intern_kernel(l, parent, tare_trace_text(l->trace, l->file, o->index));
 		break;
 	case TARE_OBJECT_MEMORY:
@@ -150,7 +153,7 @@ int loading_link(struct loading *l)
 		const struct load_object *o = &l->objects[i];
 		if (i && same_place(o, o - 1))
 			continue;
-		if (!tare_id_map_put(&l->object_at, object_key(o->handle, o->kind), (uint32_t)i))
+		if (!tare_id_map_put(&l->object_at, object_key(o), (uint32_t)i))
 			return loading_fail(l, ENOMEM, "objects");
 	}
 	for (size_t i = 0; i < l->object_count && !l->status; i++)

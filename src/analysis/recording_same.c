@@ -68,6 +68,7 @@ int loading_same_devices(struct loading *l)
 
 	for (size_t i = 0; i < r->device_count && !l->status; i++) {
 		const struct tare_recorded_device *d = &r->devices[i];
+		r->apis |= UINT64_C(1) << d->api;
 		bool uuid = is_told(d->uuid), pci = is_told(d->pci);
 		if (uuid)
 			join(l, &known, (uint32_t)i,

@@ -24,7 +24,8 @@ int loading_clock_pair(struct loading *l, const struct tare_trace_clock_pair *pa
 
 	if (tare_trace_detail(pair->head) != TARE_CLOCK_DEVICE)
 		return l->status;
-	device = loading_resolve(l, TARE_OBJECT_DEVICE, pair->device, pair->after);
+	device = loading_resolve(l, loading_api_of_head(l, pair->head), TARE_OBJECT_DEVICE,
+	                         pair->device, pair->after);
 	if (device == TARE_NO_INDEX)
 		return l->status;
 	clock = loading_clock(l, device);

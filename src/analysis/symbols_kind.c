@@ -5,8 +5,9 @@
 
 // Beginnings of names; a digit, a dot, a dash or the end must follow.
 static const char *const plumbing[] = {
-	"libOpenCL", "libtare-opencl-layer", "libpocl", "libnvidia-opencl", "libamdocl", "libamdocl64",
-	"libigdrcl", "libintelocl", "libMesaOpenCL", "libRusticlOpenCL", "libcuda", "libze_loader",
+	"libOpenCL", "libtare-recorder", "libtare-opencl-layer", // the latter of older traces
+	"libpocl", "libnvidia-opencl", "libamdocl", "libamdocl64", "libigdrcl", "libintelocl",
+	"libMesaOpenCL", "libRusticlOpenCL", "libcuda", "libze_loader",
 	"libLLVM", "libclang-cpp", "libc", "ld", "ld-linux", "ld-linux-x86", "libpthread", "libdl", "libm",
 	"librt", "libffi", "libstdc++", "libc++", "libgcc_s", "libasan", "libubsan", "libtsan",
 	"liblsan", "linux-vdso",

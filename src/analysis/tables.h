@@ -60,7 +60,7 @@ struct tare_transfer_row {
 
 struct tare_api_row {
 	const char *function;
-	uint32_t role;
+	uint32_t api, role;       // enum tare_trace_api, enum tare_trace_role
 	uint64_t count, failed;
 	uint64_t nested;          // of the count: made inside another call, whose time has theirs
 	int64_t total_ns;         // inside, without the nested ones

@@ -89,7 +89,7 @@ EXPORT_TABLE(export_thread, "thread", true, count_threads, put_thread);
 
 static const struct export_column export_device_columns[] = {
 	{ "device", INTEGER }, { "same_as", INTEGER }, { "number", INTEGER }, { "process", INTEGER },
-	{ "name", TEXT }, { "platform", TEXT }, { "vendor", TEXT }, { "driver_version", TEXT },
+	{ "name", TEXT }, { "api", TEXT }, { "platform", TEXT }, { "vendor", TEXT }, { "driver_version", TEXT },
 	{ "compute_units", INTEGER }, { "clock_hz", INTEGER }, { "memory_bytes", INTEGER },
 	{ "unified_memory", INTEGER }, { "clock", TEXT }, { "clock_residual_ns", INTEGER },
 	{ "clock_drift_ppm", REAL },
@@ -112,6 +112,7 @@ static void put_device(struct rows *rows, size_t index)
 	rows_integer(rows, tare_run_device_number(rows->recording, (uint32_t)index));
 	rows_index(rows, d->process, rows->recording->process_count);
 	rows_name(rows, d->name);
+	rows_text(rows, tare_run_api(d->api));
 	rows_name(rows, d->platform);
 	rows_name(rows, d->vendor);
 	rows_name(rows, d->driver_version);

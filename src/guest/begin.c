@@ -8,8 +8,6 @@ _Atomic bool guest_alive;
 _Atomic uint32_t guest_process;
 _Atomic uint32_t guest_life;
 struct tare_trace_header *guest_header;
-enum tare_trace_api guest_api;
-void (*_Atomic guest_harvest)(void);
 
 static guest_lock begin_lock;
 
@@ -31,7 +29,7 @@ static void fill_header(struct tare_trace_header *header, uint32_t flags)
 		header->flags |= TARE_TRACE_COUNT_ONLY;
 	if (guest_options.call_stacks && GUEST_HAVE_FIND_OBJECT)
 		header->flags |= TARE_TRACE_CALL_STACKS;
-	header->api = guest_api;
+	guest_api_tell(header);
 	header->self_cost_ps = guest_options.self_cost_ps;
 	header->self_call_cost_ps = guest_options.self_call_cost_ps;
 	header->self_stack_cost_ps = guest_options.self_stack_cost_ps;
@@ -84,26 +82,26 @@ static bool begin_file(uint32_t flags)
 	return true;
 }
 
-// Phases have begun the recording: the process's commands are recorded from here on. What the vendor's
-// library has registered for exit() since then runs before what we registered at first.
-static void add_api(enum tare_trace_api api, void (*harvest)(void))
+// Phases or another API have begun the recording: this one's commands are recorded from here on. What
+// its library has registered for exit() since then runs before what we registered at first.
+static void add_api(const struct guest_api *api)
 {
-	guest_api = api;
-	atomic_store(&guest_harvest, harvest);
-	__atomic_store_n(&guest_header->api, api, __ATOMIC_RELAXED);
+	if (!guest_api_add(api))
+		return;
+	guest_api_tell(guest_header);
 	guest_end_register();
 }
 
-bool guest_begin(enum tare_trace_api api, void (*harvest)(void))
+bool guest_begin(const struct guest_api *api)
 {
 	struct guest_quiet quiet;
 	guest_quiet_enter(&quiet);
 	guest_acquire(&begin_lock);
 	if (atomic_load(&guest_life) == GUEST_UNBORN) {
-		guest_api = api;
-		atomic_store(&guest_harvest, harvest);
+		guest_api_add(api);
 		guest_options_read();
 		if (guest_options.directory[0]) {
+			guest_describe_begin();
 			guest_fork_register();
 			guest_end_register();
 			guest_lock_register(&begin_lock);
@@ -112,8 +110,8 @@ bool guest_begin(enum tare_trace_api api, void (*harvest)(void))
 		} else {
 			atomic_store(&guest_life, GUEST_OVER);
 		}
-	} else if (api && !guest_api && atomic_load(&guest_life) != GUEST_OVER) {
-		add_api(api, harvest);
+	} else if (atomic_load(&guest_life) != GUEST_OVER) {
+		add_api(api);
 	}
 	guest_release(&begin_lock);
 	guest_quiet_leave(&quiet);

@@ -22,15 +22,13 @@ static void mark_end(struct guest_thread *thread)
 static void at_exit(void)
 {
 	static unsigned char room[GUEST_FILL_BYTES]; // the program's stack may be a small one
-	void (*harvest)(void) = atomic_load(&guest_harvest);
 	struct guest_thread *thread;
 	struct guest_quiet quiet;
 	if (atomic_load(&guest_life) != GUEST_RECORDING || !atomic_exchange(&guest_alive, false))
 		return;
 	guest_helper_leave_harvest();
 	thread = guest_thread();
-	if (harvest)
-		harvest();
+	guest_api_harvest(thread);
 	guest_quiet_enter(&quiet);
 	if (thread)
 		guest_cpu_time_write(thread, guest_ticks());

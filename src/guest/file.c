@@ -163,8 +163,7 @@ static void mark_exec(int fd, const struct tare_trace_header *mine)
 	long got = syscall(SYS_pread64, fd, &header, sizeof header, (off_t)0);
 	if (got == (long)sizeof header && !memcmp(header.magic, mine->magic, sizeof header.magic) &&
 	    !memcmp(header.boot_id, mine->boot_id, sizeof header.boot_id) &&
-	    header.pid == mine->pid && header.api == mine->api &&
-	    header.state == TARE_TRACE_RECORDING)
+	    header.pid == mine->pid && header.state == TARE_TRACE_RECORDING)
 		write_all(fd, &exec, sizeof exec, offsetof(struct tare_trace_header, state));
 }
 

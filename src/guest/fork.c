@@ -57,6 +57,7 @@ static void in_child(void)
 	guest_helper_forget();
 	guest_lone_forget();
 	guest_file_forget();
+	guest_api_in_child();
 	memset(&no_header, 0, sizeof no_header);
 	guest_header = &no_header;
 	errno = error;

@@ -30,12 +30,12 @@ struct guest_options {
 	int64_t self_cost_ps, self_call_cost_ps, self_stack_cost_ps; // as calibrated, for the header
 };
 
-// Begins recording in this process, once. A later call adds the API where there was none yet
-// (TARE_TRACE_NO_API: phases came first), else it does nothing. `harvest` is called by the
-// helper thread every few milliseconds while guest_header->pending is not 0, and once more at the
-// process's end, when guest_alive is false already; it must not wait. Returns true when the
-// process is being recorded. After a fork the child begins a file of its own by itself.
-bool guest_begin(enum tare_trace_api api, void (*harvest)(void));
+// Begins recording of an API (guest/api.h; NULL: of phases alone) in this process, and with the first
+// one the file. Any number of APIs, in any order, from any thread, before or after a fork; again for
+// one that was begun it does nothing. Returns true when the process is being recorded. After a fork
+// the child begins a file of its own by itself, for all that its parent had begun.
+struct guest_api;
+bool guest_begin(const struct guest_api *api);
 extern struct guest_options guest_options;
 
 // True while events are wanted (--delay, --duration). Definitions always are. It stays true when
@@ -62,15 +62,18 @@ struct guest_thread {
 	struct tare_trace_window *window;    // NULL: none yet
 	uint32_t track;
 	uint32_t command_number;             // of the last command
-	uint32_t depth;                      // calls of the API that this thread is inside of
-	uint32_t locked;                     // spinlocks that the API recorder holds in this thread
+	uint32_t depth;                      // calls, of any API, that this thread is inside of
+	uint32_t locked;                     // spinlocks that an API's recorder holds in this thread
+	uint32_t aside;                      // the API whose recorder calls its library for itself; 0: none
 	uint32_t process;                    // generation; differs from guest_process after a fork
 	uint64_t cpu_read_ticks;             // when the thread's CPU clock was last read
 	uint64_t left_ticks;                 // when it came back from its last call
 	union tare_trace_record *polled;     // last record, when it is a POLLED
 	uint64_t lost_records, lost_commands;
 	bool helper;                         // the recorder's own
-	void *api;                           // the API recorder's own per-thread data
+	// What the recorder of each API keeps of a thread, by enum tare_trace_api; the next thread that
+	// takes this state goes on with it.
+	void *api[TARE_TRACE_API_COUNT];
 	// Private to src/guest.
 	struct guest_phase_open *phases;     // how many are open, by domain
 	struct guest_walk *walk;             // of its stack, in progress
@@ -136,6 +139,14 @@ struct guest_map *guest_map_new(void);
 bool guest_map_put(struct guest_map *map, const void *key, uint64_t value); // replaces
 uint64_t guest_map_find(const struct guest_map *map, const void *key, uint64_t absent);
 void guest_map_remove(struct guest_map *map, const void *key);
+
+// FNV-1a, 64 bits, going on from `hash`; and a key of a map out of one, never a small number.
+#define GUEST_HASH_START UINT64_C(0xcbf29ce484222325)
+uint64_t guest_hash(uint64_t hash, const void *data, size_t bytes);
+static inline const void *guest_hash_key(uint64_t hash)
+{
+	return (const void *)(uintptr_t)(hash << 4 | 8);
+}
 
 // The file's header, for the live counters; NULL before guest_begin.
 extern struct tare_trace_header *guest_header;

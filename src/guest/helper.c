@@ -65,15 +65,12 @@ static void sleep_until(uint64_t due, uint64_t now, uint32_t seen)
 	atomic_store(&asleep, 0);
 }
 
-static void harvest(void)
+static void harvest(struct guest_thread *thread)
 {
-	void (*with)(void) = atomic_load(&guest_harvest);
-	if (!with)
-		return;
 	// Who ends the process or forks says first that nobody may harvest, then looks whether one does.
 	atomic_store(&harvesting, 1);
 	if (atomic_load(&guest_alive) && !atomic_load(&held))
-		with();
+		guest_api_harvest(thread);
 	atomic_store(&harvesting, 0);
 }
 
@@ -193,7 +190,7 @@ static void round_of(struct helper *helper)
 	now = guest_ns(CLOCK_MONOTONIC_RAW);
 	if (now >= helper->next_active)
 		helper->next_active = change_active(helper, now);
-	harvest();
+	harvest(helper->thread);
 	if (now >= helper->next_sample)
 		sample(helper, now);
 	if (now >= helper->next_pairs)

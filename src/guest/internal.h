@@ -110,8 +110,14 @@ enum guest_life {
 	GUEST_OVER = 3,   // or it never could begin
 };
 extern _Atomic uint32_t guest_life;
-extern enum tare_trace_api guest_api;
-extern void (*_Atomic guest_harvest)(void);
+// The APIs that were begun (api.c). Adds one; false: it is NULL or there already.
+bool guest_api_add(const struct guest_api *api);
+// Which they are, for a header.
+void guest_api_tell(struct tare_trace_header *header);
+// Harvests all of them on this thread (NULL: none), which is inside of no call, and counts their calls.
+void guest_api_harvest(struct guest_thread *thread);
+void guest_api_in_child(void);
+void guest_describe_begin(void); // describe.c, once a process image
 // In the child of a fork. Returns whether this process is recorded.
 bool guest_begin_child(void);
 void guest_options_read(void);

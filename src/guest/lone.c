@@ -63,13 +63,12 @@ static void pairs(uint64_t now)
 static void go_round(struct guest_thread *thread, uint32_t depth)
 {
 	uint64_t now = guest_ticks();
-	void (*harvest)(void) = atomic_load(&guest_harvest);
 	__atomic_store_n(&guest_header->alive_ticks, now, __ATOMIC_RELAXED);
 	if (now >= next_sample) {
 		next_sample = now + guest_ticks_of_ns(SAMPLE_NS);
 		guest_sample(thread, true);
-		if (harvest && thread->depth <= depth)
-			harvest();
+		if (thread->depth <= depth)
+			guest_api_harvest(thread);
 	}
 	if (now >= next_pairs)
 		pairs(now);
@@ -78,7 +77,8 @@ static void go_round(struct guest_thread *thread, uint32_t depth)
 void guest_lone_round(struct guest_thread *thread, uint32_t depth)
 {
 	int error = errno;
-	if (!atomic_load(&guest_alive) || atomic_exchange(&at_it, true))
+	// What a recorder calibrates on is nobody's state: it does not know what this thread is inside of.
+	if (thread != guest_this || !atomic_load(&guest_alive) || atomic_exchange(&at_it, true))
 		return;
 	if (guest_alone())
 		go_round(thread, depth);

@@ -41,6 +41,14 @@ static struct level *make_level(struct level *older)
 	return level;
 }
 
+uint64_t guest_hash(uint64_t hash, const void *data, size_t bytes)
+{
+	const unsigned char *byte = data;
+	for (size_t i = 0; i < bytes; i++)
+		hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
 struct guest_map *guest_map_new(void)
 {
 	struct guest_map *map = guest_memory(sizeof *map);

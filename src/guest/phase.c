@@ -15,19 +15,6 @@ static _Atomic(struct guest_map *) texts, kept;
 static _Atomic uint32_t text_count, text_process;
 static _Atomic uint64_t text_records;
 
-uint64_t guest_phase_hash(uint64_t hash, const void *data, size_t bytes)
-{
-	const unsigned char *byte = data;
-	for (size_t i = 0; i < bytes; i++)
-		hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
-static const void *key_of(uint64_t hash)
-{
-	return (const void *)(uintptr_t)(hash << 4 | 8);
-}
-
 // A map made by whoever needs it first; of two made at once one is lost.
 static struct guest_map *map_of(_Atomic(struct guest_map *) *place)
 {
@@ -63,7 +50,7 @@ static uint32_t text_id(const char *text)
 	if (!text || !*text)
 		return 0;
 	bytes = strnlen(text, GUEST_PHASE_TEXT);
-	key = key_of(guest_phase_hash(guest_phase_hash(GUEST_PHASE_HASH, &process, sizeof process),
+	key = guest_hash_key(guest_hash(guest_hash(GUEST_HASH_START, &process, sizeof process),
 	                              text, bytes));
 	id = (uint32_t)guest_map_find(map, key, 0);
 	if (id)
@@ -83,7 +70,7 @@ static uint32_t text_id(const char *text)
 const char *guest_phase_keep(const char *text)
 {
 	size_t bytes = strnlen(text, GUEST_PHASE_TEXT);
-	const void *key = key_of(guest_phase_hash(GUEST_PHASE_HASH, text, bytes));
+	const void *key = guest_hash_key(guest_hash(GUEST_HASH_START, text, bytes));
 	struct guest_map *map = map_of(&kept);
 	char *copy = (char *)(uintptr_t)guest_map_find(map, key, 0);
 	if (copy && !strncmp(copy, text, bytes) && !copy[bytes])
@@ -100,7 +87,7 @@ struct guest_thread *guest_phase_thread(void)
 {
 	struct guest_thread *thread = guest_thread();
 	if (!thread && atomic_load(&guest_life) == GUEST_UNBORN &&
-	    guest_begin(TARE_TRACE_NO_API, NULL))
+	    guest_begin(NULL))
 		thread = guest_thread();
 	return thread;
 }

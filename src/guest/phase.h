@@ -32,7 +32,3 @@ int *guest_phase_depth(const void *domain);
 
 // A copy of the text that stays, the same one for the same text. NULL: no memory.
 const char *guest_phase_keep(const char *text);
-
-// FNV-1a of bytes, going on from `hash`; never 0 when used as an identity.
-#define GUEST_PHASE_HASH UINT64_C(0xcbf29ce484222325)
-uint64_t guest_phase_hash(uint64_t hash, const void *data, size_t bytes);

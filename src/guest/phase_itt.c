@@ -62,9 +62,9 @@ static void *find_or_make(char kind, const char *name, size_t bytes)
 {
 	static _Atomic(struct guest_map *) made;
 	struct guest_map *map = atomic_load(&made), *none = NULL;
-	uint64_t hash = guest_phase_hash(GUEST_PHASE_HASH, &kind, 1);
+	uint64_t hash = guest_hash(GUEST_HASH_START, &kind, 1);
 	const void *key = (const void *)(uintptr_t)
-		(guest_phase_hash(hash, name, strnlen(name, GUEST_PHASE_TEXT)) << 4 | 8);
+		(guest_hash(hash, name, strnlen(name, GUEST_PHASE_TEXT)) << 4 | 8);
 	void *object;
 	if (!map) {
 		map = guest_map_new();
@@ -112,8 +112,8 @@ static const char *name_of(const struct itt_domain *domain)
 static uint64_t identity_of(enum identity kind, const struct itt_id *id)
 {
 	static const struct itt_id none;
-	uint64_t hash = guest_phase_hash(GUEST_PHASE_HASH, &kind, sizeof kind);
-	hash = guest_phase_hash(hash, id ? id : &none, sizeof *id);
+	uint64_t hash = guest_hash(GUEST_HASH_START, &kind, sizeof kind);
+	hash = guest_hash(hash, id ? id : &none, sizeof *id);
 	return hash ? hash : 1;
 }
 

@@ -82,6 +82,7 @@ struct guest_thread *guest_thread_attach(enum tare_trace_track_kind kind)
 		thread->command_number = 0;
 		thread->depth = 0;
 		thread->locked = 0;
+		thread->aside = 0;
 		thread->helper = kind == TARE_TRACE_HELPER;
 		thread->cpu_read_ticks = 0;
 		thread->left_ticks = guest_ticks();

@@ -31,14 +31,14 @@ static char *look_in(const char *base, const char *folder)
 	bool rooted = folder[0] == '/';
 
 	snprintf(path, sizeof path, "%s%s%s/%s", rooted ? "" : base, rooted ? "" : "/", folder,
-	         TARE_OPENCL_LAYER);
+	         TARE_RECORDER);
 	return access(path, R_OK) == 0 ? realpath(path, NULL) : NULL;
 }
 
 char *tare_layer_find(struct tare_error *error)
 {
 	// As installed, then as built.
-	static const char *const folders[] = { TARE_LAYER_INSTALLED, "../guest/opencl" };
+	static const char *const folders[] = { TARE_LAYER_INSTALLED, "../guest" };
 	const char *told = getenv(TARE_LAYER_FOLDER);
 	char base[PATH_MAX], *path = NULL;
 
@@ -47,7 +47,7 @@ char *tare_layer_find(struct tare_error *error)
 		if (!path)
 			tare_fail(error, ENOENT,
 			          "$" TARE_LAYER_FOLDER
-			          " is %.200s, where there is no " TARE_OPENCL_LAYER
+			          " is %.200s, where there is no " TARE_RECORDER
 			          " that may be read",
 			          told);
 	} else {
@@ -56,7 +56,7 @@ char *tare_layer_find(struct tare_error *error)
 			path = look_in(base, folders[i]);
 		if (!path)
 			tare_fail(error, ENOENT,
-			          "the recorder " TARE_OPENCL_LAYER " is not in "
+			          "the recorder " TARE_RECORDER " is not in "
 			          "%.150s/" TARE_LAYER_INSTALLED "; $" TARE_LAYER_FOLDER
 			          " can name its folder",
 			          base);

@@ -103,6 +103,18 @@ static void put_clock(struct tare_json *json, const struct tare_run_report *run,
 	tare_json_put(json, root, "clock", object);
 }
 
+static json_t *device_apis(struct tare_json *json, const struct tare_recording *recording,
+                           uint32_t device)
+{
+	uint64_t apis = tare_run_device_apis(recording, device);
+	json_t *list = json_array();
+
+	for (uint32_t api = 0; api < TARE_TRACE_API_COUNT; api++)
+		if (apis >> api & 1 && tare_run_api(api))
+			tare_json_push(json, list, tare_json_text(tare_run_api(api)));
+	return list;
+}
+
 // Each different device once.
 static void put_devices(struct tare_json *json, const struct tare_run_report *run, json_t *root)
 {
@@ -118,6 +130,7 @@ static void put_devices(struct tare_json *json, const struct tare_run_report *ru
 		tare_json_put(json, object, "number",
 		              tare_json_index(tare_run_device_number(recording, i)));
 		tare_json_put(json, object, "name", tare_json_text(device->name));
+		tare_json_put(json, object, "apis", device_apis(json, recording, i));
 		tare_json_put(json, object, "platform", text_or_null(device->platform));
 		tare_json_put(json, object, "vendor", text_or_null(device->vendor));
 		tare_json_put(json, object, "driver_version", text_or_null(device->driver_version));

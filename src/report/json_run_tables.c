@@ -253,6 +253,7 @@ static void put_api(struct tare_json *json, const struct tare_tables *tables, js
 		const struct tare_api_row *row = &tables->api[i];
 		json_t *object = json_object();
 		tare_json_put(json, object, "function", tare_json_text(row->function));
+		tare_json_put(json, object, "api", tare_json_text(tare_run_api(row->api)));
 		tare_json_put(json, object, "role", tare_json_text(tare_run_role(row->role)));
 		tare_json_put(json, object, "count", tare_json_unsigned(row->count));
 		tare_json_put(json, object, "failed", tare_json_unsigned(row->failed));

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/run_report.h"
 
+#include "report/run_words.h"
+
 #include <inttypes.h>
+#include <string.h>
 
 bool tare_run_nothing_timed(const struct tare_run_report *run)
 {
@@ -18,6 +21,36 @@ uint32_t tare_run_device_number(const struct tare_recording *recording, uint32_t
 	for (uint32_t i = 0; i < same && i < recording->device_count; i++)
 		number += recording->devices[i].same_as == i;
 	return number;
+}
+
+uint64_t tare_run_device_apis(const struct tare_recording *recording, uint32_t device)
+{
+	uint64_t apis = 0;
+
+	for (uint32_t i = 0; device < recording->device_count && i < recording->device_count; i++)
+		if (recording->devices[i].same_as == recording->devices[device].same_as)
+			apis |= UINT64_C(1) << recording->devices[i].api;
+	return apis;
+}
+
+// " (OpenCL, CUDA)", where the recording has devices of more than one API.
+static void add_apis(const struct tare_recording *recording, uint32_t device, char *text, size_t size)
+{
+	uint64_t apis = tare_run_device_apis(recording, device);
+	const char *before = " (";
+	size_t used = strlen(text);
+
+	if ((recording->apis & (recording->apis - 1)) == 0)
+		return;
+	for (uint32_t api = 0; api < TARE_TRACE_API_COUNT && used < size; api++) {
+		if (!(apis >> api & 1) || !tare_run_api_title(api))
+			continue;
+		used += (size_t)snprintf(text + used, size - used, "%s%s", before,
+		                         tare_run_api_title(api));
+		before = ", ";
+	}
+	if (used < size && before[0] == ',')
+		snprintf(text + used, size - used, ")");
 }
 
 const char *tare_run_device_name(const struct tare_recording *recording, uint32_t device,
@@ -37,5 +70,6 @@ const char *tare_run_device_name(const struct tare_recording *recording, uint32_
 		         recording->devices[device].name);
 	else
 		snprintf(text, size, "%.120s", recording->devices[device].name);
+	add_apis(recording, device, text, size);
 	return text;
 }

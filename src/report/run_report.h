@@ -86,5 +86,7 @@ bool tare_run_nothing_timed(const struct tare_run_report *run);
 uint32_t tare_run_device_number(const struct tare_recording *recording, uint32_t device);
 // The name of a device as texts have it: "NVIDIA H200", or "#1 NVIDIA H200" with its number where
 // there are several. `size` bytes of `text`, which is returned. "?" for one that is not there.
+// The APIs by which a device is seen, of all devices that are the same one: bits 1 << enum tare_trace_api.
+uint64_t tare_run_device_apis(const struct tare_recording *recording, uint32_t device);
 const char *tare_run_device_name(const struct tare_recording *recording, uint32_t device,
                                  char *text, size_t size);

@@ -187,3 +187,23 @@ const char *tare_run_unobserved_title(uint32_t reason)
 	_Static_assert(sizeof words / sizeof *words == TARE_UNOBSERVED_REASONS, "a title each");
 	return LOOK_UP(words, reason);
 }
+
+const char *tare_run_api(uint32_t api)
+{
+	static const char *const words[] = {
+		[TARE_TRACE_OPENCL] = "opencl",
+		[TARE_TRACE_LEVELZERO] = "levelzero",
+		[TARE_TRACE_CUDA] = "cuda",
+	};
+	return LOOK_UP(words, api);
+}
+
+const char *tare_run_api_title(uint32_t api)
+{
+	static const char *const words[] = {
+		[TARE_TRACE_OPENCL] = "OpenCL",
+		[TARE_TRACE_LEVELZERO] = "Level Zero",
+		[TARE_TRACE_CUDA] = "CUDA",
+	};
+	return LOOK_UP(words, api);
+}

@@ -108,7 +108,13 @@ static void check_members(struct tare_trace_source *source)
 {
 	struct tare_trace_header *header = &source->header;
 
-	check_value(source, &header->api, TARE_TRACE_NO_API, TARE_TRACE_CUDA, TARE_TRACE_NO_API, "API");
+	check_value(source, &header->api, TARE_TRACE_NO_API, TARE_TRACE_API_COUNT - 1, TARE_TRACE_NO_API,
+	            "API");
+	if (header->version_minor <= TARE_TRACE_VERSION_MINOR &&
+	    header->apis >= UINT64_C(1) << TARE_TRACE_API_COUNT)
+		tare_trace_say(source, "is damaged in its header: APIs %#" PRIx64 " are not known",
+		               header->apis);
+	header->apis &= (UINT64_C(1) << TARE_TRACE_API_COUNT) - 1;
 	check_value(source, &header->state, TARE_TRACE_RECORDING, TARE_TRACE_STOPPED,
 	            TARE_TRACE_RECORDING, "state");
 	check_value(source, &header->stop_reason, TARE_TRACE_NOT_STOPPED, TARE_TRACE_NO_MEMORY,

@@ -4,6 +4,7 @@
 // The highest values that this version knows.
 enum {
 	LAST_TYPE = TARE_TRACE_SITE,
+	LAST_API = TARE_TRACE_API_COUNT - 1,
 	LAST_FACT = TARE_TRACE_FACT_LIBRARY,
 	LAST_OBJECT = TARE_OBJECT_GRAPH,
 	LAST_MEMORY = TARE_TRACE_MEMORY_MAPPED,
@@ -53,6 +54,12 @@ static enum tare_trace_verdict judge_object(const struct tare_trace_object *obje
 	return verdict;
 }
 
+// Whose handles they are.
+static enum tare_trace_verdict judge_api(uint64_t head)
+{
+	return known(tare_trace_record_flags(head), 0, LAST_API);
+}
+
 static enum tare_trace_verdict judge_definition(const union tare_trace_record *record, uint16_t detail)
 {
 	switch (tare_trace_type(record->head)) {
@@ -62,16 +69,16 @@ static enum tare_trace_verdict judge_definition(const union tare_trace_record *r
 		return known(detail, TARE_TRACE_THREAD, TARE_TRACE_HELPER);
 	case TARE_TRACE_FUNCTION:
 		return both(known(record->function.role, 0, TARE_ROLE_COUNT - 1),
-		            known(record->function.api, 0, TARE_TRACE_CUDA));
+		            known(record->function.api, 0, LAST_API));
 	case TARE_TRACE_OBJECT:
-		return judge_object(&record->object, detail);
+		return both(judge_object(&record->object, detail), judge_api(record->head));
 	case TARE_TRACE_FACT:
-		return known(detail, TARE_TRACE_FACT_VENDOR, LAST_FACT);
+		return both(known(detail, TARE_TRACE_FACT_VENDOR, LAST_FACT), judge_api(record->head));
 	case TARE_TRACE_SHAPE:
 		return sound_if(record->shape.id > 0 && record->shape.dimensions >= 1 &&
 		                record->shape.dimensions <= 3);
 	case TARE_TRACE_CHANGE:
-		return known(detail, TARE_CHANGE_PROFILING, LAST_CHANGE);
+		return both(known(detail, TARE_CHANGE_PROFILING, LAST_CHANGE), judge_api(record->head));
 	case TARE_TRACE_STACK:
 		return sound_if(record->stack.id > 0 && detail >= 1 && detail <= STACK_FRAMES &&
 		                record->stack.offset + (uint64_t)detail <= record->stack.total);
@@ -114,7 +121,9 @@ static enum tare_trace_verdict judge_event(const union tare_trace_record *record
 	case TARE_TRACE_CALL_END:
 		return sound_if(record->call_end.number > 0);
 	case TARE_TRACE_DEPENDS:
-		return sound_if(detail >= 1 && detail <= MOST_DEPENDENCIES);
+		return both(sound_if(detail >= 1 && detail <= MOST_DEPENDENCIES),
+		            known(tare_trace_record_flags(record->head) >> TARE_DEPENDS_API_SHIFT, 0,
+		                  LAST_API));
 	case TARE_TRACE_TIMES:
 		return both(sound_if(record->times.command_number > 0),
 		            known(tare_trace_record_flags(record->head), 0, ALL_STAMPS));
@@ -128,7 +137,7 @@ static enum tare_trace_verdict judge_event(const union tare_trace_record *record
 	case TARE_TRACE_CPU_TIME:
 		return known(detail, 0, 1);
 	case TARE_TRACE_CLOCK_PAIR:
-		return judge_pair(&record->clock_pair, detail);
+		return both(judge_pair(&record->clock_pair, detail), judge_api(record->head));
 	case TARE_TRACE_PHASE:
 		return known(detail, 0, 2);
 	case TARE_TRACE_LOSS:

@@ -116,7 +116,7 @@ def test_a_tool_that_is_there_already_stays(recorder, hook, way, source):  # noq
     sources = {mark[2] for mark in marks_in(recorder.folder / "run.tare")}
     assert sources == {T, I, N} - {source}
     # One that is ours, by whatever path, is no other tool; nor is an empty one.
-    for ours in ("/elsewhere/libtare-opencl-layer.so", ""):
+    for ours in ("/elsewhere/libtare-recorder.so", ""):
         said = say(recorder, [way], {hook: ours})
         assert "is set to" not in said
         assert {mark[2] for mark in marks_in(recorder.folder / "run.tare")} == {source}

@@ -210,6 +210,38 @@ static void marks(const char *folder)
 	end(w);
 }
 
+// The handles of the usual objects once more, as another API's.
+static void apis(const char *folder)
+{
+	struct tare_trace_header h = usual();
+	struct tare_trace_writer *w;
+	uint64_t t = t0;
+
+	h.apis = 1 << TARE_TRACE_OPENCL | 1 << TARE_TRACE_CUDA;
+	w = begin(folder, "apis", h);
+	base_objects(w);
+	for (uint8_t api = TARE_TRACE_OPENCL; api <= TARE_TRACE_CUDA; api += 2) {
+		uint16_t function = (uint16_t)((api - 1) * 4096 + LAUNCH);
+		add(w, RECORD(function, FUNCTION, function, 1, .name = 1, .api = api, .role = TARE_ROLE_COMMAND));
+		add(w, FLAGGED(object, OBJECT, api, TARE_OBJECT_DEVICE, 1, .handle = DEVICE, .ticks = t, .number = api));
+		add(w, FLAGGED(object, OBJECT, api, TARE_OBJECT_QUEUE, 1, .handle = QUEUE, .ticks = t, .device = DEVICE,
+		               .number = 10 + api));
+		add(w, FLAGGED(object, OBJECT, api, TARE_OBJECT_KERNEL, 1, .handle = KERNEL, .ticks = t, .name = 1));
+		add(w, FLAGGED(fact, FACT, api, TARE_TRACE_FACT_COMPUTE_UNITS, 1, .object = DEVICE, .ticks = t, .value = api));
+		add(w, FLAGGED(change, CHANGE, api, TARE_CHANGE_PROFILING, 1, .object = QUEUE, .ticks = t, .to = 2));
+	}
+	for (uint32_t i = 1; i <= 4; i++, t += 100) {
+		uint8_t api = i % 2 ? TARE_TRACE_OPENCL : TARE_TRACE_CUDA;
+		add(w, FLAGGED(command, COMMAND, TARE_COMMAND_DEPENDS, (api - 1) * 4096 + LAUNCH, 1, .enter = t,
+		               .call_ticks = 9, .number = i, .kind = TARE_KIND_KERNEL, .alignment = 255,
+		               .queue = 10u + api, .object = KERNEL, .amount = 1, .event = 0x500 + i / 3));
+		add(w, FLAGGED(depends, DEPENDS, api << TARE_DEPENDS_API_SHIFT, 1, 1, .of = i, .event = { 0x500 }));
+		add(w, FLAGGED(clock_pair, CLOCK_PAIR, api, TARE_CLOCK_DEVICE, 1, .before = t + 10, .value = t,
+		               .after = t + 20, .device = DEVICE));
+	}
+	end(w);
+}
+
 // ---- headers
 
 static void headers(const char *folder)
@@ -223,7 +255,7 @@ static void headers(const char *folder)
 			.state = 1 + i % TARE_TRACE_STOPPED, .stop_reason = i, .stop_error = 28, .lost_records = 4,
 			.lost_commands = 2, .recycled_records = 6, .recycled_commands = 3, .passed_calls = 1, .stalls = 2,
 			.stalled_ticks = 100, .process_cpu_ns = 1000, .helper_cpu_ns = 10, .pending = 1,
-			.calls_seen = 50, .self_stack_cost_ps = 7, .harvest_ticks = 40, .fill_bytes_s = 60000000000,
+			.calls_seen = 50, .self_stack_cost_ps = 7, .harvest_ticks = 40, .fill_bytes_s = 60000000000, .apis = i % 2 ? 2 : 10,
 			.alive_ticks = 3 * t0 + 900, .end_ticks = i % 2 ? 3 * t0 + 1000 : 0 };
 		char name[32];
 		struct tare_trace_writer *w;
@@ -244,5 +276,6 @@ void every_record(const char *folder)
 	commands(folder);
 	calls(folder);
 	marks(folder);
+	apis(folder);
 	headers(folder);
 }

@@ -2,7 +2,7 @@
 // What the tests of the recorder's core share: a process that is recorded, and a parser of its file
 // that knows nothing but the layout.
 #pragma once
-#include "guest/guest.h"
+#include "guest/api.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -49,6 +49,9 @@ static inline void remove_folder(const char *folder)
 static inline void no_harvest(void)
 {
 }
+
+// An API of which nothing is harvested.
+static const struct guest_api plain_api = { .api = TARE_TRACE_OPENCL, .harvest = no_harvest };
 
 // Runs `body` in a process of its own that is told to record into `folder`. Its status as
 // waitpid(2) gives it; what `body` returns is its exit status.
@@ -268,7 +271,7 @@ static inline void start_idle_thread(void)
 static inline int write_commands(void *argument)
 {
 	uint64_t count = *(uint64_t *)argument;
-	if (!guest_begin(TARE_TRACE_OPENCL, no_harvest))
+	if (!guest_begin(&plain_api))
 		return 1;
 	for (uint64_t i = 0; i < count; i++)
 		write_command(guest_thread());

@@ -30,7 +30,7 @@ static int begin_as_rank(void *argument)
 		unsetenv(launchers[k].rank);
 	setenv(launchers[i].rank, launchers[i].rank_value, 1);
 	setenv(launchers[i].count, launchers[i].count_value, 1);
-	return !guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	return !guest_begin(&plain_api);
 }
 
 static void header_tells_the_rank(void **state)
@@ -149,7 +149,7 @@ static int define_texts(void *argument)
 	for (size_t i = 0; i < 70000; i++)
 		text[i] = (char)('a' + i % 23);
 	prctl(PR_SET_NAME, "test_guest");
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	guest_begin(&plain_api);
 	for (uint32_t i = 0; i < 40; i++) {
 		union tare_trace_record object = { .object = {
 			.head = tare_trace_head(TARE_TRACE_OBJECT, 3, TARE_OBJECT_QUEUE, 0),
@@ -211,7 +211,7 @@ static int wait_in_a_call(void *argument)
 {
 	struct guest_thread *thread;
 	(void)argument;
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	guest_begin(&plain_api);
 	thread = guest_thread();
 	guest_waiting(thread, 41, 1);
 	guest_waiting(thread, 0, 0);
@@ -254,7 +254,7 @@ static int close_all_files(void *argument)
 	const char *path = argument;
 	struct stat status;
 	int foreign;
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	guest_begin(&plain_api);
 	for (int i = 0; i < 3000; i++)
 		write_command(guest_thread());
 	for (int fd = 3; fd < 1000; fd++)
@@ -285,7 +285,7 @@ static int check_errno(void *argument)
 	struct rlimit limit = { 1000000, 1000000 };
 	(void)argument;
 	errno = 4321;
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	guest_begin(&plain_api);
 	setrlimit(RLIMIT_FSIZE, &limit);
 	for (int fd = 3; fd < 1000; fd++) // so that system calls fail
 		close(fd);
@@ -304,7 +304,7 @@ static int check_errno_of_failure(void *argument)
 {
 	(void)argument;
 	errno = 4321;
-	return guest_begin(TARE_TRACE_OPENCL, no_harvest) || errno != 4321;
+	return guest_begin(&plain_api) || errno != 4321;
 }
 
 static void errno_is_kept(void **state)
@@ -319,7 +319,7 @@ static int record_a_part(void *argument)
 {
 	uint64_t span_ns = *(const uint64_t *)argument, last = raw_ns(), longest = 0;
 	uint64_t deadline = last + UINT64_C(20000000000);
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	guest_begin(&plain_api);
 	bool wrong = guest_active;
 	for (int phase = 0; phase < 2; phase++) {
 		while (atomic_load(&guest_active) == (phase == 1) && raw_ns() < deadline && longest < span_ns / 2) {
@@ -404,7 +404,7 @@ static void exec_leaves_a_whole_file(void **state)
 static int write_until_killed(void *argument)
 {
 	_Atomic uint32_t *done = argument;
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	guest_begin(&plain_api);
 	for (;;) {
 		write_command(guest_thread());
 		atomic_store(done, guest_thread()->command_number);
@@ -457,7 +457,7 @@ static void kill_loses_no_record(void **state)
 static int compute_for_a_while(void *argument)
 {
 	(void)argument;
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	guest_begin(&plain_api);
 	uint64_t until = raw_ns() + 60000000; // and often: a busy machine may stop it for most of that
 	for (int count = 0; raw_ns() < until || count < 20000; count++)
 		guest_cpu_time(guest_thread(), 0, guest_ticks());
@@ -512,7 +512,7 @@ static int measure_cost(void *argument)
 {
 	double least = 1e9;
 	(void)argument;
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	guest_begin(&plain_api);
 	for (int turn = 0; turn < 20; turn++) {
 		uint64_t from = raw_ns();
 		double each;
@@ -541,6 +541,8 @@ static void count_harvest(void)
 	harvests++;
 }
 
+static const struct guest_api counted_api = { .api = TARE_TRACE_OPENCL, .harvest = count_harvest };
+
 // What a driver registers for its end: by then nothing of it may be called any more, and what it had
 // has been taken.
 static void driver_ends(void)
@@ -554,11 +556,10 @@ static void driver_ends(void)
 static int begin_with_phases(void *argument)
 {
 	(void)argument;
-	if (!guest_begin(TARE_TRACE_NO_API, NULL) || guest_header->api != TARE_TRACE_NO_API)
+	if (!guest_begin(NULL) || guest_header->api != TARE_TRACE_NO_API || guest_header->apis)
 		return 1;
 	atexit(driver_ends);
-	if (!guest_begin(TARE_TRACE_OPENCL, count_harvest) ||
-	    !guest_begin(TARE_TRACE_CUDA, no_harvest))
+	if (!guest_begin(&counted_api) || guest_header->apis != 1 << TARE_TRACE_OPENCL)
 		return 2;
 	return 0;
 }

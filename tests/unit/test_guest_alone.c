@@ -51,7 +51,8 @@ static int stay_alone(void *argument)
 {
 	uint64_t alive, sampled;
 	(void)argument;
-	guest_begin(TARE_TRACE_OPENCL, count_harvest);
+	static const struct guest_api counted = { .api = TARE_TRACE_OPENCL, .harvest = count_harvest };
+	guest_begin(&counted);
 	sampled = guest_header->process_cpu_ns;
 	write_for_ns(60000000);
 	if (count_tasks() != 1)
@@ -102,7 +103,7 @@ static int get_a_thread(void *argument)
 	bool calls = *(int *)argument != 0, known = KNOWS_ALONE;
 	int tasks;
 	pthread_t thread;
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	guest_begin(&plain_api);
 	for (int i = 0; i < 1000; i++)
 		write_command(guest_thread());
 	guest_cpu_time(guest_thread(), 0, guest_ticks());
@@ -158,7 +159,7 @@ static int fork_alone(void *argument)
 {
 	int status;
 	(void)argument;
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	guest_begin(&plain_api);
 	write_for_ns(0);
 	pid_t child = fork();
 	if (!child) {

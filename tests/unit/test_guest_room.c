@@ -51,7 +51,7 @@ static void oldest_are_kept(void **state)
 static int define_between_commands(void *argument)
 {
 	(void)argument;
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	guest_begin(&plain_api);
 	for (uint32_t i = 0; i < MANY; i++) {
 		union tare_trace_record object = { .object = {
 			.head = tare_trace_head(TARE_TRACE_OBJECT, 0, TARE_OBJECT_MEMORY, 0),
@@ -114,7 +114,7 @@ static int lose_for_a_while(void *argument)
 	struct tare_trace_window *window;
 	pthread_t thread;
 	void *failed = argument;
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	guest_begin(&plain_api);
 	atomic_store(&guest_file.full, TARE_TRACE_MAX_SIZE);
 	pause_ns(30000000); // the helper has got its own
 	while ((window = guest_window_claim(guest_thread(), false)))

@@ -49,7 +49,7 @@ static int write_in_a_storm(void *argument)
 {
 	struct itimerval every = { { 0, 50 }, { 0, 50 } };
 	uint32_t written = 0;
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	guest_begin(&plain_api);
 	signal(SIGALRM, write_in_handler);
 	setitimer(ITIMER_REAL, &every, NULL);
 	for (uint32_t i = 1; i <= IN_STORM; i++) {
@@ -123,7 +123,7 @@ static void jump_out(int signal)
 static int jump_out_of_records(void *argument)
 {
 	(void)argument;
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	guest_begin(&plain_api);
 	signal(SIGUSR1, jump_out);
 	for (volatile int i = 0; i < 10000; i++)
 		if (!sigsetjmp(jump, 1)) {

@@ -30,7 +30,7 @@ static int find_stacks(void *argument)
 {
 	unsigned different = *(unsigned *)argument;
 	struct guest_thread *thread;
-	if (!guest_begin(TARE_TRACE_OPENCL, no_harvest) || !(thread = guest_thread()))
+	if (!guest_begin(&plain_api) || !(thread = guest_thread()))
 		return 1;
 	guest_stacks_begin(NULL);
 	if (!guest_stacks)

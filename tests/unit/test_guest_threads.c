@@ -65,7 +65,7 @@ static void *write_each(void *argument)
 static int write_from_threads(void *argument)
 {
 	pthread_t threads[THREADS];
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	guest_begin(&plain_api);
 	for (int i = 0; i < THREADS; i++)
 		if (pthread_create(&threads[i], NULL, write_each, argument))
 			return 1;
@@ -126,7 +126,7 @@ enum { SHORT_THREADS = 10000, SANITIZER_THREADS = 0 };
 static int run_short_threads(void *argument)
 {
 	int one = 3;
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	guest_begin(&plain_api);
 	for (int i = 0; i < *(int *)argument; i++) {
 		pthread_t thread;
 		if (pthread_create(&thread, NULL, write_each, &one))
@@ -194,7 +194,8 @@ static int end_while_harvesting(void *argument)
 	(void)argument;
 	atexit(check_at_exit);
 	start_idle_thread();
-	guest_begin(TARE_TRACE_OPENCL, harvest_slowly);
+	static const struct guest_api slow = { .api = TARE_TRACE_OPENCL, .harvest = harvest_slowly };
+	guest_begin(&slow);
 	__atomic_store_n(&guest_header->pending, 1, __ATOMIC_RELAXED);
 	while (!atomic_load(&harvests) || !atomic_load(&in_harvest))
 		sched_yield();
@@ -238,7 +239,7 @@ static int leave_by_pthread_exit(void *argument)
 	alarm(60); // the helper may not keep the process alive
 	if (pthread_create(&thread, NULL, outlive_the_first, argument))
 		return 1;
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	guest_begin(&plain_api);
 	atomic_store(&first_is_leaving, true);
 	pthread_exit(NULL);
 }
@@ -272,7 +273,7 @@ static int hand_over_and_wait(void *argument)
 {
 	pthread_t thread;
 	int one = 1;
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	guest_begin(&plain_api);
 	write_command(guest_thread());
 	if (pthread_create(&thread, NULL, write_each, &one))
 		return 1;
@@ -316,7 +317,7 @@ static int fork_once(void *argument)
 	bool calls = *(int *)argument != 0;
 	pid_t child;
 	int status;
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	guest_begin(&plain_api);
 	for (int i = 0; i < 5000; i++)
 		write_command(guest_thread());
 	guest_lock_register(&held);
@@ -432,7 +433,7 @@ static int stress(void *argument)
 	int each = STRESS_EACH, one = 1;
 	void *failed = NULL;
 	(void)argument;
-	guest_begin(TARE_TRACE_OPENCL, no_harvest);
+	guest_begin(&plain_api);
 	__atomic_store_n(&guest_header->pending, 1, __ATOMIC_RELAXED); // the helper harvests
 	if (pthread_create(&forker, NULL, fork_often, &one) ||
 	    pthread_create(&definer, NULL, define_often, NULL))

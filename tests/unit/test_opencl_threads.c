@@ -149,8 +149,7 @@ static int be_child(void)
 	}
 	if (!no_event_lives())
 		return 71;
-	layer_count_calls();
-	return guest_header->calls_seen >= 200 && guest_header->calls_seen < 200 + 4001 ? 0 : 72;
+	return layer_calls() >= 200 && layer_calls() < 200 + 4001 ? 0 : 72;
 }
 
 // One that leaves the parent's queue alone while its own helper goes round.

@@ -240,7 +240,7 @@ static void the_layer_is_taken_from_the_folder_that_is_named(void **state)
 	setenv("TARE_LAYER_DIR", folder, 1);
 	assert_null(tare_layer_find(&error));
 	assert_non_null(strstr(error.message, folder));
-	snprintf(path, sizeof path, "%s/%s", folder, "libtare-opencl-layer.so");
+	snprintf(path, sizeof path, "%s/%s", folder, "libtare-recorder.so");
 	put_text(path, "");
 	found = tare_layer_find(&error);
 	assert_string_equal(found, path);
@@ -268,7 +268,7 @@ static void the_layer_is_taken_from_the_folder_that_is_named(void **state)
 	assert_false(tare_file_is_cut("/proc/self/exe"));
 	// A colon separates layers: such a path cannot be told to a loader.
 	assert_int_equal(mkdir("a:b", 0777), 0);
-	assert_int_equal(rename("libtare-opencl-layer.so", "a:b/libtare-opencl-layer.so"), 0);
+	assert_int_equal(rename("libtare-recorder.so", "a:b/libtare-recorder.so"), 0);
 	setenv("TARE_LAYER_DIR", "a:b", 1);
 	assert_null(tare_layer_find(&error));
 	assert_non_null(strstr(error.message, "colon"));

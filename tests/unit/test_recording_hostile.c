@@ -157,9 +157,11 @@ static union tare_trace_record random_record(struct tare_random *random)
 		18, 19, 20, 20, 21, 21, 21, 22, 23, 24, 25, 26, 27, 27, 28, 31, 31, 33, 33 };
 	union tare_trace_record record;
 	uint8_t type = types[tare_random_below(random, sizeof types)];
+	// Of definitions whose handles they are: mostly one API's, at times another's or nobody's.
+	bool tagged = type >= TARE_TRACE_OBJECT && type <= TARE_TRACE_CHANGE && tare_random_below(random, 4);
 	for (size_t i = 0; i < 8; i++)
 		record.words[i] = field(random);
-	record.head = tare_trace_head(type, (uint8_t)tare_random_below(random, 16),
+	record.head = tare_trace_head(type, (uint8_t)tare_random_below(random, tagged ? 2 : 16),
 	                              (uint16_t)tare_random_below(random, 10),
 	                              (uint32_t)tare_random_below(random, 4));
 	if (type == TARE_TRACE_COMMAND) {

@@ -122,7 +122,7 @@ static void prepare(struct bench *bench)
 {
 	uint32_t process = atomic_load(&guest_process);
 	bench->thread.process = process;
-	bench->thread.api = &bench->mine;
+	bench->thread.api[TARE_TRACE_OPENCL] = &bench->mine;
 	bench->thread.window = &bench->window;
 	bench->thread.end = bench->records + RECORDS;
 	bench->thread.depth = 1;

@@ -87,10 +87,10 @@ static void give(struct trampoline *trampoline)
 static struct guest_thread *begin(uint64_t *enter)
 {
 	struct guest_thread *thread = layer_thread();
-	if (thread != NULL && thread->api == NULL && !layer_thread_make(thread))
+	if (thread != NULL && layer_of(thread) == NULL && !layer_thread_make(thread))
 		thread = NULL;
 	if (thread != NULL)
-		((struct layer_thread *)thread->api)->callbacks++;
+		layer_of(thread)->callbacks++;
 	*enter = guest_ticks();
 	return thread;
 }
@@ -101,7 +101,7 @@ static void end(struct guest_thread *thread, uint64_t enter, uint32_t function, 
 	uint64_t exit = guest_ticks();
 	if (thread == NULL)
 		return;
-	struct layer_thread *mine = thread->api;
+	struct layer_thread *mine = layer_of(thread);
 	mine->callbacks -= mine->callbacks != 0; // none in the child of a fork from within it
 	layer_know_function(thread, function);
 	union tare_trace_record *record = guest_event(thread);

@@ -19,6 +19,7 @@ static struct tare_trace_depends *begin_depends(struct guest_thread *thread, uin
 static void write_depends(struct guest_thread *thread, uint8_t flags, uint64_t of, cl_uint count,
                           const cl_event *events)
 {
+	flags |= TARE_TRACE_OPENCL << TARE_DEPENDS_API_SHIFT;
 	for (cl_uint done = 0; done < count;) {
 		union tare_trace_record *record;
 		struct tare_trace_depends *depends = begin_depends(thread, of, &record);
@@ -221,7 +222,7 @@ static inline bool is_last_shape(const struct guest_thread *thread, const struct
 
 static uint32_t shape_of(struct guest_thread *thread, const struct layer_range *range)
 {
-	const struct layer_shape *last = ((const struct layer_thread *)thread->api)->last_shape;
+	const struct layer_shape *last = layer_of(thread)->last_shape;
 	if (LAYER_LIKELY(is_last_shape(thread, last, range)))
 		return last->id;
 	struct layer_shape shape = {.global = {1, 1, 1}, .local = {1, 1, 1}, .dimensions = 1};
@@ -412,8 +413,8 @@ static struct layer_device *device_of(struct guest_thread *thread, const struct 
 	struct layer_queue *queue = NULL;
 	if (said->queue != NULL)
 		queue = layer_queue_find(thread, said->queue);
-	else if (said->waits != NULL && ((struct layer_thread *)thread->api)->waited_count != 0)
-		queue = ((struct layer_thread *)thread->api)->waited[0];
+	else if (said->waits != NULL && layer_of(thread)->waited_count != 0)
+		queue = layer_of(thread)->waited[0];
 	return queue != NULL ? queue->device : NULL;
 }
 
@@ -429,7 +430,7 @@ void layer_call_end(struct guest_thread *thread, uint32_t function, uint64_t ent
                     const struct layer_said *said)
 {
 	uint64_t exit = guest_ticks();
-	struct layer_thread *mine = thread->api;
+	struct layer_thread *mine = layer_of(thread);
 	mine->exit = thread->left_ticks = exit;
 	if (waits)
 		guest_waiting(thread, 0, 0);

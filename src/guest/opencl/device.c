@@ -47,7 +47,7 @@ static uint32_t platform_text(cl_platform_id platform, cl_platform_info name)
 	char text[TEXT_BYTES] = "";
 	if (layer_next.clGetPlatformInfo(platform, name, sizeof text - 1, text, NULL) != CL_SUCCESS)
 		return 0;
-	return layer_text(text, strlen(text));
+	return guest_text(text, strlen(text));
 }
 
 static void define_platform(cl_platform_id platform)
@@ -61,7 +61,7 @@ static void define_platform(cl_platform_id platform)
 	const void *const *const *table = (const void *const *const *)platform;
 	const char *library = layer_pin((*table)[0]);
 	if (library != NULL)
-		layer_fact(TARE_TRACE_FACT_LIBRARY, platform, 0, NULL, layer_text(library, strlen(library)));
+		layer_fact(TARE_TRACE_FACT_LIBRARY, platform, 0, NULL, guest_text(library, strlen(library)));
 }
 
 void layer_platform_seen(cl_platform_id platform)
@@ -98,7 +98,7 @@ static uint32_t device_text(cl_device_id device, cl_device_info name)
 	char text[TEXT_BYTES] = "";
 	if (!ask(device, name, sizeof text - 1, text))
 		return 0;
-	return layer_text(text, strlen(text));
+	return guest_text(text, strlen(text));
 }
 
 static void number_fact(cl_device_id device, enum tare_trace_fact fact, cl_device_info name,
@@ -126,7 +126,7 @@ static void identity_facts(cl_device_id device)
 			text[2 * i] = digits[uuid[i] >> 4];
 			text[2 * i + 1] = digits[uuid[i] & 15];
 		}
-		layer_fact(TARE_TRACE_FACT_UUID, device, 0, NULL, layer_text(text, sizeof text));
+		layer_fact(TARE_TRACE_FACT_UUID, device, 0, NULL, guest_text(text, sizeof text));
 	}
 	cl_uint pci[4] = {0}; // domain, bus, device, function
 	bool known = ask(device, CL_DEVICE_PCI_BUS_INFO_KHR, sizeof pci, pci);
@@ -144,7 +144,7 @@ static void identity_facts(cl_device_id device)
 		                           pci[2] >> 4 & 15, pci[2] & 15, 17, pci[3] & 15};
 		for (size_t i = 0; i < 12; i++)
 			text[i] = values[i] < 16 ? digits[values[i]] : values[i] == 16 ? ':' : '.';
-		layer_fact(TARE_TRACE_FACT_PCI, device, 0, NULL, layer_text(text, 12));
+		layer_fact(TARE_TRACE_FACT_PCI, device, 0, NULL, guest_text(text, 12));
 	}
 }
 
@@ -181,7 +181,7 @@ static struct layer_device *entry_of(cl_device_id device)
 	if (entry == NULL && count < MOST_DEVICES) {
 		entry = &devices[count];
 		entry->handle = device;
-		entry->number = count;
+		entry->number = guest_device_number();
 		atomic_store_explicit(&device_count, count + 1, memory_order_relaxed);
 	}
 	layer_unlock(&lock);
@@ -208,21 +208,24 @@ void layer_clock_pair(struct guest_thread *thread, struct layer_device *device, 
 	    !atomic_compare_exchange_strong(&device->paired_ticks, &last, now))
 		return;
 	cl_ulong device_time = 0, host_time = 0;
+	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_OPENCL);
 	uint64_t before = guest_ticks();
-	if (layer_next.clGetDeviceAndHostTimer == NULL ||
-	    layer_next.clGetDeviceAndHostTimer(device->handle, &device_time, &host_time) !=
-	        CL_SUCCESS || device_time == 0) {
+	bool told = layer_next.clGetDeviceAndHostTimer != NULL &&
+	            layer_next.clGetDeviceAndHostTimer(device->handle, &device_time, &host_time) ==
+	                CL_SUCCESS && device_time != 0;
+	uint64_t after = guest_ticks();
+	guest_aside_end(thread, aside);
+	if (!told) {
 		atomic_store(&device->no_timer, true);
 		return;
 	}
-	uint64_t after = guest_ticks();
 	union tare_trace_record *record = guest_event(thread);
 	if (record == NULL)
 		return;
 	record->clock_pair = (struct tare_trace_clock_pair){
 	    .before = before, .value = device_time, .after = after,
 	    .device = (uintptr_t)device->handle};
-	guest_commit(record, tare_trace_head(TARE_TRACE_CLOCK_PAIR, 0, TARE_CLOCK_DEVICE,
+	guest_commit(record, tare_trace_head(TARE_TRACE_CLOCK_PAIR, TARE_TRACE_OPENCL, TARE_CLOCK_DEVICE,
 	                                     thread->track));
 }
 

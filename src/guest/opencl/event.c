@@ -59,7 +59,7 @@ cl_int layer_do_clGetEventProfilingInfo(layer_next_clGetEventProfilingInfo next,
 void layer_before_clWaitForEvents(struct guest_thread *thread, cl_uint count,
                                   const cl_event *events)
 {
-	struct layer_thread *mine = thread->api;
+	struct layer_thread *mine = layer_of(thread);
 	uint32_t known = 0;
 	for (cl_uint i = 0; events != NULL && i < count && i < 4 * LAYER_WAITED && known < LAYER_WAITED;
 	     i++) {
@@ -77,7 +77,7 @@ void layer_before_clWaitForEvents(struct guest_thread *thread, cl_uint count,
 void layer_after_clWaitForEvents(struct guest_thread *thread, cl_int result, cl_uint count,
                                  const cl_event *events)
 {
-	struct layer_thread *mine = thread->api;
+	struct layer_thread *mine = layer_of(thread);
 	(void)count, (void)events;
 	uint32_t known = mine->waited_count;
 	mine->waited_count = 0;

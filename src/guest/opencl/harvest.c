@@ -176,6 +176,7 @@ static void harvest_locked(struct guest_thread *thread, struct layer_queue *queu
                            uint32_t known_head, uint64_t known_ticks)
 {
 	uint64_t from = guest_ticks();
+	uint32_t before = guest_aside_begin(thread, TARE_TRACE_OPENCL);
 	if (pending_count(queue) != 0) {
 		if (queue->out_of_order)
 			harvest_any_order(thread, queue, limit, known_head, known_ticks);
@@ -184,6 +185,7 @@ static void harvest_locked(struct guest_thread *thread, struct layer_queue *queu
 		if (guest_header != NULL && !thread->helper)
 			guest_count(&guest_header->harvest_ticks, guest_ticks() - from);
 	}
+	guest_aside_end(thread, before);
 	count_pending(queue);
 }
 
@@ -212,7 +214,7 @@ static bool take_right(struct layer_queue *queue, uint32_t limit)
 bool layer_harvest_queue(struct guest_thread *thread, struct layer_queue *queue, uint32_t limit,
                          uint32_t known_head, uint64_t known_ticks)
 {
-	struct layer_thread *mine = thread->api;
+	struct layer_thread *mine = layer_of(thread);
 	// A callback may run on the driver's thread, under the driver's locks.
 	if (pending_count(queue) == 0 || !may_call() || (mine != NULL && mine->callbacks != 0) ||
 	    atomic_load_explicit(&queue->process, memory_order_relaxed) != thread->process)
@@ -275,7 +277,7 @@ static uint32_t push(struct layer_queue *queue, cl_event event, uint32_t track, 
 // and when that is little, the ring grows.
 static void make_room(struct guest_thread *thread, struct layer_queue *queue, uint32_t mask)
 {
-	struct layer_thread *mine = thread->api;
+	struct layer_thread *mine = layer_of(thread);
 	int saved = errno;
 	if (may_call() && (mine == NULL || mine->callbacks == 0) && guest_try(&queue->harvesting)) {
 		harvest_locked(thread, queue, 256, 0, 0);
@@ -390,7 +392,6 @@ static void harvest_quiet(struct guest_thread *thread, struct layer_queue *queue
 // Called by the helper thread every few milliseconds, and at the end with guest_alive false.
 void layer_harvest(void)
 {
-	layer_count_calls();
 	struct guest_thread *thread = guest_thread();
 	uint32_t process = atomic_load(&guest_process);
 	if (thread != NULL)

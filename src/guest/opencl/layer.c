@@ -81,7 +81,9 @@ static void tell_front(void)
 // Recording begins, or nothing is wrapped.
 static bool begin(void)
 {
-	if (!guest_begin(TARE_TRACE_OPENCL, layer_harvest) || !layer_objects_begin())
+	static const struct guest_api opencl = {.api = TARE_TRACE_OPENCL, .harvest = layer_harvest,
+	                                        .calls = layer_calls, .in_child = layer_in_child};
+	if (!guest_begin(&opencl) || !layer_objects_begin())
 		return false;
 	layer_register_locks();
 	layer_callbacks_begin();

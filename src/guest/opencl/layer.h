@@ -9,7 +9,7 @@
 #define CL_USE_DEPRECATED_OPENCL_2_0_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
-#include "guest/guest.h"
+#include "guest/api.h"
 
 #include <CL/cl_ext.h>
 #include <CL/cl_icd.h>
@@ -40,6 +40,8 @@ struct layer_extension {
 };
 extern struct layer_extension layer_extensions[LAYER_EXTENSIONS + 1];
 
+// OpenCL's numbers of functions are the trace's as they are.
+_Static_assert(GUEST_FUNCTION_BASE(TARE_TRACE_OPENCL) == 0 && LAYER_FUNCTIONS <= GUEST_FUNCTIONS, "");
 // The generation of the file in which a function was defined.
 extern _Atomic uint32_t layer_defined[LAYER_FUNCTIONS];
 void layer_define_function(uint32_t function, uint32_t process);
@@ -65,10 +67,15 @@ struct layer_thread {
 	const struct layer_shape *last_shape; // one of these; NULL: none yet
 	struct layer_shape shapes[LAYER_SHAPES];
 };
-// Sums the calls of all threads into the file's header.
-void layer_count_calls(void);
-// Makes thread->api. False when there is no memory.
+// The calls of all threads; for struct guest_api.
+uint64_t layer_calls(void);
+// Makes what is kept of a thread. False when there is no memory.
 bool layer_thread_make(struct guest_thread *thread);
+// That; NULL: none yet.
+static inline struct layer_thread *layer_of(const struct guest_thread *thread)
+{
+	return thread->api[TARE_TRACE_OPENCL];
+}
 
 // ---- objects
 
@@ -101,16 +108,6 @@ void layer_define(enum tare_trace_object_kind kind, const void *handle, const vo
 void layer_fact(enum tare_trace_fact fact, const void *object, uint64_t value, const void *device,
                 uint32_t text);
 void layer_change(enum tare_trace_change change, const void *object, uint64_t from, uint64_t to);
-// The id of a text, defined once a file; 0 when there was no room.
-uint32_t layer_text(const char *text, size_t bytes);
-// FNV-1a, 64 bits, going on from `hash`.
-#define LAYER_HASH_START UINT64_C(0xcbf29ce484222325)
-uint64_t layer_hash(uint64_t hash, const void *data, size_t bytes);
-// A key of a map out of a hash; never a small number.
-static inline const void *layer_hash_key(uint64_t hash)
-{
-	return (const void *)(uintptr_t)(hash << 4 | 8);
-}
 // Ticks for definitions: of the last call's exit, or now.
 uint64_t layer_definition_ticks(void);
 
@@ -195,13 +192,10 @@ static inline void layer_unlock(guest_lock *lock)
 	if (LAYER_LIKELY(thread != NULL && thread->locked != 0))
 		__atomic_store_n(&thread->locked, thread->locked - 1, __ATOMIC_RELAXED);
 }
-// This thread, or NULL when nothing is recorded: also in a signal handler that has interrupted the
-// holder of one of our locks.
+// This thread, or NULL when nothing is recorded.
 static inline struct guest_thread *layer_thread(void)
 {
-	struct guest_thread *thread = guest_thread();
-	return LAYER_LIKELY(thread != NULL &&
-	                    __atomic_load_n(&thread->locked, __ATOMIC_RELAXED) == 0) ? thread : NULL;
+	return guest_thread_of(TARE_TRACE_OPENCL);
 }
 
 // Keeps the event of a command until its times can be had.
@@ -266,6 +260,8 @@ void layer_calibrate(void);
 const char *layer_pin(const void *address);
 // Before the first call, once.
 bool layer_objects_begin(void);
+// In the child of a fork; for struct guest_api.
+void layer_in_child(void);
 void layer_register_locks(void);
 void layer_callbacks_begin(void);
 void layer_extensions_begin(void);

@@ -2,11 +2,9 @@
 // Objects of the program that are remembered, and the definitions that are written of them.
 #include "guest/opencl/layer.h"
 
-#include <pthread.h>
 #include <string.h>
 
 static struct guest_map *objects; // by handle
-static struct guest_map *texts;   // ids by hash and generation
 static struct layer_object *spare_objects;
 static guest_lock spare_lock;
 static _Atomic uint64_t serials;
@@ -14,7 +12,7 @@ static struct layer_thread *_Atomic all_threads;
 _Atomic uint32_t layer_defined[LAYER_FUNCTIONS];
 
 // The child of a fork counts its own calls, and the parent's callbacks are not its.
-static void in_child(void)
+void layer_in_child(void)
 {
 	for (struct layer_thread *mine = atomic_load(&all_threads); mine != NULL;
 	     mine = mine->following) {
@@ -26,12 +24,9 @@ static void in_child(void)
 
 bool layer_objects_begin(void)
 {
-	if (pthread_atfork(NULL, NULL, in_child) != 0)
-		return false;
 	guest_lock_register(&spare_lock);
 	objects = guest_map_new();
-	texts = guest_map_new();
-	return objects != NULL && texts != NULL;
+	return objects != NULL;
 }
 
 bool layer_thread_make(struct guest_thread *thread)
@@ -44,43 +39,18 @@ bool layer_thread_make(struct guest_thread *thread)
 	while (!atomic_compare_exchange_weak(&all_threads, &mine->following, mine))
 		;
 	// A signal handler may have been here before us.
-	if (thread->api == NULL)
-		thread->api = mine;
+	if (layer_of(thread) == NULL)
+		thread->api[TARE_TRACE_OPENCL] = mine;
 	return true;
 }
 
-void layer_count_calls(void)
+uint64_t layer_calls(void)
 {
 	uint64_t sum = 0;
 	for (struct layer_thread *mine = atomic_load(&all_threads); mine != NULL;
 	     mine = mine->following)
 		sum += atomic_load_explicit(&mine->calls, memory_order_relaxed);
-	if (guest_header != NULL)
-		__atomic_store_n(&guest_header->calls_seen, sum, __ATOMIC_RELAXED);
-}
-
-uint64_t layer_hash(uint64_t hash, const void *data, size_t bytes)
-{
-	const unsigned char *byte = data;
-	for (size_t i = 0; i < bytes; i++)
-		hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
-uint32_t layer_text(const char *text, size_t bytes)
-{
-	if (text == NULL || bytes == 0)
-		return 0;
-	uint32_t process = atomic_load_explicit(&guest_process, memory_order_relaxed);
-	uint64_t hash = layer_hash(LAYER_HASH_START, &process, sizeof process);
-	const void *key = layer_hash_key(layer_hash(hash, text, bytes));
-	uint32_t id = texts != NULL ? (uint32_t)guest_map_find(texts, key, 0) : 0;
-	if (id == 0) {
-		id = guest_string(text, bytes);
-		if (id != 0 && texts != NULL)
-			guest_map_put(texts, key, id);
-	}
-	return id;
+	return sum;
 }
 
 void layer_define_function(uint32_t function, uint32_t process)
@@ -88,18 +58,13 @@ void layer_define_function(uint32_t function, uint32_t process)
 	if (atomic_exchange(&layer_defined[function], process) == process)
 		return;
 	const struct layer_function_name *name = &layer_function_names[function];
-	union tare_trace_record record = {.function = {
-	    .head = tare_trace_head(TARE_TRACE_FUNCTION, 0, (uint16_t)function, 0),
-	    .name = layer_text(name->name, strlen(name->name)),
-	    .api = TARE_TRACE_OPENCL,
-	    .role = name->role}};
-	guest_define(&record);
+	guest_define_function(TARE_TRACE_OPENCL, function, name->name, name->role);
 }
 
 uint64_t layer_definition_ticks(void)
 {
 	struct guest_thread *thread = guest_thread();
-	struct layer_thread *mine = thread != NULL ? thread->api : NULL;
+	struct layer_thread *mine = thread != NULL ? layer_of(thread) : NULL;
 	return mine != NULL && mine->exit != 0 ? mine->exit : guest_ticks();
 }
 
@@ -108,7 +73,7 @@ void layer_define(enum tare_trace_object_kind kind, const void *handle, const vo
                   uint32_t number)
 {
 	union tare_trace_record record = {.object = {
-	    .head = tare_trace_head(TARE_TRACE_OBJECT, 0, (uint16_t)kind, 0),
+	    .head = guest_api_head(TARE_TRACE_OPENCL, TARE_TRACE_OBJECT, (uint16_t)kind),
 	    .handle = (uintptr_t)handle, .ticks = layer_definition_ticks(),
 	    .parent = (uintptr_t)parent, .device = (uintptr_t)device, .properties = properties,
 	    .bytes = bytes, .name = name, .number = number}};
@@ -119,7 +84,7 @@ void layer_fact(enum tare_trace_fact fact, const void *object, uint64_t value, c
                 uint32_t text)
 {
 	union tare_trace_record record = {.fact = {
-	    .head = tare_trace_head(TARE_TRACE_FACT, 0, (uint16_t)fact, 0),
+	    .head = guest_api_head(TARE_TRACE_OPENCL, TARE_TRACE_FACT, (uint16_t)fact),
 	    .object = (uintptr_t)object, .ticks = layer_definition_ticks(), .value = value,
 	    .device = (uintptr_t)device, .text = text}};
 	guest_define(&record);
@@ -128,7 +93,7 @@ void layer_fact(enum tare_trace_fact fact, const void *object, uint64_t value, c
 void layer_change(enum tare_trace_change change, const void *object, uint64_t from, uint64_t to)
 {
 	union tare_trace_record record = {.change = {
-	    .head = tare_trace_head(TARE_TRACE_CHANGE, 0, (uint16_t)change, 0),
+	    .head = guest_api_head(TARE_TRACE_OPENCL, TARE_TRACE_CHANGE, (uint16_t)change),
 	    .object = (uintptr_t)object, .ticks = layer_definition_ticks(), .from = from, .to = to}};
 	guest_define(&record);
 }
@@ -230,30 +195,18 @@ static bool same_shape(const struct layer_shape *a, const struct layer_shape *b)
 }
 
 // A shape that this thread did not use lately: known in the process, or new.
-static uint32_t find_shape(struct layer_shape *shape)
+static uint32_t find_shape(const struct layer_shape *shape)
 {
-	enum { KEY_BYTES = offsetof(struct layer_shape, id) };
-	uint64_t hash = layer_hash(LAYER_HASH_START, "shape", 5);
-	hash = layer_hash(hash, &shape->process, sizeof shape->process);
-	const void *key = layer_hash_key(layer_hash(hash, shape, KEY_BYTES));
-	uint32_t id = texts != NULL ? (uint32_t)guest_map_find(texts, key, 0) : 0;
-	if (id != 0)
-		return id;
-	id = guest_shape_number();
-	union tare_trace_record record = {.shape = {
-	    .head = tare_trace_head(TARE_TRACE_SHAPE, 0, 0, 0), .id = id,
-	    .dimensions = shape->dimensions & 15, .has_offset = shape->dimensions > 15}};
-	memcpy(record.shape.global, shape->global, sizeof shape->global);
-	memcpy(record.shape.local, shape->local, sizeof shape->local);
-	guest_define(&record);
-	if (texts != NULL)
-		guest_map_put(texts, key, id);
-	return id;
+	struct tare_trace_shape record = {.dimensions = shape->dimensions & 15,
+	                                  .has_offset = shape->dimensions > 15};
+	memcpy(record.global, shape->global, sizeof shape->global);
+	memcpy(record.local, shape->local, sizeof shape->local);
+	return guest_shape(&record);
 }
 
 uint32_t layer_shape_id(struct guest_thread *thread, const struct layer_shape *shape)
 {
-	struct layer_thread *mine = thread->api;
+	struct layer_thread *mine = layer_of(thread);
 	struct layer_shape *slot = &mine->shapes[hash_shape(shape)];
 	if (LAYER_LIKELY(slot->id != 0 && same_shape(slot, shape) &&
 	                 slot->process == thread->process)) {

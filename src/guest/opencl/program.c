@@ -27,12 +27,12 @@ void layer_after_clCreateProgramWithSource(struct guest_thread *thread, cl_progr
                                            const size_t *lengths, cl_int *error)
 {
 	(void)thread, (void)error;
-	uint64_t hash = LAYER_HASH_START, bytes = 0;
+	uint64_t hash = GUEST_HASH_START, bytes = 0;
 	if (result == NULL)
 		return;
 	for (cl_uint i = 0; i < count; i++) {
 		size_t length = lengths != NULL && lengths[i] != 0 ? lengths[i] : strlen(texts[i]);
-		hash = layer_hash(hash, texts[i], length);
+		hash = guest_hash(hash, texts[i], length);
 		bytes += length;
 	}
 	define_program(result, context, hash, bytes);
@@ -47,7 +47,7 @@ void layer_after_clCreateProgramWithBinary(struct guest_thread *thread, cl_progr
 	(void)thread, (void)devices, (void)status, (void)error;
 	// One device's is enough to know it again.
 	if (result != NULL && count != 0)
-		define_program(result, context, layer_hash(LAYER_HASH_START, binaries[0], lengths[0]),
+		define_program(result, context, guest_hash(GUEST_HASH_START, binaries[0], lengths[0]),
 		               lengths[0]);
 }
 
@@ -58,7 +58,7 @@ void layer_after_clCreateProgramWithBuiltInKernels(struct guest_thread *thread, 
 {
 	(void)thread, (void)count, (void)devices, (void)error;
 	if (result != NULL)
-		define_program(result, context, layer_hash(LAYER_HASH_START, names, strlen(names)),
+		define_program(result, context, guest_hash(GUEST_HASH_START, names, strlen(names)),
 		               strlen(names));
 }
 
@@ -68,7 +68,7 @@ void layer_after_clCreateProgramWithIL(struct guest_thread *thread, cl_program r
 {
 	(void)thread, (void)error;
 	if (result != NULL)
-		define_program(result, context, layer_hash(LAYER_HASH_START, text, bytes), bytes);
+		define_program(result, context, guest_hash(GUEST_HASH_START, text, bytes), bytes);
 }
 
 void layer_after_clCreateProgramWithILKHR(struct guest_thread *thread, cl_program result,
@@ -88,7 +88,7 @@ static void built(cl_program program, const char *options, cl_int result, cl_int
 		object->flags = result == CL_SUCCESS ? (uint64_t)(int64_t)failure : 0;
 	if (options != NULL && options[0] != '\0')
 		layer_fact(TARE_TRACE_FACT_BUILD_OPTIONS, program, 0, NULL,
-		           layer_text(options, strlen(options)));
+		           guest_text(options, strlen(options)));
 	if (result != CL_SUCCESS)
 		layer_fact(TARE_TRACE_FACT_BUILD_FAILED, program, (uint64_t)(int64_t)result, NULL, 0);
 }
@@ -221,8 +221,8 @@ static bool is_first(const struct layer_object *program, const char *name)
 	}
 	if (map == NULL || program == NULL)
 		return true;
-	uint64_t hash = layer_hash(LAYER_HASH_START, &program->serial, sizeof program->serial);
-	const void *key = layer_hash_key(layer_hash(hash, name, strlen(name)));
+	uint64_t hash = guest_hash(GUEST_HASH_START, &program->serial, sizeof program->serial);
+	const void *key = guest_hash_key(guest_hash(hash, name, strlen(name)));
 	if (guest_map_find(map, key, 0) != 0)
 		return false;
 	guest_map_put(map, key, 1);
@@ -249,7 +249,7 @@ static void define_kernel(cl_kernel kernel, cl_program program, const char *name
 		name = own;
 	}
 	layer_object_new(TARE_OBJECT_KERNEL, kernel);
-	layer_define(TARE_OBJECT_KERNEL, kernel, program, NULL, 0, 0, layer_text(name, strlen(name)),
+	layer_define(TARE_OBJECT_KERNEL, kernel, program, NULL, 0, 0, guest_text(name, strlen(name)),
 	             0);
 	if (!is_first(layer_object_find(TARE_OBJECT_PROGRAM, program), name))
 		return;

@@ -7,7 +7,6 @@
 #include <string.h>
 
 static struct layer_queue *_Atomic all_queues;
-static _Atomic uint32_t queue_count;
 
 struct layer_queue *layer_queues(void)
 {
@@ -63,11 +62,11 @@ static void made(cl_command_queue handle, cl_context context, cl_device_id devic
 	struct layer_queue *queue = thread != NULL ? layer_queue_take() : NULL;
 	if (queue == NULL)
 		return;
-	if (thread->api != NULL)
-		((struct layer_thread *)thread->api)->exit = guest_ticks();
+	if (layer_of(thread) != NULL)
+		layer_of(thread)->exit = guest_ticks();
 	queue->context = context;
 	queue->device = layer_device_find(device);
-	queue->number = atomic_fetch_add(&queue_count, 1) + 1;
+	queue->number = guest_queue_number();
 	queue->asked = asked;
 	queue->made = properties;
 	queue->altered = (asked ^ properties) & CL_QUEUE_PROFILING_ENABLE;
@@ -95,7 +94,7 @@ static void define_again(struct guest_thread *thread, struct layer_queue *queue)
 
 struct layer_queue *layer_queue_find(struct guest_thread *thread, cl_command_queue handle)
 {
-	struct layer_thread *mine = thread->api;
+	struct layer_thread *mine = layer_of(thread);
 	struct layer_queue *queue = mine != NULL ? mine->queue : NULL;
 	if (queue == NULL || queue->object.handle != handle)
 		queue = (struct layer_queue *)layer_object_find(TARE_OBJECT_QUEUE, handle);

@@ -70,11 +70,11 @@ static inline __attribute__((always_inline)) struct guest_thread *layer_enter(vo
 	struct guest_thread *thread = layer_thread();
 	if (LAYER_UNLIKELY(thread == NULL))
 		return NULL;
-	struct layer_thread *mine = thread->api;
+	struct layer_thread *mine = layer_of(thread);
 	if (LAYER_UNLIKELY(mine == NULL)) {
 		if (!layer_thread_make(thread))
 			return NULL;
-		mine = thread->api;
+		mine = layer_of(thread);
 	}
 	thread->depth++;
 	atomic_store_explicit(&mine->calls,
@@ -111,7 +111,7 @@ static inline __attribute__((always_inline)) void
 layer_command_begin(struct guest_thread *thread, struct layer_command *command, uint32_t function,
                     cl_command_queue handle, cl_event *event, bool takes_event, bool waits)
 {
-	struct layer_queue *queue = ((struct layer_thread *)thread->api)->queue;
+	struct layer_queue *queue = layer_of(thread)->queue;
 	if (LAYER_UNLIKELY(queue == NULL || queue->object.handle != handle ||
 	                   atomic_load_explicit(&queue->process, memory_order_relaxed) !=
 	                       thread->process))

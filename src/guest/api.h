@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contract between the recorder's core and the recorder of an API, which is a folder beside this
+// file: one const struct guest_api, handed to guest_begin when the API's own loader has let the
+// folder in. All of them share one file, one clock, one helper thread and one state a thread, whoever
+// comes first. docs/recorder-apis.md shows how a folder is made.
+//
+// What holds whatever the order of beginnings, of forks and of calls within calls:
+//  - `depth` of a thread counts calls of all APIs that it is inside of; a call at depth 2 or more is
+//    NESTED, in a callback or in another API's driver, perhaps under locks of that driver's.
+//  - The core calls `harvest` from where no call of the program's is under way below it: the helper
+//    thread, or the process's only thread at the end of a call at depth 1, never from a callback.
+//  - A folder may harvest its own API at the end of its own calls, at any depth but within its own
+//    callbacks: its driver is free then, whatever stands above it. It never makes another API be
+//    harvested: that one's driver may be what has called.
+//  - What a folder asks its vendor's library for itself (times, releases) may come down through
+//    another API's wrappers, if one driver stands on the other. Between guest_aside_begin and
+//    guest_aside_end those pass on what they are called with and record nothing. The core does it
+//    around `harvest`.
+//  - Handles of two APIs may be equal: every definition is tagged with its API (guest_api_head), and
+//    events are by the API of their function. Numbers of functions, devices and queues differ.
+#pragma once
+#include "guest/guest.h"
+
+// Every member is called from one thread at a time, on which nothing else of the contract runs, with
+// errno of no meaning. All but `api` and `harvest` may be NULL.
+struct guest_api {
+	enum tare_trace_api api;
+
+	// Writes the times of the API's commands that are complete, without waiting. Called by the
+	// helper thread in each of its rounds (every 4 ms while guest_header->pending is not 0), in a
+	// process with one thread by that every 10 ms, and once at the process's end, with guest_alive
+	// false: then nothing of the vendor's may be called any more, only accounts are settled. May
+	// come as soon as guest_begin has been called, before that returns.
+	void (*harvest)(void);
+
+	// How many calls of the program have reached the API's wrappers in this process, recorded or not.
+	uint64_t (*calls)(void);
+
+	// In the child of a fork, from the handler of fork(2), when the core has let go of the parent's
+	// file: only plain stores, no lock and nothing of the vendor's. What is pending is the parent's;
+	// what was defined (functions, objects, texts) is to be defined again at its next use, see
+	// guest_process.
+	void (*in_child)(void);
+};
+
+// Functions of an API have numbers of their own, so many at most; the trace has those of guest_function.
+#define GUEST_FUNCTIONS 4096
+#define GUEST_FUNCTION_BASE(api) (((uint32_t)(api) - 1) * GUEST_FUNCTIONS)
+_Static_assert((TARE_TRACE_API_COUNT - 1) * GUEST_FUNCTIONS < UINT16_MAX, "a record's detail has 16 bits");
+
+// The head of a definition that is about handles of `api`: OBJECT, FACT, CHANGE, and CLOCK_PAIR.
+static inline uint64_t guest_api_head(enum tare_trace_api api, enum tare_trace_type type, uint16_t detail)
+{
+	return tare_trace_head((uint8_t)type, (uint8_t)api, detail, 0);
+}
+
+// Writes the FUNCTION record of a number that is below GUEST_FUNCTIONS.
+void guest_define_function(enum tare_trace_api api, uint32_t number, const char *name,
+                           enum tare_trace_role role);
+// The id of a text, defined once a file; 0: none was given, or there was no room.
+uint32_t guest_text(const char *text, size_t bytes);
+// The id of an ND-range, defined once a file; `shape` as in the record, its head and id are not
+// looked at.
+uint32_t guest_shape(const struct tare_trace_shape *shape);
+// Numbers for the objects of all APIs, never used twice by a process or by its forked children:
+// devices from 0, queues from 1.
+uint32_t guest_device_number(void);
+uint32_t guest_queue_number(void);
+
+// This thread for a wrapper of `api`, or NULL when the call is to be passed on as it came: nothing is
+// recorded, another API's recorder is at work (guest_aside_begin), or we are in a signal handler that
+// has interrupted the holder of one of this folder's locks (`locked`).
+static inline struct guest_thread *guest_thread_of(enum tare_trace_api api)
+{
+	struct guest_thread *thread = guest_thread();
+	if (__builtin_expect(!thread, 0))
+		return NULL;
+	uint32_t locked = __atomic_load_n(&thread->locked, __ATOMIC_RELAXED);
+	uint32_t aside = __atomic_load_n(&thread->aside, __ATOMIC_RELAXED);
+	if (__builtin_expect((locked | aside) == 0, 1))
+		return thread;
+	return !locked && aside == (uint32_t)api ? thread : NULL;
+}
+
+// From here on this thread (NULL: none) calls `api`'s library for the recorder. Returns what
+// guest_aside_end, which ends it, is to be given.
+static inline uint32_t guest_aside_begin(struct guest_thread *thread, enum tare_trace_api api)
+{
+	uint32_t before = thread ? thread->aside : 0;
+	if (thread)
+		__atomic_store_n(&thread->aside, (uint32_t)api, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return before;
+}
+static inline void guest_aside_end(struct guest_thread *thread, uint32_t before)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (thread)
+		__atomic_store_n(&thread->aside, before, __ATOMIC_RELAXED);
+}
