@@ -11,7 +11,8 @@ import time
 import pytest
 
 import validate
-from patience import HUNG_S, patient
+from on_terminal import A_FIGURE, OnTerminal
+from patience import HUNG_S
 
 PARTS = ["devices", "latency", "bandwidth", "peak", "matmul", "overlap"]
 BASIC = {"POCL_DEVICES": "basic"}
@@ -146,23 +147,20 @@ def test_a_device_lost_on_the_way_keeps_the_parts_before(tare, tmp_path, test_da
     assert any(cell.get("samples") for cell in document["parts"][1]["cells"])
 
 
-@patient
-def test_an_interruption_keeps_the_parts_before(tare, tare_path, tmp_path, times):
+def test_an_interruption_keeps_the_parts_before(tare, tare_path, tmp_path, pseudo_terminals):
     opencl_or_skip(tare, BASIC)
-    process = subprocess.Popen(
-        [tare_path, "checkup", "--device", "opencl:0", "--budget", "200", "--json", "a.json"],
-        cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        text=True, env={**os.environ, **BASIC, "LC_ALL": "C.UTF-8"})
-    time.sleep(2 * times)
-    process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=120)
-    assert process.returncode == 130, errors
-    assert "interrupted" in errors.splitlines()[-1]
+    with OnTerminal([tare_path, "checkup", "--device", "opencl:0", "--budget", "200", "--json", "a.json"], cwd=tmp_path,
+                    env={**os.environ, **BASIC, "LC_ALL": "C.UTF-8", "TERM": "xterm"}) as run:
+        run.wait_for(A_FIGURE)
+        run.signal(signal.SIGINT)
+        status, output, errors = run.end()
+    assert status == 130 and "interrupted" in errors[-1], errors
     assert (tmp_path / "a.json").exists()
     document = validate.check(tmp_path / "a.json")
     assert document["interrupted"] is True
     have = parts_of(document)
     assert have == PARTS[:len(have)] and 2 <= len(have) < len(PARTS)
     assert document["parts"][-1]["interrupted"] is True
+    assert any(cell.get("samples") for cell in document["parts"][-1]["cells"])
     assert not any(part["interrupted"] for part in document["parts"][:-1])
     assert "Interrupted: only what was measured until then is here." in one_line(output)
