@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/user_kernel.h"
+#include "measure/user_kernel_internal.h"
 
 #include "backend/call.h"
 #include "backend/spirv.h"
@@ -14,14 +14,10 @@
 #include <sys/stat.h>
 
 #define FILE_MOST (16L << 20)
-#define CONTRACT_ARGUMENTS 4
-#define REFUSAL_BYTES 192  // the longest of refusal()
-#define GROUP_WANTED 256
 #define NAMES_BYTES 65536
 #define FIRST_RUN_ITEMS UINT64_C(4096)
 #define FIRST_RUN_NS INT64_C(10000000000)
 #define FIRST_RUN_LEAST_NS INT64_C(1000000000)
-#define SEE "see tare-overlap(1), KERNELS"
 
 static const char *const format_names[] = {
 	[TARE_MODULE_OPENCL_C] = "OpenCL C",
@@ -207,128 +203,6 @@ static int build(struct tare_run *run, const struct tare_user_kernel *options,
 	                 names);
 }
 
-// ---- the contract
-
-static bool is_floating(const char *type)
-{
-	return strcmp(type, "float") == 0 || strcmp(type, "double") == 0 ||
-	       strcmp(type, "half") == 0;
-}
-
-// A number that may stand for `type`, "float" or "" (any), in so many bytes.
-static bool may_be(const struct tare_parameter *parameter, const char *type, size_t bytes)
-{
-	if (parameter->kind != TARE_PARAMETER_VALUE && parameter->kind != TARE_PARAMETER_UNKNOWN)
-		return false;
-	return (parameter->bytes < 0 || (size_t)parameter->bytes == bytes) &&
-	       (!parameter->type[0] || is_floating(parameter->type) == is_floating(type));
-}
-
-// What is wrong with one parameter; NULL: nothing that can be told.
-static const char *refusal(const struct tare_built_kernel *built, uint32_t index, bool cuda,
-                           const struct tare_parameter *parameter, char buffer[REFUSAL_BYTES])
-{
-	const struct tare_user_argument *given;
-
-	if (index < 2) {
-		bool pointer = parameter->kind == TARE_PARAMETER_MEMORY ||
-		               (parameter->kind == TARE_PARAMETER_UNKNOWN &&
-		                (parameter->bytes < 0 || parameter->bytes == 8));
-		if (!pointer)
-			return index ? "must be the output, a global pointer"
-			             : "must be the input, a global pointer";
-		return index == 1 && parameter->read_only ? "is the output, and yet const" : NULL;
-	}
-	if (index < CONTRACT_ARGUMENTS)
-		return may_be(parameter, "uint", 4) ? NULL
-		       : index == 2                 ? "must be the first item, a uint"
-		                                    : "must be the number of items, a uint";
-	given = &built->arguments[index - CONTRACT_ARGUMENTS];
-	// CUDA has no pointers to shared memory as arguments: the kernel gets where in it, a uint.
-	if (given->type == TARE_ARGUMENT_LOCAL
-	        ? parameter->kind == TARE_PARAMETER_LOCAL ||
-	              (parameter->kind == TARE_PARAMETER_UNKNOWN && parameter->bytes < 0) ||
-	              (cuda && may_be(parameter, "uint", 4))
-	        : may_be(parameter, given->word, given->bytes))
-		return NULL;
-	snprintf(buffer, REFUSAL_BYTES, "is %.60s, but its --arg gives %s%s",
-	         parameter->kind == TARE_PARAMETER_LOCAL    ? "local memory"
-	         : parameter->kind == TARE_PARAMETER_MEMORY ? "a global pointer"
-	         : parameter->type[0]                       ? parameter->type
-	                                                    : "a value of another size",
-	         given->word,
-	         cuda && given->type == TARE_ARGUMENT_LOCAL
-	             ? " memory, which CUDA passes as a uint, an offset into extern __shared__"
-	             : "");
-	return buffer;
-}
-
-static int check_contract(const struct tare_user_kernel *options, const char *entry,
-                          enum tare_module_format format, const struct tare_built_kernel *built,
-                          const struct tare_kernel_facts *facts, struct tare_error *error)
-{
-	bool cuda = format == TARE_MODULE_CUDA_C || format == TARE_MODULE_PTX;
-	uint32_t wanted = CONTRACT_ARGUMENTS + built->chunk.scalar_count;
-	struct tare_parameter parameter;
-	char buffer[REFUSAL_BYTES];
-
-	for (uint32_t i = CONTRACT_ARGUMENTS; (int64_t)i < facts->arguments; i++)
-		if (tare_kernel_parameter(built->chunk.kernel, i, &parameter, NULL) == 0 &&
-		    ((parameter.kind == TARE_PARAMETER_MEMORY && i >= wanted) ||
-		     strstr(parameter.type, "image") ||
-		     strstr(parameter.type, "sampler")))
-			return tare_fail(error, EINVAL,
-			                 "kernel '%s' in %s: argument %u is %.60s, which --arg cannot "
-			                 "give (scalars and local memory only); " SEE,
-			                 entry, options->file, i + 1,
-			                 parameter.type[0] ? parameter.type : "a global pointer");
-	if (facts->arguments >= 0 && facts->arguments != (int64_t)wanted &&
-	    wanted == CONTRACT_ARGUMENTS)
-		return tare_fail(
-		    error, EINVAL,
-		    "kernel '%s' in %s takes %lld arguments, the contract has 4 (input, "
-		    "output, first, count) then scalars given with --arg; " SEE,
-		    entry, options->file, (long long)facts->arguments);
-	if (facts->arguments >= 0 && facts->arguments != (int64_t)wanted)
-		return tare_fail(error, EINVAL,
-		                 "kernel '%s' in %s takes %lld arguments; the contract's 4 (input, "
-		                 "output, first, count) and %u from --arg make %u; " SEE,
-		                 entry, options->file, (long long)facts->arguments,
-		                 built->chunk.scalar_count, wanted);
-	for (uint32_t i = 0; i < wanted; i++) {
-		const char *why;
-		if (tare_kernel_parameter(built->chunk.kernel, i, &parameter, NULL) < 0)
-			continue; // the launch will tell
-		why = refusal(built, i, cuda, &parameter, buffer);
-		if (why)
-			return tare_fail(error, EINVAL,
-			                 "kernel '%s' in %s: argument %u%s%s%s %s; " SEE, entry,
-			                 options->file, i + 1, parameter.name[0] ? " (" : "",
-			                 parameter.name, parameter.name[0] ? ")" : "", why);
-	}
-	return 0;
-}
-
-static int choose_group(const struct tare_user_kernel *options, const char *entry,
-                        const struct tare_kernel_facts *facts, uint32_t *group,
-                        struct tare_error *error)
-{
-	int64_t most = facts->max_group_size, preferred = facts->preferred_multiple;
-
-	if (options->group_size && most > 0 && (int64_t)options->group_size > most)
-		return tare_fail(
-		    error, EINVAL,
-		    "--group %u: kernel '%s' runs with at most %lld work-items a group",
-		    options->group_size, entry, (long long)most);
-	*group = options->group_size;
-	if (*group)
-		return 0;
-	*group = most > 0 && most < GROUP_WANTED ? (uint32_t)most : GROUP_WANTED;
-	if (preferred > 0 && preferred <= (int64_t)*group)
-		*group -= *group % (uint32_t)preferred;
-	return 0;
-}
-
 // ---- the first run
 
 struct trial {
@@ -348,7 +222,7 @@ static int launch_once(const struct tare_built_kernel *built, const struct trial
                        uint32_t items, struct tare_error *error)
 {
 	const struct tare_chunk_kernel *chunk = &built->chunk;
-	struct tare_argument arguments[CONTRACT_ARGUMENTS + TARE_USER_ARGUMENTS] = {
+	struct tare_argument arguments[USER_KERNEL_ARGUMENTS + TARE_USER_ARGUMENTS] = {
 		{ .type = TARE_ARGUMENT_MEMORY, .span = { trial->input, 0, trial->input->bytes } },
 		{ .type = TARE_ARGUMENT_MEMORY,
 		  .span = { trial->output, 0, trial->output->bytes } },
@@ -358,13 +232,13 @@ static int launch_once(const struct tare_built_kernel *built, const struct trial
 	struct tare_operation launch = { .type = TARE_OPERATION_LAUNCH };
 
 	for (uint32_t i = 0; i < chunk->scalar_count; i++)
-		arguments[CONTRACT_ARGUMENTS + i] = chunk->scalars[i];
+		arguments[USER_KERNEL_ARGUMENTS + i] = chunk->scalars[i];
 	launch.launch = (struct tare_launch){
 		.kernel = chunk->kernel,
 		.groups = { (items + chunk->group_size - 1) / chunk->group_size, 1, 1 },
 		.group_size = { chunk->group_size, 1, 1 },
 		.arguments = arguments,
-		.argument_count = CONTRACT_ARGUMENTS + chunk->scalar_count,
+		.argument_count = USER_KERNEL_ARGUMENTS + chunk->scalar_count,
 	};
 	return tare_append(trial->queue, &launch, NULL, error);
 }
@@ -488,9 +362,9 @@ int tare_user_kernel_build(struct tare_run *run, const struct tare_user_kernel *
 			                            .max_group_size = -1,
 			                            .preferred_multiple = -1 };
 	if (status == 0)
-		status = check_contract(options, entry, format, built, &facts, error);
+		status = tare_user_kernel_check(options, entry, format, built, &facts, error);
 	if (status == 0)
-		status = choose_group(options, entry, &facts, &built->chunk.group_size, error);
+		status = tare_user_kernel_group(options, entry, &facts, &built->chunk.group_size, error);
 	if (status == 0)
 		status = run_once(run, options, entry, built, error);
 	snprintf(built->title, sizeof built->title, "%.60s (%.60s)", entry, options->file);

@@ -5,7 +5,7 @@ zmodload zsh/zpty
 print -r -- 'PROMPT=
 fpath=('${(q)1}' $fpath)
 autoload -Uz compinit
-compinit -u -D
+compinit -C -d '${(q)1}/dump'
 bindkey "^I" complete-word
 zstyle ":completion:*" insert-tab false
 compadd() {

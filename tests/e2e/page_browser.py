@@ -13,6 +13,7 @@ import pytest
 webdriver = pytest.importorskip('selenium.webdriver', reason='python3-selenium is not installed')
 sys.path.insert(0, os.path.dirname(__file__))
 import page_fixtures  # noqa: E402
+from patience import HUNG_S  # noqa: E402
 
 RENDER = os.environ.get('TARE_RENDER_FIXTURE')
 CHROMIUM = shutil.which('chromium')
@@ -25,17 +26,50 @@ FLAGS = ('--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-ru
          '--disable-component-update --disable-sync --disable-dev-shm-usage').split()
 
 
+# What a page has still to do: the timers and frames that it has asked for. (Timers of many seconds only tidy up.)
+WATCH = '''
+const toCome = new Set(), frameOfTest = requestAnimationFrame.bind(window);
+for (const [ask, cancel, soon] of [['setTimeout', 'clearTimeout', (wait) => !(wait > 1000)],
+		['requestAnimationFrame', 'cancelAnimationFrame', () => true]]) {
+	const asked = window[ask].bind(window), cancelled = window[cancel].bind(window);
+	window[ask] = (work, ...more) => {
+		if (!soon(...more))
+			return asked(work, ...more);
+		const id = asked((...given) => { toCome.delete(ask + id); work(...given); }, ...more);
+		toCome.add(ask + id);
+		return id;
+	};
+	window[cancel] = (id) => { toCome.delete(ask + id); cancelled(id); };
+}
+// Calls back when the page is as wide as asked for, has drawn, and has nothing more to do.
+function whenSettled(width, done, quiet = 0) {
+	const wide = !width || matchMedia(`(width: ${width}px)`).matches;
+	if (quiet > 2)
+		done();
+	else
+		frameOfTest(() => whenSettled(width, done, wide && !toCome.size ? quiet + 1 : 0));
+}
+'''
+
+
+class Pages(dict):
+    """Paths of JSON and page of every fixture, made when first asked for."""
+
+    def __init__(self, folder):
+        super().__init__()
+        self.folder = folder
+
+    def __missing__(self, name):
+        source = page_fixtures.write(name, self.folder)
+        page = self.folder / f'{name}.html'
+        subprocess.run([RENDER, source, page], check=True)
+        self[name] = (source, page)
+        return self[name]
+
+
 @pytest.fixture(scope='session')
 def pages(tmp_path_factory):
-    """Paths of JSON and page of every fixture."""
-    folder = tmp_path_factory.mktemp('pages')
-    paths = {}
-    for name in ALL:
-        source = page_fixtures.write(name, folder)
-        page = folder / f'{name}.html'
-        subprocess.run([RENDER, source, page], check=True)
-        paths[name] = (source, page)
-    return paths
+    return Pages(tmp_path_factory.mktemp('pages'))
 
 
 @pytest.fixture(scope='session')
@@ -48,6 +82,8 @@ def chromium():
             options.add_argument(flag)
         options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
         browser = webdriver.Chrome(service=webdriver.chrome.service.Service(DRIVER), options=options)
+        browser.set_script_timeout(HUNG_S)
+        browser.execute_cdp_cmd('Page.addScriptToEvaluateOnNewDocument', {'source': WATCH})
         yield browser
         browser.quit()
 
@@ -61,6 +97,8 @@ def asked_by_page(browser):
 
 class Page:
     """A fixture's page, opened."""
+
+    width = None
 
     def __init__(self, browser, paths):
         self.browser = browser
@@ -78,16 +116,16 @@ class Page:
         self.settle()
         return self
 
-    def resize(self, width):
-        self.cdp('Emulation.setDeviceMetricsOverride', width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
+    def resize(self, width, mobile=None):
+        self.width = width
+        self.cdp('Emulation.setDeviceMetricsOverride', width=width, height=900, deviceScaleFactor=1,
+                 mobile=width < 500 if mobile is None else mobile)
 
     def scheme(self, name):
         self.cdp('Emulation.setEmulatedMedia', media='', features=[{'name': 'prefers-color-scheme', 'value': name}])
 
     def settle(self):
-        """Two frames and Chart.js's delay for resizing."""
-        self.browser.execute_async_script(
-            'const done = arguments[0]; setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 250)')
+        self.browser.execute_async_script('whenSettled(...arguments)', self.width)
 
     def cdp(self, command, **arguments):
         return self.browser.execute_cdp_cmd(command, arguments)

@@ -21,7 +21,6 @@ class RunPage:
         RunPage.shown = wanted if path.name == 'small.html' else None
         for kind in ('browser', 'performance'):
             self.browser.get_log(kind)
-        self.browser.set_script_timeout(120)
         self.cdp('Emulation.setDeviceMetricsOverride', width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
         self.cdp('Emulation.setEmulatedMedia', media='', features=[{'name': 'prefers-color-scheme', 'value': scheme},
                                                                    {'name': 'prefers-reduced-motion', 'value': motion}])
@@ -29,8 +28,9 @@ class RunPage:
         self.browser.execute_async_script('const done = arguments[0]; pageReady.then(() => requestAnimationFrame(() => requestAnimationFrame(done)))')
         return self
 
-    def settle(self, seconds=0.35):
-        time.sleep(seconds)
+    def settle(self):
+        """Until the page has nothing more to do: what glides has arrived, and is drawn."""
+        self.browser.execute_async_script('whenSettled(0, arguments[0])')
 
     def cdp(self, command, **arguments):
         return self.browser.execute_cdp_cmd(command, arguments)
@@ -41,10 +41,9 @@ class RunPage:
     def console(self):
         return [entry['message'] for entry in self.browser.get_log('browser')]
 
-    def key(self, key, **more):
+    def key(self, key):
         """A key to the timeline."""
         self.js('timelineView.canvas.dispatchEvent(new KeyboardEvent("keydown", {key: arguments[0], bubbles: true, cancelable: true}))', key)
-        self.settle(more.get('seconds', 0))
 
     def press(self, key, code, number):
         """A key of the keyboard, to whatever has the focus."""
@@ -55,7 +54,8 @@ class RunPage:
     def mouse(self, kind, x, y, **more):
         """At a point of the canvas."""
         top = self.js('const before = scrollY; document.getElementById("timeline-section").scrollIntoView({behavior: "instant"}); return scrollY !== before')
-        self.settle(0.4 if top else 0)  # what follows a scroll of the page at once belongs to that
+        if top:
+            time.sleep(0.4)  # a wheel that turns soon after a scroll of the page belongs to that, by Chromium's clock
         box = self.js('const box = timelineView.canvas.getBoundingClientRect(); return [box.left, box.top]')
         self.cdp('Input.dispatchMouseEvent', type=kind, x=box[0] + x, y=box[1] + y, **more)
 

@@ -14,6 +14,9 @@ import time
 
 import pytest
 
+from on_terminal import A_FIGURE, OnTerminal
+from patience import HUNG_S
+
 SIMULATED = ["--device", "simulated", "--budget", "0.2", "--seed", "1"]
 ONE_LINE = ["--lines", "host-to-device", "--sizes", "8K..32K"]
 
@@ -344,13 +347,22 @@ def test_a_bad_script_is_refused_by_line(tare, tmp_path, text, words):
 
 def start(tare_path, tmp_path, *arguments):
     return subprocess.Popen([tare_path, *arguments], cwd=tmp_path, stdin=subprocess.DEVNULL,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                            env={**os.environ, "POCL_DEVICES": "basic"})
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.fixture
+def on_terminal(tare, tare_path, tmp_path, pseudo_terminals):
+    """Starts a command that measures a real device."""
+    basic = {"POCL_DEVICES": "basic"}
+    found = json.loads(tare("devices", "--json", "-", env=basic).stdout)
+    if not any(device["backend"] != "simulated" for device in found["devices"]):
+        pytest.skip("no real device on this machine")
+    return lambda *arguments: OnTerminal([tare_path, *arguments], cwd=tmp_path, env={**os.environ, **basic, "TERM": "xterm"})
 
 
 def wait_for_temporary(tmp_path):
     """The outputs are open, and the handlers were installed before."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + HUNG_S
     while time.monotonic() < deadline:
         if any(entry.name.startswith(".tare-") for entry in tmp_path.iterdir()):
             return
@@ -358,41 +370,29 @@ def wait_for_temporary(tmp_path):
     pytest.fail("no output was opened")
 
 
-def real_device_or_skip(tare):
-    found = json.loads(tare("devices", "--json", "-", env={"POCL_DEVICES": "basic"}).stdout)
-    if not any(device["backend"] != "simulated" for device in found["devices"]):
-        pytest.skip("no real device on this machine")
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
-def test_an_interruption_keeps_what_was_measured(tare, tare_path, tmp_path, number):
-    real_device_or_skip(tare)
-    process = start(tare_path, tmp_path, "latency", "--budget", "60", "--json", "a.json")
-    wait_for_temporary(tmp_path)
-    time.sleep(3)
-    process.send_signal(number)
-    output, errors = process.communicate(timeout=60)
-    assert process.returncode == 130, errors
-    assert "interrupted" in errors.splitlines()[-1]
+def test_an_interruption_keeps_what_was_measured(on_terminal, tmp_path, number):
+    with on_terminal("latency", "--budget", "60", "--json", "a.json") as run:
+        run.wait_for(A_FIGURE)
+        run.signal(number)
+        status, output, errors = run.end()
+    assert status == 130 and "interrupted" in errors[-1], errors
     document = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
     assert document["interrupted"] is True
+    assert any(cell.get("samples") for cell in document["cells"])
     assert "Interrupted" in output
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.json"]
 
 
-def test_a_second_interruption_ends_at_once_and_leaves_nothing(tare, tare_path, tmp_path):
-    real_device_or_skip(tare)
-    process = start(tare_path, tmp_path, "bandwidth", "--budget", "60", "--json", "a.json",
-                    "--sizes", "64M..256M")
-    wait_for_temporary(tmp_path)
-    time.sleep(2)
-    # Both at once: the first cannot have been noticed yet.
-    process.send_signal(signal.SIGSTOP)
-    process.send_signal(signal.SIGINT)
-    process.send_signal(signal.SIGTERM)
-    process.send_signal(signal.SIGCONT)
-    process.communicate(timeout=30)
-    assert process.returncode in (-signal.SIGINT, -signal.SIGTERM)
+def test_a_second_interruption_ends_at_once_and_leaves_nothing(on_terminal, tmp_path):
+    with on_terminal("bandwidth", "--budget", "60", "--json", "a.json", "--sizes", "64M..256M") as run:
+        run.wait_for(r"\d+ of \d+")
+        assert any(entry.name.startswith(".tare-") for entry in tmp_path.iterdir())
+        # Both at once: the first cannot have been noticed yet.
+        for number in (signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT):
+            run.signal(number)
+        status, _, _ = run.end()
+    assert status in (-signal.SIGINT, -signal.SIGTERM)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -405,7 +405,7 @@ def test_commands_that_do_not_measure_end_at_the_first_signal(tare, tare_path, t
     process = start(tare_path, tmp_path, *arguments, "--json", "a.json", "--html", "pipe")
     wait_for_temporary(tmp_path)
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=30)
+    process.communicate(timeout=HUNG_S)
     assert process.returncode == -signal.SIGTERM
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["pipe", "saved"]
     # Writing waits for a reader that does not read.
@@ -413,6 +413,6 @@ def test_commands_that_do_not_measure_end_at_the_first_signal(tare, tare_path, t
     with open(tmp_path / "pipe", "rb") as pipe:
         pipe.read(1)
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=30)
+        process.wait(timeout=HUNG_S)
     process.communicate()
     assert process.returncode == -signal.SIGTERM

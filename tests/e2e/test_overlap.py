@@ -3,11 +3,13 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import time
 
 import pytest
 
+from parts import thorough_but
 from patience import HUNG_S
 from validate import faults
 
@@ -86,8 +88,8 @@ def test_a_halo_is_found_out(overlap):
     assert done.returncode == 1
 
 
-@pytest.mark.parametrize("neighbour", ["- 1", "+ 1"])
-@pytest.mark.parametrize("devices", ["basic", "pthread"])
+@pytest.mark.parametrize("devices, neighbour", thorough_but([("basic", "- 1"), ("pthread", "+ 1")], [
+    ("basic", "- 1"), ("basic", "+ 1"), ("pthread", "- 1"), ("pthread", "+ 1")]))
 def test_a_halo_on_either_side_is_found_out(overlap, tmp_path, devices, neighbour):
     # A device that runs one operation after the other has copied one neighbour by then.
     source = f"""kernel void k({HEAD})
@@ -149,8 +151,9 @@ def test_a_pipe_is_no_kernel(tare, opencl, tmp_path):
 
 def test_a_kernel_that_never_ends_is_told_in_time(overlap, tmp_path):
     body = "while (((volatile global uint *)output)[0] != 12345) ((volatile global uint *)output)[0] = 7;"
-    done, document = overlap("--kernel", kernel(tmp_path, f"kernel void k({HEAD}) {{ {body} }}"), timeout=HUNG_S)
-    assert "has not ended after 2 s" in sentence(done)
+    done, document = overlap("--kernel", kernel(tmp_path, f"kernel void k({HEAD}) {{ {body} }}"), "--budget", "1", timeout=HUNG_S)
+    # What it waited, which is longer where others have the processor.
+    assert float(re.search(r"has not ended after (\S+) s over", sentence(done))[1]) >= 1
     assert document is None
 
 
@@ -268,6 +271,8 @@ def test_the_text_fits_and_says_what_matters(tare, simulated):
     assert max(map(len, verbose.splitlines())) <= 80
 
 
+# The quick check compares the same with a golden file.
+@pytest.mark.thorough
 def test_the_simulated_device_gives_the_same_twice(tare, simulated):
     again = tare("overlap", "--device", "simulated", "--bytes", "1M", "--cycles", "100,300", "--budget", "1",
                  "--json", "-")

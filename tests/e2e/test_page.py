@@ -47,7 +47,7 @@ def drawable(plot):
     return any(point[1] is not None for series in plot['series'] for point in series['points'])
 
 
-@pytest.fixture(scope='module', params=thorough_but(['bandwidth', 'checkup', 'hostile'], ALL))
+@pytest.fixture(scope='module', params=thorough_but(['checkup', 'hostile'], ALL))
 def shown(request, chromium, pages):
     """Each fixture's page, opened once for the tests that only look at it."""
     opened = Page(chromium, pages).open(request.param)
@@ -85,7 +85,7 @@ def test_no_figure_is_printed_as_nan_undefined_or_infinity(shown):
         assert wrong not in words, wrong
 
 
-@pytest.mark.parametrize('name', thorough_but(['bandwidth', 'checkup', 'hostile'], ALL))
+@pytest.mark.parametrize('name', thorough_but(['checkup', 'hostile'], ALL))
 def test_fixtures_are_valid_results(name, pages):
     pytest.importorskip('jsonschema', reason='python3-jsonschema is not installed')
     assert validate.faults(json.loads(pages[name][0].read_text())) == []
@@ -165,7 +165,7 @@ AXIS_LABELS = '''
 		return bad;'''
 
 
-@pytest.mark.parametrize('name', thorough_but(['bandwidth', 'odd_plots'], ['bandwidth', 'latency', 'odd_plots', 'hostile', 'peak', 'matmul', 'overlap']))
+@pytest.mark.parametrize('name', thorough_but(['odd_plots'], ['bandwidth', 'latency', 'odd_plots', 'hostile', 'peak', 'matmul', 'overlap']))
 def test_axis_labels_never_overlap(page, name):
     page.open(name, 360)
     assert page.js(AXIS_LABELS) == []
@@ -254,7 +254,7 @@ return { poor, back: light(behind(document.body)) };
 '''
 
 
-@pytest.mark.parametrize('name', thorough_but(['bandwidth', 'overlap'], ['bandwidth', 'devices', 'latency', 'empty', 'overlap', 'matmul']))
+@pytest.mark.parametrize('name', thorough_but(['overlap'], ['bandwidth', 'devices', 'latency', 'empty', 'overlap', 'matmul']))
 def test_text_is_readable_in_light_and_dark(page, name):
     page.open(name, scheme='dark')
     for scheme in ('dark', 'light'):
@@ -360,31 +360,17 @@ def test_the_csv_to_download_holds_every_cell(page, name):
         assert (float(row['rate_ci_low']) == cell['rate']['ci'][0]) if cell['rate'] else row['rate_unit'] == ''
 
 
-def test_a_window_that_changes_its_width_keeps_the_charts(page):
-    page.open('big')
+@pytest.mark.parametrize('name', thorough_but(['latency'], ['latency', 'big']))
+def test_a_window_that_changes_its_width_keeps_the_charts(page, name):
+    page.open(name)
+    assert page.js('return plotViews.length')
     page.browser.find_element('css selector', '#figures td.samples button').send_keys('\n')
     for width in (700, 360, 1280, 500, 1280):
-        page.cdp('Emulation.setDeviceMetricsOverride', width=width, height=900, deviceScaleFactor=1, mobile=False)
+        page.resize(width, mobile=False)
         page.settle()
         fits = page.js('return plotViews.every((view) => view.canvas.clientWidth === view.box.clientWidth && view.box.clientWidth > 0)')
         assert fits, width
     assert page.console() == []
-
-
-@pytest.mark.skipif(not os.environ.get('TARE'), reason='TARE names no program (run through meson)')
-def test_the_csv_to_download_says_what_tare_render_says(page, pages):
-    page.open('bandwidth')
-    page.js(CATCH + 'document.getElementById("download-csv").click()')
-    ours = list(csv.reader(io.StringIO(page.js('return window.caught')[1], newline='')))
-    run = subprocess.run([os.environ['TARE'], 'render', pages['bandwidth'][0], '--csv', '-'], check=True, capture_output=True, text=True)
-    theirs = list(csv.reader(io.StringIO(run.stdout, newline='')))
-
-    def plain(text):
-        try:
-            return float(text)
-        except ValueError:
-            return text
-    assert [[plain(text) for text in row] for row in ours] == [[plain(text) for text in row] for row in theirs]
 
 
 def test_the_legend_switches_series_and_says_so(page):
@@ -465,6 +451,7 @@ def test_charts_have_a_text_and_a_table(page):
     assert all('throughput from' in label for label, _ in figures)
 
 
+@pytest.mark.thorough
 def test_half_a_million_samples_open_and_sort(page):
     began = time.monotonic()
     page.open('big')

@@ -49,12 +49,12 @@ def helpers_in(report):
 
 
 def test_a_program_with_one_thread_keeps_one(recorder):  # noqa: F811
-    command = [PROGRAMS / "stress", "100000"]
+    command = [PROGRAMS / "stress", "20000"]
     assert threads_of(recorder.native(command)) == 1
     recorded = recorder.record(command)
     report = recorder.report(recorded.folder)
     assert threads_of(recorded) == 1 and helpers_in(report) == 0
-    assert report["coverage"]["enqueued"] == report["coverage"]["completed"] == 100001
+    assert report["coverage"]["enqueued"] == report["coverage"]["completed"] == 20001
     assert report["coverage"]["helper_cpu_ns"] == 0
 
 

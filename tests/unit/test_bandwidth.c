@@ -226,7 +226,7 @@ static void what_lasts_longer_than_half_the_period_has_only_a_host_figure(void *
 	static const char *const timers[] = { "timer rate 12 MHz bits 16",
 		                              "timer rate 1 GHz bits 22" };
 	(void)state;
-	for (size_t t = 0; t < 2; t++) {
+	for (size_t t = 0; t < (test_is_quick() ? 1 : 2); t++) {
 		char script[4096];
 		struct simulated_run simulated;
 		const struct tare_result *result;
@@ -314,7 +314,7 @@ static void zero_copy_maps_have_none(void **state)
 	struct simulated_run simulated;
 	const struct tare_result *result;
 	(void)state;
-	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS ZERO_COPY_MAPS, "map", 8 * KB, 4 * MB);
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS ZERO_COPY_MAPS, "map", MB, 4 * MB);
 	result = simulated.run.result;
 	for (size_t i = 0; i < result->cell_count; i++)
 		assert_false(result->cells[i].rate.present);

@@ -175,6 +175,16 @@ static void print_all(void)
 		print_run(&schedule, (enum tare_break)how);
 }
 
+// PoCL 5.0 fails in an assertion of its own, pocl_release_dlhandle_cache, also without tare: with two queues or
+// more on its device with threads, which is any but `cpu-minimal` there. Other versions do not.
+static bool aborts(const struct tare_facts *facts)
+{
+	static const char version[] = "Portable Computing Language 5.0", serial[] = "cpu-minimal";
+
+	return strncmp(facts->fact[TARE_FACT_DRIVER].text, version, sizeof version - 1) == 0 &&
+	       strncmp(facts->fact[TARE_FACT_NAME].text, serial, sizeof serial - 1) != 0;
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +207,12 @@ int main(int argc, char **argv)
 	}
 	if (status == 0)
 		status = backend->device_facts(driver, 0, &facts, &error);
+	if (status == 0 && aborts(&facts)) {
+		printf("1..0 # SKIP opencl: PoCL 5.0 aborts where its device with threads has several "
+		       "queues (its pocl_release_dlhandle_cache)\n");
+		backend->driver_close(driver);
+		return 0;
+	}
 	if (status == 0)
 		status = backend->device_open(driver, 0, &run.device, &error);
 	if (status < 0) {
