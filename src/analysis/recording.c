@@ -108,6 +108,9 @@ static int add_process(struct loading *l, const struct tare_trace_header *refere
 		.passed_calls = h->passed_calls, .stalls = h->stalls,
 		.self_cost_ps = h->self_cost_ps, .self_call_cost_ps = h->self_call_cost_ps,
 		.self_stack_cost_ps = h->self_stack_cost_ps,
+		.self_untimed_cost_ps = h->self_untimed_cost_ps,
+		.driver_rounds = h->driver_rounds,
+		.sampled_from_ns = TARE_NO_TIME,
 		.calls_seen = h->calls_seen, .fill_bytes_s = h->fill_bytes_s,
 		.problem = aligned,
 	};
@@ -121,6 +124,14 @@ static int add_process(struct loading *l, const struct tare_trace_header *refere
 	}
 	p->stalled_ns = loading_ns(l, h->start_ticks + h->stalled_ticks) - p->recorded_from_ns;
 	p->harvest_ns = loading_ns(l, h->start_ticks + h->harvest_ticks) - p->recorded_from_ns;
+	p->calibration_ns = loading_ns(l, h->start_ticks + h->calibration_ticks) - p->recorded_from_ns;
+	if (h->sampled_from_ticks)
+		p->sampled_from_ns = loading_ns(l, h->sampled_from_ticks);
+	for (int i = 0; i < TARE_DRIVER_COST_COUNT && h->driver_rounds; i++) {
+		p->driver_ps[i] = h->driver_ps[i];
+		p->driver_low_ps[i] = h->driver_low_ps[i];
+		p->driver_high_ps[i] = h->driver_high_ps[i];
+	}
 	return 0;
 }
 

@@ -138,6 +138,8 @@ int tables_api_calls(const struct tables_context *context, struct tare_tables *t
 int tables_builds(const struct tables_context *context, struct tare_tables *tables);
 int tables_memory(const struct tables_context *context, struct tare_memory_use *use);
 int tables_queues(const struct tables_context *context, struct tare_tables *tables);
+// The members of `coverage` about cost, from those that tables_coverage has filled.
+void tables_cost(const struct tables_context *context, struct tare_coverage *coverage);
 int tables_coverage(const struct tables_context *context, struct tare_coverage *coverage);
 int tables_summary(const struct tables_context *context, struct tare_run_summary *summary);
 

@@ -36,6 +36,10 @@ static void read_word(const char *word, size_t bytes)
 		guest_options.strict = true;
 	else if (bytes == strlen("count") && has_name(word, bytes, "count", &value))
 		guest_options.count_only = true;
+	else if (bytes == strlen("times=none") && has_name(word, bytes, "times=none", &value))
+		guest_options.count_only = true;
+	else if (bytes == strlen("times=sampled") && has_name(word, bytes, "times=sampled", &value))
+		guest_options.may_sample = true;
 	else if (bytes == strlen("stacks") && has_name(word, bytes, "stacks", &value))
 		guest_options.call_stacks = true;
 	else if (bytes == strlen("front") && has_name(word, bytes, "front", &value))
