@@ -29,6 +29,11 @@ static const struct {
 	{ "NVTX_INJECTION64_PATH", "NVTX phases" },
 };
 
+const char *tare_record_times_name(enum tare_record_times times)
+{
+	return times == TARE_TIMES_ALL ? "all" : times == TARE_TIMES_NONE ? "none" : "sampled";
+}
+
 static bool is_variable(const char *entry, const char *name)
 {
 	size_t length = strlen(name);
@@ -143,7 +148,8 @@ static char *options_text(const struct tare_record_options *options, int64_t sta
 		snprintf(delay, sizeof delay, ",delay=%" PRId64, options->delay_ns);
 	if (options->duration_ns)
 		snprintf(duration, sizeof duration, ",duration=%" PRId64, options->duration_ns);
-	if (asprintf(&text, TARE_ENVIRONMENT_OPTIONS "=start=%" PRId64 "%s%s%s%s%s%s%s%s", start_raw_ns,
+	if (asprintf(&text, TARE_ENVIRONMENT_OPTIONS "=start=%" PRId64 ",times=%s%s%s%s%s%s%s%s%s",
+	             start_raw_ns, tare_record_times_name(options->times),
 	             options->strict ? ",strict" : "", options->keep_newest ? ",keep=newest" : "",
 	             options->call_stacks ? ",stacks" : "", options->front ? ",front" : "",
 	             limit, delay, duration, has_word(before, "count") ? ",count" : "") < 0)
