@@ -144,7 +144,7 @@ struct tare_recorded_shape {
 #define TARE_UNTIMED_UNUSABLE 255
 // Times could have been had; the recorder has chosen others to stand for it. TARE_COMMAND_OWN_EVENT says
 // then that the program asked for no event.
-#define TARE_UNTIMED_NOT_SAMPLED 254
+#define TARE_UNTIMED_NOT_SAMPLED 253
 
 // A command: an enqueue that succeeded. In the order of enter_ns.
 struct tare_recorded_command {

@@ -22,6 +22,10 @@ struct tare_task {
 	uint64_t instances;       // enqueued
 	uint64_t timed;           // of these, with device times
 	int64_t total_ns;         // of the timed; device time; instances that overlap count twice
+	uint64_t unsampled;       // without times because others stand for them (--times sampled)
+	// With these, all that the instances took, estimated from the sample, and its 95 % interval; NaN: all
+	// that could be were timed, or too few were.
+	double estimated_ns, estimated_low_ns, estimated_high_ns;
 	double mean_ns, median_ns, min_ns, max_ns; // NaN: none timed
 	double p95_ns;
 	double share;             // of the time in which the device ran kernels: unions, 0 to 1; NaN

@@ -18,6 +18,7 @@
 //   times=sampled     device times of a random sample only, once they cost more than 5 %
 //   times=none        no device times: no profiling is added, no event asked for
 //   count             the same
+//   event=NS          take events to cost so much, whatever was measured (for tests of times=sampled)
 #define TARE_ENVIRONMENT_OPTIONS "TARE_RECORD_OPTIONS"
 
 // OPENCL_LAYERS as it was for the program, set where that lists more than the recorder: loaders write

@@ -31,6 +31,7 @@ struct guest_options {
 	int64_t self_cost_ps, self_call_cost_ps, self_stack_cost_ps; // as calibrated, for the header
 	int64_t self_untimed_cost_ps;
 	uint64_t calibration_ticks;
+	int64_t event_ns;          // that an event is taken to cost; 0: as measured
 };
 
 // Begins recording in this process, once. A later call adds the API where there was none yet

@@ -53,6 +53,7 @@ static void read_word(const char *word, size_t bytes)
 			{ "delay=", &guest_options.delay_ns },
 			{ "duration=", &guest_options.duration_ns },
 			{ "start=", &guest_options.start_raw_ns },
+			{ "event=", &guest_options.event_ns },
 		};
 		for (size_t i = 0; i < sizeof times / sizeof *times; i++)
 			if (has_name(word, bytes, times[i].name, &value)) {

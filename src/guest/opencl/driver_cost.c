@@ -223,6 +223,8 @@ void layer_driver_cost_tell(void)
 	__atomic_store_n(&header->driver_rounds, found_count, __ATOMIC_RELEASE);
 	int64_t event_ps = header->driver_ps[TARE_DRIVER_EVENT] + header->driver_ps[TARE_DRIVER_QUERIES] +
 	                   header->driver_ps[TARE_DRIVER_RELEASE];
+	if (guest_options.event_ns > 0)
+		event_ps = guest_options.event_ns * 1000;
 	atomic_store(&layer_event_ticks, event_ps > 0 ? guest_ticks_of_ns(event_ps / 1000) : 0);
 }
 
