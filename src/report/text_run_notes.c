@@ -163,10 +163,11 @@ static int write_cost(const struct tare_text *text, const struct tare_run_report
 		         tare_run_span(coverage->stalled_ns, stalled));
 	return tare_text_paragraph(
 	    text, TARE_STYLE_PLAIN, " recording  ", LEAD,
-	    "%s; %s%s; %s of CPU time in the recorder's own threads; measuring these costs took %s", words,
+	    "%s; %s%s; %s of CPU time in the recorder's own threads%s%s", words,
 	    tare_run_driver_cost(run, driver), waited,
 	    tare_run_span(coverage->helper_cpu_ns, helper),
-	    tare_run_span(coverage->calibration_ns, calibration));
+	    coverage->calibration_ns ? "; measuring these costs took " : "",
+	    coverage->calibration_ns ? tare_run_span(coverage->calibration_ns, calibration) : "");
 }
 
 // ---- processes

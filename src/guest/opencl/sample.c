@@ -9,6 +9,7 @@
 enum {
 	LOOK_AFTER = 64,  // commands, until the cost is looked at
 	FIRST = 32,       // of a kind that are all taken
+	PLACES = 4,       // that are looked at for it
 	FIRST_EPOCH = 256,
 	LONGEST_EPOCH = 65536,
 	SHARE = 20,       // one so-manieth of the time
@@ -76,17 +77,22 @@ static uint64_t key_of(uint32_t function, const struct layer_range *range, size_
 	return key;
 }
 
-// Whether the kind has not been seen often enough. One whose place is taken by another is left to chance.
+// Whether the kind has not been seen often enough. One whose places are taken by others is left to chance.
 static bool is_new(struct layer_sampler *sampler, uint64_t key)
 {
 	uint64_t place = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-	struct layer_sampled_kind *kind = &sampler->kinds[place % LAYER_KINDS];
-	if (kind->seen == 0)
-		kind->key = key;
-	if (kind->key != key || kind->seen >= FIRST)
-		return false;
-	kind->seen++;
-	return true;
+	for (uint64_t i = 0; i < PLACES; i++) {
+		struct layer_sampled_kind *kind = &sampler->kinds[(place + i) % LAYER_KINDS];
+		if (kind->seen == 0)
+			kind->key = key;
+		if (kind->key != key)
+			continue;
+		if (kind->seen >= FIRST)
+			return false;
+		kind->seen++;
+		return true;
+	}
+	return false;
 }
 
 bool layer_sample_draw(struct guest_thread *thread, uint32_t function, const struct layer_range *range,
