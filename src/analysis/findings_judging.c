@@ -70,8 +70,8 @@ static void find_recording_costs(struct judging *judging)
 		int64_t cost_ps = process->self_cost_ps;
 		int64_t untimed_ps = process->self_untimed_cost_ps > 0 ? process->self_untimed_cost_ps
 		                                                       : process->self_cost_ps;
-		cost_ps += driver_cost_ps(process, TARE_DRIVER_BOTH);
-		untimed_ps += driver_cost_ps(process, TARE_DRIVER_PROFILING);
+		cost_ps = tables_add(cost_ps, driver_cost_ps(process, TARE_DRIVER_BOTH));
+		untimed_ps = tables_add(untimed_ps, driver_cost_ps(process, TARE_DRIVER_PROFILING));
 		if (cost_ps > judging->command_cost_ps)
 			judging->command_cost_ps = cost_ps;
 		if (untimed_ps > judging->untimed_cost_ps)

@@ -108,8 +108,9 @@ static bool read_three(const json_t *list, int64_t *low_ns, int64_t *ns, int64_t
 
 	for (size_t i = 0; i < 3; i++) {
 		const json_t *value = json_array_get(list, i);
-		*to[i] = json_is_integer(value) ? (int64_t)json_integer_value(value) : TARE_NO_TIME;
-		if (*to[i] == TARE_NO_TIME || *to[i] != loading_cut(*to[i]))
+		*to[i] = (int64_t)json_integer_value(value);
+		// Recording may seem to have made it faster.
+		if (!json_is_integer(value) || *to[i] > INT64_MAX / 4 || *to[i] < -(INT64_MAX / 4))
 			return false;
 	}
 	return json_array_size(list) == 3 && *low_ns <= *ns && *ns <= *high_ns;
