@@ -219,10 +219,7 @@ def what(function, role):
 def command_end(function, role):
     """The statement that records a command."""
     if role.kind == 'kernel':
-        members = [f'.kernel = {role.at("kernel")}']
-        members += [f'.{RANGE[m]} = {role.at(m)}' for m in RANGE if role.at(m)]
-        return [f'\tlayer_kernel_end(thread, &command, {status(function, role)},',
-                f'\t                 &(struct layer_range){{{", ".join(members)}}},',
+        return [f'\tlayer_kernel_end(thread, &command, {status(function, role)}, &range,',
                 f'\t                 {role.at("waits#") or 0}, {role.at("waits") or "NULL"});']
     return [f'\tlayer_command_end(thread, &command, {status(function, role)},',
             f'\t                  &(struct layer_what){what(function, role)});']
@@ -297,8 +294,13 @@ def wrapper(function, role, number, call):
         waits = 'true' if role.role == 'wait' else f"{role.at('blocking')} != CL_FALSE" \
             if role.at('blocking') else 'false'
         lines.append('\tstruct layer_command command;')
+        if role.kind == 'kernel':
+            members = [f'.kernel = {role.at("kernel")}']
+            members += [f'.{RANGE[m]} = {role.at(m)}' for m in RANGE if role.at(m)]
+            lines.append(f'\tconst struct layer_range range = {{{", ".join(members)}}};')
         lines.append(f"\tlayer_command_begin(thread, &command, {number}, {queue_of(role)}, "
-                     f"{role.at('event') or 'NULL'}, {'true' if role.at('event') else 'false'}, {waits});")
+                     f"{role.at('event') or 'NULL'}, {'true' if role.at('event') else 'false'}, {waits}, "
+                     f"{'&range' if role.kind == 'kernel' else 'NULL'}, {role.at('bytes') or 0});")
         lines.append(invocation)
         lines += command_end(function, role)
         if role.at('event'):

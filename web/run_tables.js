@@ -126,8 +126,10 @@ function tasksSection(run) {
 		return (kernel || kindName(view.timeline, row) === 'task') && name === task.name && deviceOfCommand(view.timeline, row) === task.device_number;
 	};
 	const jump = (which) => [which, (task, view) => foundCommand(view, fits(task, view), which)];
+	const estimates = run.tasks.some((task) => task.unsampled) ? [timeColumn('estimated of all', 'estimated_total_ns'),
+		timeColumn('from', 'estimated_low_ns'), timeColumn('to', 'estimated_high_ns')] : [];
 	return reportTable('tasks', 'Computing tasks', [nameColumn('kernel', 'name'), ...deviceColumns(run), jumpColumn([jump('first'), jump('longest')]),
-		countColumn('n', 'instances'), countColumn('timed', 'timed'), timeColumn('total', 'total_ns'), shareColumn('share', 'share'),
+		countColumn('n', 'instances'), countColumn('timed', 'timed'), timeColumn('total', 'total_ns'), ...estimates, shareColumn('share', 'share'),
 		timeColumn('mean', 'mean_ns'), timeColumn('median', 'median_ns'), timeColumn('p95', 'p95_ns'), timeColumn('min', 'min_ns'), timeColumn('max', 'max_ns'),
 		timeColumn('enqueuing', 'launch_total_ns'), { title: 'work', value: (task) => sizeText(task.work) },
 		numberColumn('waves', (task) => (task.fill ? task.fill.waves : null), (waves) => significant(waves, 3)),
@@ -222,6 +224,8 @@ function memorySection(run) {
 		['objects not released', memory.held_at_end]]), peak);
 }
 
+const COST_WORDS = { own_code: ', our own code only', calibration: ', by calibration', unrecorded_runs: ', by runs without it' };
+
 function coverageSection(run) {
 	const { coverage } = run;
 	const reasons = Object.entries(coverage.unobserved_by).filter((entry) => entry[1]).map(([reason, number]) => [`not observed: ${UNTIMED_WORDS[reason] || words(reason)}`, number]);
@@ -230,7 +234,9 @@ function coverageSection(run) {
 		['commands lost', coverage.lost_commands], ['enqueues that the API refused', coverage.failed], ['commands never flushed', coverage.never_flushed],
 		['calls', coverage.calls], ['calls passed on without a record', coverage.passed_calls], ['records dropped', coverage.dropped],
 		['damaged windows', coverage.damaged_windows], ['objects not found', coverage.unresolved], ['times against causality', coverage.contradictions],
-		['cost of recording, by calibration', coverage.self_cost_ns, orNa(formatNs)], ['its share of the wall time', coverage.self_cost_share, percentText],
+		[`cost of recording${COST_WORDS[coverage.cost_source] || ''}`, coverage.cost_ns, orNa(formatNs)], ['at least', coverage.cost_low_ns, orNa(formatNs)],
+		['at most', coverage.cost_high_ns, orNa(formatNs)], ['its share of the wall time', coverage.cost_share, percentText],
+		['of it, the driver for profiling and events', coverage.driver_cost_ns, orNa(formatNs)],
 		["CPU time of the recorder's own threads", coverage.helper_cpu_ns, orNa(formatNs)]]), clocksTable(run), processesTable(run));
 }
 

@@ -22,7 +22,7 @@ const CATEGORIES = {
 	dependency: ['idle: waiting for another command', '#0A7070', '#5FD0D0', 'cross'],
 	dispatch: ['idle: submitted, not started', '#5A4FCF', '#9F97FF', 'dots'],
 	process_ended: ['idle: the program had ended', '#7C8490', '#8B929C', 'horizontal'],
-	untimed: ['commands whose times are not known', '#8A4B00', '#F0B35C', 'dots'],
+	untimed: ['not timed: commands were in flight', '#8A4B00', '#F0B35C', 'dots'],
 	not_recorded: ['not recorded', '#535B66', '#A9B1BC', 'cross'],
 	unknown: ['unknown', '#535B66', '#A9B1BC', 'outline'],
 };
@@ -65,7 +65,7 @@ for (const [light, dark] of [['#5F6F52', '#A8BD94'], ['#7A5C68', '#CFA3B3'], ['#
 const ENGINE_TITLES = ['compute', 'copy to device', 'copy to host', 'within device'];
 const UNTIMED_WORDS = {
 	refused: 'the API refused them', failed: 'the command ended with an error', abandoned: 'the process ended first',
-	no_room: 'too many commands were pending', unusable: 'times came that cannot be',
+	no_room: 'too many commands were pending', unusable: 'times came that cannot be', not_sampled: 'others of their kind stand for them',
 };
 const COMMAND_FLAGS = { blocking: 2, noTimes: 32, nested: 128 };
 const CALL_FAILED = 1;

@@ -42,6 +42,7 @@ enum tare_trace_flags {
 	TARE_TRACE_FORKED = 1 << 2,      // begun in the child of a fork, without an exec
 	TARE_TRACE_COUNT_ONLY = 1 << 3,  // no device times were asked for
 	TARE_TRACE_CALL_STACKS = 1 << 4, // SITE records were asked for
+	TARE_TRACE_MAY_SAMPLE = 1 << 5,  // device times of a random sample only, once they cost too much
 };
 
 enum tare_trace_state {
@@ -58,6 +59,19 @@ enum tare_trace_stop {
 	TARE_TRACE_FILE_LIMIT = 3, // RLIMIT_FSIZE
 	TARE_TRACE_IO = 4,         // any other failure of the file
 	TARE_TRACE_NO_MEMORY = 5,  // no memory for the recorder's own tables
+};
+
+// What a command of the program takes longer because of what is changed in it, inside the driver: measured
+// on queues of the recorder's own. With a queue that has profiling because of the recorder, or without; with
+// an event that the recorder asked for, or the program.
+enum tare_trace_driver_cost {
+	TARE_DRIVER_PROFILING = 0,       // profiling added, no event
+	TARE_DRIVER_BOTH = 1,            // profiling and the event added
+	TARE_DRIVER_PROFILED_EVENT = 2,  // profiling added, the event is the program's
+	TARE_DRIVER_EVENT = 3,           // the event added, profiling is the program's
+	TARE_DRIVER_QUERIES = 4,         // asking for its times
+	TARE_DRIVER_RELEASE = 5,         // letting go of the event
+	TARE_DRIVER_COST_COUNT
 };
 
 // The first page. The counters are live: written with relaxed atomics while the program runs, so
@@ -107,6 +121,13 @@ struct tare_trace_header {
 	uint64_t harvest_ticks;         // the program's threads, asking the driver for device times
 	uint64_t fill_bytes_s;          // the fastest that a thread was seen to change memory; 0: not measured
 	uint64_t apis;                  // bits 1 << enum tare_trace_api: all that were; 0: `api` alone
+	uint64_t driver_rounds;         // that the next members are the medians of; 0: not measured
+	int64_t driver_native_ps;       // a command as the program would have had it, picoseconds
+	int64_t driver_ps[TARE_DRIVER_COST_COUNT]; // by enum tare_trace_driver_cost
+	int64_t driver_low_ps[TARE_DRIVER_COST_COUNT], driver_high_ps[TARE_DRIVER_COST_COUNT]; // the interval
+	uint64_t calibration_ticks;     // what measuring all costs took of the program's threads
+	uint64_t sampled_from_ticks;    // when the first command was left without times by choice; 0: none was
+	int64_t self_untimed_cost_ps;   // as self_cost_ps, of a command without times
 };
 
 // ---- records
@@ -315,6 +336,7 @@ enum tare_trace_change {
 	TARE_CHANGE_HELPER = 5,         // a thread was started
 	TARE_CHANGE_FLAG = 6,
 	TARE_CHANGE_LOADER = 7,         // a loader that knows layers was put in front of the program's own
+	TARE_CHANGE_CALIBRATION = 8,    // queues and a buffer of the recorder's own, for a few ms: object is the context
 };
 struct tare_trace_change_record {
 	uint64_t head;
@@ -408,6 +430,8 @@ enum tare_trace_command_flags {
 	TARE_COMMAND_TRANSFER = 1 << 6,  // a TRANSFER record follows
 	TARE_COMMAND_NESTED = 1 << 7,
 };
+// NO_TIMES and OWN_EVENT together: times could have been had, but the command is not of the sample.
+#define TARE_COMMAND_NOT_SAMPLED (TARE_COMMAND_NO_TIMES | TARE_COMMAND_OWN_EVENT)
 // A call that put work into a queue. detail: the function. Its identity is (track, number).
 struct tare_trace_command {
 	uint64_t head;

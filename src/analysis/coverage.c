@@ -13,6 +13,7 @@ struct gathering {
 	struct tare_coverage *coverage;
 	uint64_t *commands, *calls;     // of the view, by process
 	uint64_t *stacks;               // of these, with a call stack
+	uint64_t *untimed;              // of the commands, those whose times were not asked for
 	int64_t *queue_ns, *process_ns; // when commands were last made to start
 };
 
@@ -30,6 +31,8 @@ enum tare_unobserved tare_command_unobserved(const struct tare_recorded_command 
 		return TARE_UNOBSERVED_FAILED;
 	case TARE_UNTIMED_ABANDONED:
 		return TARE_UNOBSERVED_ABANDONED;
+	case TARE_UNTIMED_NOT_SAMPLED:
+		return TARE_UNOBSERVED_NOT_SAMPLED;
 	case TARE_UNTIMED_NO_ROOM:
 		return TARE_UNOBSERVED_NO_ROOM;
 	default:
@@ -121,6 +124,7 @@ static void count_commands(struct gathering *g)
 		coverage->calls++;
 		if (process < recording->process_count) {
 			g->commands[process]++;
+			g->untimed[process] += (command->flags & TARE_COMMAND_NO_TIMES) != 0;
 			g->stacks[process] += command->stack < recording->stack_count;
 		}
 		if (tables_timed(command, &span)) {
@@ -177,6 +181,8 @@ static void find_self_cost(struct gathering *g)
 	bool known = recording->process_count > 0;
 	for (size_t i = 0; i < recording->process_count; i++) {
 		const struct tare_recorded_process *process = &recording->processes[i];
+		// Traces of earlier versions do not tell them apart.
+		uint64_t untimed = process->self_untimed_cost_ps > 0 ? g->untimed[i] : 0;
 		if ((g->commands[i] > 0 && process->self_cost_ps <= 0) ||
 		    (g->calls[i] > 0 && process->self_call_cost_ps <= 0) ||
 		    (g->stacks[i] > 0 && process->self_stack_cost_ps <= 0))
@@ -184,7 +190,8 @@ static void find_self_cost(struct gathering *g)
 		coverage->stacks += g->stacks[i];
 		stack_cost_ns += (double)g->stacks[i] * (double)process->self_stack_cost_ps / 1e3;
 		harvest_ns += (double)g->commands[i] * (double)process->harvest_cost_ps / 1e3;
-		cost_ns += (double)g->commands[i] * (double)process->self_cost_ps / 1e3 +
+		cost_ns += (double)(g->commands[i] - untimed) * (double)process->self_cost_ps / 1e3 +
+		           (double)untimed * (double)process->self_untimed_cost_ps / 1e3 +
 		           (double)g->calls[i] * (double)process->self_call_cost_ps / 1e3;
 	}
 	cost_ns += stack_cost_ns + harvest_ns;
@@ -199,7 +206,7 @@ static void find_self_cost(struct gathering *g)
 int tables_coverage(const struct tables_context *context, struct tare_coverage *coverage)
 {
 	const struct tare_recording *recording = context->recording;
-	TARE_FREE uint64_t *counts = calloc(3 * recording->process_count + 1, sizeof *counts);
+	TARE_FREE uint64_t *counts = calloc(4 * recording->process_count + 1, sizeof *counts);
 	TARE_FREE int64_t *times =
 	    calloc(recording->process_count + recording->queue_count + 1, sizeof *times);
 	struct gathering g = { .context = context, .coverage = coverage };
@@ -208,6 +215,7 @@ int tables_coverage(const struct tables_context *context, struct tare_coverage *
 	g.commands = counts;
 	g.calls = counts + recording->process_count;
 	g.stacks = counts + 2 * recording->process_count;
+	g.untimed = counts + 3 * recording->process_count;
 	g.process_ns = times;
 	g.queue_ns = times + recording->process_count;
 	find_starters(&g);
@@ -224,5 +232,6 @@ int tables_coverage(const struct tables_context *context, struct tare_coverage *
 	}
 	coverage->unresolved = recording->unresolved;
 	find_self_cost(&g);
+	tables_cost(context, coverage);
 	return 0;
 }

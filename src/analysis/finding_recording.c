@@ -18,16 +18,20 @@ int finding_recording_cost(struct judging *judging, struct tare_error *error)
 	const struct tare_recording *recording = judging->recording;
 	struct finding_draft draft;
 	char cost[TARE_UNIT_TEXT], stalled[TARE_UNIT_TEXT];
-	uint64_t commands = 0, calls = 0;
+	uint64_t commands = 0, untimed = 0, calls = 0;
 	(void)error;
 	for (size_t i = 0; i < recording->command_count; i++)
-		commands += judging_has_command(judging, &recording->commands[i]);
+		if (judging_has_command(judging, &recording->commands[i])) {
+			commands++;
+			untimed += (recording->commands[i].flags & TARE_COMMAND_NO_TIMES) != 0;
+		}
 	for (size_t i = 0; i < recording->call_count; i++)
 		if (judging_has_call(judging, &recording->calls[i]))
 			calls += recording->calls[i].count;
 	if (judging->command_cost_ps <= 0 || judging->call_cost_ps < 0)
 		return finding_unjudged(judging, "what recording cost: it was not calibrated");
-	double cost_ns = (double)commands * (double)judging->command_cost_ps / 1e3 +
+	double cost_ns = (double)(commands - untimed) * (double)judging->command_cost_ps / 1e3 +
+	                 (double)untimed * (double)judging->untimed_cost_ps / 1e3 +
 	                 (double)calls * (double)judging->call_cost_ps / 1e3;
 	cost_ns += (double)judging->tables->coverage.stalled_ns;
 	double everywhere = cost_ns / (double)judging->working_ns;

@@ -100,14 +100,34 @@ static int find_shared(struct tare_findings *findings)
 
 // ---- asking
 
+// Findings that were not looked for, by their ids.
+static int say_withheld(struct judging *judging)
+{
+	const struct finding_rule *rule;
+	char names[600] = "";
+	size_t at = 0;
+	for (size_t row = 0; (rule = rule_at(row)) && at < sizeof names; row++)
+		if (rule->needs == FINDING_NEEDS_GAPS)
+			at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", at ? ", " : "",
+			                       rule->words.id);
+	return finding_unjudged(judging,
+	                        "%llu of %llu commands are not of the sample (--times), so that the gaps "
+	                        "between commands are not known: %s",
+	                        (unsigned long long)judging->unsampled,
+	                        (unsigned long long)judging->commands, names);
+}
+
 static int ask(struct judging *judging, struct tare_error *error)
 {
 	size_t untimed = 0;
+	bool withheld = judging->unsampled > 0 && judging->timed > 0;
 	const struct finding_rule *rule;
 	for (size_t row = 0; (rule = rule_at(row)); row++) {
 		int code = 0;
-		if (judging->commands > 0 && rule->needs_times && judging->timed == 0)
+		if (judging->commands > 0 && rule->needs != FINDING_NEEDS_NOTHING && judging->timed == 0)
 			untimed++;
+		else if (withheld && rule->needs == FINDING_NEEDS_GAPS)
+			continue;
 		else if (rule->judge && judging->commands > 0 && judging->working_ns > 0)
 			code = rule->judge(judging, error);
 		if (code)
@@ -115,11 +135,13 @@ static int ask(struct judging *judging, struct tare_error *error)
 		if (judging->cost_drowns)
 			return 0;
 	}
+	if (withheld)
+		return say_withheld(judging);
 	if (untimed == 0)
 		return 0;
 	return finding_unjudged(judging,
 	                        "no command has device times: %zu of the findings need them "
-	                        "(record without --strict, on a device that profiles)",
+	                        "(record without --strict and --times none, on a device that profiles)",
 	                        untimed);
 }
 

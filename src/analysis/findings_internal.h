@@ -39,6 +39,7 @@ struct judging {
 	uint32_t *order;
 	size_t order_count;
 	uint64_t commands, timed;  // of the view, of any kernel name; and of these with device times
+	uint64_t unsampled;        // and those without because others stand for them
 	struct judged_gap *gaps;   // in the order of time
 	size_t gap_count;
 	// Many drivers compile or load a kernel when it is launched for the first time: what of the
@@ -47,16 +48,23 @@ struct judging {
 	int64_t first_use_ns, steady_ns;
 	bool *small_task;          // by row of tables->tasks: raised as kernels of few work-items
 	struct tare_ledger ledger; // of all devices over the spans
-	int64_t command_cost_ps, call_cost_ps; // what recording costs, calibrated; 0: not known
+	// What recording costs, calibrated; 0: not known. The second is of a command without times.
+	int64_t command_cost_ps, untimed_cost_ps, call_cost_ps;
 	bool cost_drowns;          // recording cost too high to conclude: raise nothing but that
 	struct tare_findings *findings;
 	size_t room, gap_room;
 };
 
+enum finding_needs {
+	FINDING_NEEDS_NOTHING,
+	FINDING_NEEDS_TIMES, // of some commands
+	FINDING_NEEDS_GAPS,  // idle time, or what overlaps: times of all commands but those that nobody can have
+};
+
 // One row of the table. A rule may raise findings of several rows: those others have no `judge`.
 struct finding_rule {
 	struct tare_finding_words words;
-	bool needs_times;          // not asked when no command has device times; that is said then
+	enum finding_needs needs;  // else it is not asked, and that is said
 	// Returns 0, whether it raises something or not, or -ENOMEM.
 	int (*judge)(struct judging *judging, struct tare_error *error);
 };

@@ -51,7 +51,14 @@ static void count_commands(struct judging *judging)
 			continue;
 		judging->commands++;
 		judging->timed += tare_command_timed(command);
+		judging->unsampled += command->untimed == TARE_UNTIMED_NOT_SAMPLED;
 	}
+}
+
+static int64_t driver_cost_ps(const struct tare_recorded_process *process,
+                              enum tare_trace_driver_cost cost)
+{
+	return process->driver_rounds && process->driver_ps[cost] > 0 ? process->driver_ps[cost] : 0;
 }
 
 // The dearest process stands for all.
@@ -60,8 +67,15 @@ static void find_recording_costs(struct judging *judging)
 	const struct tare_recording *recording = judging->recording;
 	for (size_t i = 0; i < recording->process_count; i++) {
 		const struct tare_recorded_process *process = &recording->processes[i];
-		if (process->self_cost_ps > judging->command_cost_ps)
-			judging->command_cost_ps = process->self_cost_ps;
+		int64_t cost_ps = process->self_cost_ps;
+		int64_t untimed_ps = process->self_untimed_cost_ps > 0 ? process->self_untimed_cost_ps
+		                                                       : process->self_cost_ps;
+		cost_ps = tables_add(cost_ps, driver_cost_ps(process, TARE_DRIVER_BOTH));
+		untimed_ps = tables_add(untimed_ps, driver_cost_ps(process, TARE_DRIVER_PROFILING));
+		if (cost_ps > judging->command_cost_ps)
+			judging->command_cost_ps = cost_ps;
+		if (untimed_ps > judging->untimed_cost_ps)
+			judging->untimed_cost_ps = untimed_ps;
 		if (process->self_call_cost_ps > judging->call_cost_ps)
 			judging->call_cost_ps = process->self_call_cost_ps;
 	}

@@ -27,7 +27,7 @@ static const struct {
 	[TARE_LEDGER_DEPENDENCY] = { "dependency", "idle: waiting for another command" },
 	[TARE_LEDGER_DISPATCH] = { "dispatch", "idle: submitted, not started" },
 	[TARE_LEDGER_ENDED] = { "process_ended", "idle: the program had ended" },
-	[TARE_LEDGER_UNTIMED] = { "untimed", "commands whose times are not known" },
+	[TARE_LEDGER_UNTIMED] = { "untimed", "not timed: commands were in flight" },
 	[TARE_LEDGER_NOT_RECORDED] = { "not_recorded", "not recorded" },
 	[TARE_LEDGER_UNKNOWN] = { "unknown", "unknown" },
 };

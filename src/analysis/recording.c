@@ -82,6 +82,14 @@ static const char *both_problems(struct loading *l, const char *a, const char *b
 }
 
 // What the file's header says of the process, before its records are read.
+// More than a command can be thought to cost, so that sums of it have room.
+#define MOST_PS INT64_C(1000000000000000)
+
+static int64_t within(int64_t value, int64_t low, int64_t high)
+{
+	return value < low ? low : value > high ? high : value;
+}
+
 static int add_process(struct loading *l, const struct tare_trace_header *reference)
 {
 	const struct tare_trace_file *file = tare_trace_file(l->trace, l->file);
@@ -110,6 +118,9 @@ static int add_process(struct loading *l, const struct tare_trace_header *refere
 		.passed_calls = h->passed_calls, .stalls = h->stalls,
 		.self_cost_ps = h->self_cost_ps, .self_call_cost_ps = h->self_call_cost_ps,
 		.self_stack_cost_ps = h->self_stack_cost_ps,
+		.self_untimed_cost_ps = h->self_untimed_cost_ps,
+		.driver_rounds = h->driver_rounds,
+		.sampled_from_ns = TARE_NO_TIME,
 		.calls_seen = h->calls_seen, .fill_bytes_s = h->fill_bytes_s,
 		.problem = aligned,
 	};
@@ -123,6 +134,14 @@ static int add_process(struct loading *l, const struct tare_trace_header *refere
 	}
 	p->stalled_ns = loading_ns(l, h->start_ticks + h->stalled_ticks) - p->recorded_from_ns;
 	p->harvest_ns = loading_ns(l, h->start_ticks + h->harvest_ticks) - p->recorded_from_ns;
+	p->calibration_ns = loading_ns(l, h->start_ticks + h->calibration_ticks) - p->recorded_from_ns;
+	if (h->sampled_from_ticks)
+		p->sampled_from_ns = loading_ns(l, h->sampled_from_ticks);
+	for (int i = 0; i < TARE_DRIVER_COST_COUNT && h->driver_rounds; i++) {
+		p->driver_ps[i] = within(h->driver_ps[i], -MOST_PS, MOST_PS);
+		p->driver_low_ps[i] = within(h->driver_low_ps[i], -MOST_PS, p->driver_ps[i]);
+		p->driver_high_ps[i] = within(h->driver_high_ps[i], p->driver_ps[i], MOST_PS);
+	}
 	return 0;
 }
 

@@ -38,6 +38,12 @@ struct tare_recorded_process {
 	uint64_t damaged_windows, unknown_records;
 	const char *problem;           // of its file, NULL: none
 	int64_t self_cost_ps, self_call_cost_ps;
+	int64_t self_untimed_cost_ps;  // as self_cost_ps, of a command without times; 0: not known
+	uint64_t driver_rounds;        // that these are medians of; 0: not known
+	int64_t driver_ps[TARE_DRIVER_COST_COUNT]; // what the driver takes for what is changed
+	int64_t driver_low_ps[TARE_DRIVER_COST_COUNT], driver_high_ps[TARE_DRIVER_COST_COUNT];
+	int64_t calibration_ns;        // that measuring all this took
+	int64_t sampled_from_ns;       // first command that is not of the sample; TARE_NO_TIME: none
 	int64_t self_stack_cost_ps; // on top, of a command or call whose stack is known
 	int64_t harvest_ns;            // its threads spent asking the driver for device times
 	int64_t harvest_cost_ps;       // of these, a command
@@ -139,6 +145,9 @@ struct tare_recorded_shape {
 // Times were harvested, but cannot be: zero, the end before the start, outside all that the host
 // saw, or of a clock that could not be put on the host's.
 #define TARE_UNTIMED_UNUSABLE 255
+// Times could have been had; the recorder has chosen others to stand for it. TARE_COMMAND_OWN_EVENT says
+// then that the program asked for no event.
+#define TARE_UNTIMED_NOT_SAMPLED 253
 
 // A command: an enqueue that succeeded. In the order of enter_ns.
 struct tare_recorded_command {
@@ -155,8 +164,8 @@ struct tare_recorded_command {
 	uint8_t alignment;
 	uint8_t memory;             // enum tare_trace_memory of the host side
 	uint8_t flags;              // enum tare_trace_command_flags
-	uint8_t untimed;            // when start_ns is not known: enum tare_trace_untimed, or
-	                            // TARE_UNTIMED_UNUSABLE; 0: never harvested
+	uint8_t untimed;            // when start_ns is not known: enum tare_trace_untimed,
+	                            // TARE_UNTIMED_NOT_SAMPLED or _UNUSABLE; 0: never harvested
 	uint32_t stack;             // from where it was enqueued; TARE_NO_INDEX: not recorded
 };
 
@@ -259,6 +268,15 @@ struct tare_recorded_loss {
 	enum tare_loss_why why;
 };
 
+// What recording added to the whole program, from pairs of runs with and without it (`tare record
+// --calibrate`): the median over the pairs, the smallest and the largest.
+struct tare_run_comparison {
+	uint32_t pairs;             // 0: there were none
+	int64_t native_wall_ns;     // without recording, the median
+	int64_t wall_ns, wall_low_ns, wall_high_ns;
+	int64_t cpu_ns, cpu_low_ns, cpu_high_ns; // of all its processes
+};
+
 // All of a trace. Every array belongs to the recording, and so do the texts.
 struct tare_recording {
 	const char *path, *name;    // of the folder; name without ".tare"
@@ -272,6 +290,7 @@ struct tare_recording {
 	uint32_t host_units;        // logical CPUs; 0: not known
 	const char *layer;          // what became of the layer, when no process was recorded
 	const char *problem;        // of the folder, NULL: none
+	struct tare_run_comparison comparison; // with runs that were not recorded
 	struct tare_other_uses others; // APIs whose libraries the program had and that are not recorded
 
 	uint64_t apis;              // bits 1 << enum tare_trace_api: of its devices

@@ -108,7 +108,8 @@ static void remember(struct loading *l, const struct tare_trace_command *c, uint
 
 	if (!(flags & TARE_COMMAND_NO_TIMES) && !tare_id_map_put(&l->pending, identity, index))
 		loading_fail(l, ENOMEM, "commands");
-	if (flags & TARE_COMMAND_OWN_EVENT) {
+	bool sampled = (flags & TARE_COMMAND_NOT_SAMPLED) != TARE_COMMAND_NOT_SAMPLED;
+	if (sampled && flags & TARE_COMMAND_OWN_EVENT) {
 		l->own_events++; // the program does not know its handle
 	} else if (c->event) {
 		l->retained_events += !(flags & TARE_COMMAND_NO_TIMES);
@@ -195,6 +196,12 @@ static int add_command(struct loading *l, const struct tare_trace_command *c)
 		.kind = c->kind, .direction = c->direction, .alignment = c->alignment,
 		.memory = c->memory, .flags = tare_trace_record_flags(c->head),
 	};
+	// A command of ours that has no event has its event's flag for another reason.
+	if ((added->flags & TARE_COMMAND_NOT_SAMPLED) == TARE_COMMAND_NOT_SAMPLED) {
+		added->untimed = TARE_UNTIMED_NOT_SAMPLED;
+		if (c->event)
+			added->flags &= (uint8_t)~TARE_COMMAND_OWN_EVENT;
+	}
 	added->exit_ns = not_before(loading_ns(l, command_exit(c)), added->enter_ns);
 	if (c->kind == TARE_KIND_KERNEL) {
 		added->object = loading_resolve(l, api_of(l, index), TARE_OBJECT_KERNEL, c->object,

@@ -171,12 +171,12 @@ void loading_apply_facts(struct loading *l)
 // One row a kind of change: on how many objects, and on how many commands it bears.
 void loading_apply_changes(struct loading *l)
 {
-	uint64_t counts[TARE_CHANGE_LOADER + 1] = { 0 };
+	uint64_t counts[TARE_CHANGE_CALIBRATION + 1] = { 0 };
 
 	for (size_t i = 0; i < l->change_count; i++)
-		if (tare_trace_detail(l->changes[i].head) <= TARE_CHANGE_LOADER)
+		if (tare_trace_detail(l->changes[i].head) <= TARE_CHANGE_CALIBRATION)
 			counts[tare_trace_detail(l->changes[i].head)]++;
-	for (uint32_t change = 1; change <= TARE_CHANGE_LOADER; change++) {
+	for (uint32_t change = 1; change <= TARE_CHANGE_CALIBRATION; change++) {
 		struct tare_recorded_change *added;
 		if (!counts[change])
 			continue;

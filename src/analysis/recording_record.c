@@ -101,6 +101,37 @@ static void read_others(struct tare_other_uses *others, const json_t *list)
 	}
 }
 
+// The least, the median and the largest of what was measured, in order; else false.
+static bool read_three(const json_t *list, int64_t *low_ns, int64_t *ns, int64_t *high_ns)
+{
+	int64_t *const to[] = { low_ns, ns, high_ns };
+
+	for (size_t i = 0; i < 3; i++) {
+		const json_t *value = json_array_get(list, i);
+		*to[i] = (int64_t)json_integer_value(value);
+		// Recording may seem to have made it faster.
+		if (!json_is_integer(value) || *to[i] > INT64_MAX / 4 || *to[i] < -(INT64_MAX / 4))
+			return false;
+	}
+	return json_array_size(list) == 3 && *low_ns <= *ns && *ns <= *high_ns;
+}
+
+static void read_comparison(struct tare_recording *r, const json_t *from)
+{
+	struct tare_run_comparison read = { 0 };
+	json_int_t pairs = json_integer_value(json_object_get(from, "pairs"));
+
+	read.native_wall_ns = time_of(from, "native_wall_ns");
+	if (pairs > 0 && pairs <= 1 << 20 && read.native_wall_ns != TARE_NO_TIME &&
+	    read_three(json_object_get(from, "wall_ns"), &read.wall_low_ns, &read.wall_ns,
+	               &read.wall_high_ns) &&
+	    read_three(json_object_get(from, "cpu_ns"), &read.cpu_low_ns, &read.cpu_ns,
+	               &read.cpu_high_ns)) {
+		read.pairs = (uint32_t)pairs;
+		r->comparison = read;
+	}
+}
+
 static void read_root(struct loading *l, const json_t *root, struct load_record *record)
 {
 	struct tare_recording *r = l->recording;
@@ -123,6 +154,7 @@ static void read_root(struct loading *l, const json_t *root, struct load_record 
 		state = json_string_value(layer);
 	r->layer = loading_text(l, state);
 	read_others(&r->others, json_object_get(root, "other_apis"));
+	read_comparison(r, json_object_get(root, "comparison"));
 	if (host)
 		snprintf(record->host_name, sizeof record->host_name, "%s", host);
 	if (units > 0 && units <= 1 << 20)

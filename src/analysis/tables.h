@@ -22,6 +22,10 @@ struct tare_task {
 	uint64_t instances;       // enqueued
 	uint64_t timed;           // of these, with device times
 	int64_t total_ns;         // of the timed; device time; instances that overlap count twice
+	uint64_t unsampled;       // without times because others stand for them (--times sampled)
+	// With these, all that the instances took, estimated from the sample, and its 95 % interval; NaN: all
+	// that could be were timed, or too few were.
+	double estimated_ns, estimated_low_ns, estimated_high_ns;
 	double mean_ns, median_ns, min_ns, max_ns; // NaN: none timed
 	double p95_ns;
 	double share;             // of the time in which the device ran kernels: unions, 0 to 1; NaN
@@ -106,10 +110,20 @@ enum tare_unobserved {
 	TARE_UNOBSERVED_NO_ROOM,   // too many were pending
 	TARE_UNOBSERVED_NOT_ASKED, // no profiling on the queue, or --strict
 	TARE_UNOBSERVED_UNUSABLE,  // times came that cannot be
+	TARE_UNOBSERVED_NOT_SAMPLED, // others stand for it (--times sampled)
 	TARE_UNOBSERVED_REASONS
 };
 // Of a command without device times.
 enum tare_unobserved tare_command_unobserved(const struct tare_recorded_command *command);
+
+// What the cost of recording rests on.
+enum tare_cost_source {
+	TARE_COST_UNKNOWN,
+	TARE_COST_OWN_CODE,   // the driver's part is not known: a lower limit
+	TARE_COST_CALIBRATED, // our own code and the driver's part, by what was measured in the program
+	TARE_COST_COMPARED,   // with runs that were not recorded
+};
+const char *tare_cost_source_name(enum tare_cost_source source); // "calibration", ...; NULL: unknown
 
 // Losses and what a process says of itself count whole, whatever part of the time the view is.
 struct tare_coverage {
@@ -130,6 +144,16 @@ struct tare_coverage {
 	int64_t helper_cpu_ns, stalled_ns;
 	int64_t harvest_ns;       // of the self cost: the program's threads asking the driver for device
 	                          // times, measured; else it is calibrated
+	// What the driver took for what was changed (profiling, events), by calibration, with the interval;
+	// TARE_NO_TIME: not known.
+	int64_t driver_ns, driver_low_ns, driver_high_ns;
+	double profiling_share;   // of the wall: the part of it that profiling alone takes; NaN
+	// All of it: self cost, driver, stalled; or what runs without recording say. TARE_NO_TIME: not known,
+	// the upper end also where the driver's part is not.
+	int64_t cost_ns, cost_low_ns, cost_high_ns;
+	double cost_share;        // of the wall; NaN
+	enum tare_cost_source cost_source;
+	int64_t calibration_ns;   // that measuring these costs took of the program
 };
 
 enum tare_bound {

@@ -138,6 +138,26 @@ int tables_api_calls(const struct tables_context *context, struct tare_tables *t
 int tables_builds(const struct tables_context *context, struct tare_tables *tables);
 int tables_memory(const struct tables_context *context, struct tare_memory_use *use);
 int tables_queues(const struct tables_context *context, struct tare_tables *tables);
+// Commands that follow each other, of which a random sample has times.
+struct tables_block {
+	uint64_t timed, unsampled;
+	double mean, squares; // of the timed: nanoseconds, and the sum of squares about their mean
+};
+// What commands of one kind take that are not of the sample; zero at first (task_estimate.c).
+struct tables_estimate {
+	struct tables_block before, open;
+	uint64_t unsampled;
+	double total_ns, variance; // of the unsampled of the blocks that are concluded
+	bool unknown;              // too few have times
+};
+// In the order of the commands.
+void tables_estimate_timed(struct tables_estimate *estimate, int64_t ns);
+void tables_estimate_unsampled(struct tables_estimate *estimate);
+void tables_estimate_end(struct tables_estimate *estimate);
+// Fills the members of a row about it, beside those of its timed instances.
+void tables_estimate_tell(const struct tables_estimate *estimate, struct tare_task *task);
+// The members of `coverage` about cost, from those that tables_coverage has filled.
+void tables_cost(const struct tables_context *context, struct tare_coverage *coverage);
 int tables_coverage(const struct tables_context *context, struct tare_coverage *coverage);
 int tables_summary(const struct tables_context *context, struct tare_run_summary *summary);
 

@@ -22,6 +22,7 @@ struct cell {
 	uint64_t instances, timed;
 	int64_t total_ns, launch_ns;
 	size_t next; // place of its next span
+	struct tables_estimate estimate;
 };
 
 struct gathering {
@@ -132,8 +133,13 @@ static int count_cells(struct gathering *g)
 		if (tables_timed(command, &span)) {
 			at->timed++;
 			at->total_ns = tables_add(at->total_ns, span.to - span.from);
+			tables_estimate_timed(&at->estimate, span.to - span.from);
+		} else if (command->untimed == TARE_UNTIMED_NOT_SAMPLED) {
+			tables_estimate_unsampled(&at->estimate);
 		}
 	}
+	for (size_t i = 0; i < g->cells.count; i++)
+		tables_estimate_end(&g->cell[i].estimate);
 	return 0;
 }
 
@@ -220,6 +226,7 @@ static struct tare_task task_of_cell(const struct tare_task *task, const struct 
 		                 .timed = cell->timed,
 		                 .total_ns = cell->total_ns,
 		                 .launch_total_ns = cell->launch_ns };
+	tables_estimate_tell(&cell->estimate, &row);
 	return row;
 }
 
@@ -227,6 +234,7 @@ static struct tare_task task_of_cell(const struct tare_task *task, const struct 
 static void sum_cells(const struct gathering *g, size_t from, size_t to, struct tare_task *task)
 {
 	const struct cell *frequent = &g->cell[g->order[from]];
+	struct tables_estimate all = { 0 };
 	for (size_t i = from; i < to; i++) {
 		const struct cell *cell = &g->cell[g->order[i]];
 		task->instances += cell->instances;
@@ -235,7 +243,12 @@ static void sum_cells(const struct gathering *g, size_t from, size_t to, struct 
 		task->launch_total_ns = tables_add(task->launch_total_ns, cell->launch_ns);
 		if (cell->instances > frequent->instances)
 			frequent = cell;
+		all.unsampled += cell->estimate.unsampled;
+		all.total_ns += cell->estimate.total_ns;
+		all.variance += cell->estimate.variance;
+		all.unknown |= cell->estimate.unknown;
 	}
+	tables_estimate_tell(&all, task);
 	task->shapes = (uint32_t)(to - from);
 	task->frequent_shape = frequent->shape;
 	task->shape = task->shapes == 1 ? frequent->shape : TARE_NO_INDEX;
@@ -291,9 +304,11 @@ static int compare_tasks(const void *a, const void *b)
 {
 	const struct tare_task *x = a;
 	const struct tare_task *y = b;
+	double x_ns = isfinite(x->estimated_ns) ? x->estimated_ns : (double)x->total_ns;
+	double y_ns = isfinite(y->estimated_ns) ? y->estimated_ns : (double)y->total_ns;
 	int names;
-	if (x->total_ns != y->total_ns)
-		return x->total_ns > y->total_ns ? -1 : 1;
+	if (x_ns > y_ns || x_ns < y_ns)
+		return x_ns > y_ns ? -1 : 1;
 	if (x->instances != y->instances)
 		return x->instances > y->instances ? -1 : 1;
 	names = strcmp(x->name, y->name);

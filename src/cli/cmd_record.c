@@ -70,6 +70,16 @@ static int parse_time(const char *name, const char *text, bool may_be_zero, int6
 	return tare_error_prefix(error, "--%s", name);
 }
 
+static int parse_times(const char *text, enum tare_record_times *times, struct tare_error *error)
+{
+	for (int i = TARE_TIMES_SAMPLED; i <= TARE_TIMES_NONE; i++)
+		if (!text || strcmp(text, tare_record_times_name((enum tare_record_times)i)) == 0) {
+			*times = (enum tare_record_times)i;
+			return 0;
+		}
+	return tare_fail(error, EINVAL, "--times: '%.40s' is neither all, sampled nor none", text);
+}
+
 static int parse_options(const struct tare_settings *settings, struct tare_record_options *options,
                          struct tare_error *error)
 {
@@ -87,6 +97,8 @@ static int parse_options(const struct tare_settings *settings, struct tare_recor
 	if (settings->keep && options->max_bytes == 0)
 		return tare_fail(error, EINVAL,
 		                 "--keep says what to keep of a limited file: it needs --max-size");
+	if (parse_times(settings->times, &options->times, error) < 0)
+		return error->code;
 	if (settings->max_bytes && settings->max_bytes < LEAST_BYTES)
 		return tare_fail(error, EINVAL, "--max-size: a trace takes at least 1M for each process");
 	if (parse_time("delay", settings->delay, true, &options->delay_ns, error) < 0)
@@ -171,6 +183,35 @@ static int prepare(struct session *session, struct tare_error *error)
 	if (!session->folder.joined && write_document(session, error) < 0)
 		return TARE_EXIT_RECORD;
 	return TARE_EXIT_OK;
+}
+
+// Runs the program with and without recording. What was wrong with that is said, and the program is
+// recorded nonetheless, unless it was interrupted: then the exit status is returned, else 0.
+static int compare(struct session *session, struct tare_error *error)
+{
+	struct tare_error why = { 0 };
+	int interrupted = 0;
+	int status;
+
+	if (!session->settings->calibrate)
+		return TARE_EXIT_OK;
+	status = session->folder.job[0]
+	             ? tare_fail(&why, EINVAL, "--calibrate: not for the ranks of a parallel job")
+	             : tare_compare(session->settings->program, session->layer, session->folder.data,
+	                            &session->options, &session->document.comparison,
+	                            &interrupted, &why);
+	if (interrupted) {
+		tare_fail(error, ECANCELED, "%s while it was compared", why.message);
+		return TARE_EXIT_RECORD;
+	}
+	if (status < 0)
+		say(session, why.message);
+	// Now, for the runs took their time.
+	tare_record_start_now(&session->document);
+	tare_environment_free(session->environment);
+	session->environment = tare_environment_make(environ, session->layer, session->folder.data,
+	                                             &session->options, session->document.start_raw_ns);
+	return session->environment ? TARE_EXIT_OK : TARE_EXIT_RECORD;
 }
 
 static int start(struct session *session, struct tare_error *error)
@@ -332,6 +373,24 @@ static void say_hooks(const struct session *session)
 	}
 }
 
+static void say_comparison(const struct session *session)
+{
+	const struct tare_comparison *found = &session->document.comparison;
+	char text[512], wall[TARE_UNIT_TEXT], low[TARE_UNIT_TEXT], high[TARE_UNIT_TEXT], cpu[TARE_UNIT_TEXT];
+
+	if (found->pairs == 0 || found->native_wall_ns <= 0)
+		return;
+	snprintf(text, sizeof text,
+	         "recording added %.1f %% to the wall time: %s (%s to %s, by %" PRIu32
+	         " pairs of runs with and without it), and %s of CPU time",
+	         100 * (double)found->wall_ns / (double)found->native_wall_ns,
+	         tare_format_ns((double)found->wall_ns, wall),
+	         tare_format_ns((double)found->wall_low_ns, low),
+	         tare_format_ns((double)found->wall_high_ns, high), found->pairs,
+	         tare_format_ns((double)found->cpu_ns, cpu));
+	say(session, text);
+}
+
 static void say_remarks(const struct session *session)
 {
 	const struct tare_survey *survey = &session->survey;
@@ -391,6 +450,8 @@ static void conclude(struct session *session)
 	// A rank that joined leaves the summary to the one that made the folder.
 	if (!quiet && !session->folder.joined)
 		say_summary(session);
+	if (!quiet)
+		say_comparison(session);
 	if (tare_record_folder_collect(&session->folder, &why) < 0)
 		say(session, why.message);
 	else if (!quiet && !session->folder.joined)
@@ -417,6 +478,8 @@ int tare_record_program(const struct tare_settings *settings, bool reported,
 	int status = prepare(&session, error);
 
 	*recorded = (struct tare_recorded_program_end){ 0 };
+	if (status == TARE_EXIT_OK)
+		status = compare(&session, error);
 	if (status == TARE_EXIT_OK)
 		status = start(&session, error);
 	if (status != TARE_EXIT_OK) {

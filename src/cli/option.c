@@ -213,6 +213,16 @@ const struct tare_option tare_options[] = {
 	  "what to keep when that is reached (default: oldest)",
 	  "oldest stops recording, newest overwrites what is oldest. What is lost is counted.",
 	  MEMBER(keep), 0, TARE_WORDS_KEEP },
+	{ "times", 0, TARE_VALUE_TEXT, "all|sampled|none", RECORDING,
+	  "which commands get device times (default: sampled)",
+	  "sampled: every command, until that costs more than 5 % of the run so far; from then on a random "
+	  "sample, by which the rest is estimated. All are counted. none adds no profiling.",
+	  MEMBER(times), 0, TARE_WORDS_TIMES },
+	{ "calibrate", 0, TARE_VALUE_NONE, NULL, BIT(RECORD),
+	  "measure what recording costs: run the program unrecorded, too",
+	  "First once to warm up, then in 5 pairs with and without recording (fewer, but 2, when these "
+	  "take a minute), without standard output; last recorded as ever.",
+	  MEMBER(calibrate), 1 },
 	{ "delay", 0, TARE_VALUE_TEXT, "SECONDS", RECORDING,
 	  "record only from so long after the start (default: at once)", NULL, MEMBER(delay), 0 },
 	{ "duration", 0, TARE_VALUE_TEXT, "SECONDS", RECORDING,

@@ -6,6 +6,7 @@
 #include "measure/bandwidth.h"
 #include "measure/matmul.h"
 #include "measure/overlap.h"
+#include "record/layer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,10 @@ void tare_words_write(enum tare_words words, const char *separator, FILE *file)
 	case TARE_WORDS_KEEP:
 		put(&writer, "newest");
 		put(&writer, "oldest");
+		break;
+	case TARE_WORDS_TIMES:
+		for (int i = TARE_TIMES_SAMPLED; i <= TARE_TIMES_NONE; i++)
+			put(&writer, tare_record_times_name((enum tare_record_times)i));
 		break;
 	}
 }

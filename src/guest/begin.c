@@ -27,12 +27,16 @@ static void fill_header(struct tare_trace_header *header, uint32_t flags)
 		header->flags |= TARE_TRACE_KEEP_NEWEST;
 	if (guest_options.count_only)
 		header->flags |= TARE_TRACE_COUNT_ONLY;
+	if (guest_options.may_sample && !guest_options.count_only)
+		header->flags |= TARE_TRACE_MAY_SAMPLE;
 	if (guest_options.call_stacks && GUEST_HAVE_FIND_OBJECT)
 		header->flags |= TARE_TRACE_CALL_STACKS;
 	guest_api_tell(header);
 	header->self_cost_ps = guest_options.self_cost_ps;
 	header->self_call_cost_ps = guest_options.self_call_cost_ps;
 	header->self_stack_cost_ps = guest_options.self_stack_cost_ps;
+	header->self_untimed_cost_ps = guest_options.self_untimed_cost_ps;
+	header->calibration_ticks = guest_options.calibration_ticks;
 	header->state = TARE_TRACE_RECORDING;
 }
 

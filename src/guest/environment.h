@@ -15,7 +15,10 @@
 //   start=NS          CLOCK_MONOTONIC_RAW when the program was started
 //   stacks            record from where commands are issued
 //   front             an OpenCL loader that knows layers was put in front (LD_PRELOAD)
-//   count             count only, ask for no device times (for measuring tare's cost)
+//   times=sampled     device times of a random sample only, once they cost more than 5 %
+//   times=none        no device times: no profiling is added, no event asked for
+//   count             the same
+//   event=NS          take events to cost so much, whatever was measured (for tests of times=sampled)
 #define TARE_ENVIRONMENT_OPTIONS "TARE_RECORD_OPTIONS"
 
 // OPENCL_LAYERS as it was for the program, set where that lists more than the recorder: loaders write

@@ -21,13 +21,17 @@ struct guest_options {
 	char directory[4000];      // absolute; "" : do not record
 	bool strict;
 	bool keep_newest;
-	bool count_only;           // for the benchmark: no device times
+	bool count_only;           // no device times, no profiling, no events
+	bool may_sample;           // device times of a sample, when those of all cost too much
 	uint64_t max_bytes;        // of this process's file; 0: no limit
 	int64_t delay_ns, duration_ns; // from start; duration 0: to the end
 	int64_t start_raw_ns;      // when `tare record` started the program
 	bool call_stacks;
 	bool front;                // a loader was put in front of the program's own
 	int64_t self_cost_ps, self_call_cost_ps, self_stack_cost_ps; // as calibrated, for the header
+	int64_t self_untimed_cost_ps;
+	uint64_t calibration_ticks;
+	int64_t event_ns;          // that an event is taken to cost; 0: as measured
 };
 
 // Begins recording of an API (guest/api.h; NULL: of phases alone) in this process, and with the first

@@ -36,6 +36,10 @@ static void read_word(const char *word, size_t bytes)
 		guest_options.strict = true;
 	else if (bytes == strlen("count") && has_name(word, bytes, "count", &value))
 		guest_options.count_only = true;
+	else if (bytes == strlen("times=none") && has_name(word, bytes, "times=none", &value))
+		guest_options.count_only = true;
+	else if (bytes == strlen("times=sampled") && has_name(word, bytes, "times=sampled", &value))
+		guest_options.may_sample = true;
 	else if (bytes == strlen("stacks") && has_name(word, bytes, "stacks", &value))
 		guest_options.call_stacks = true;
 	else if (bytes == strlen("front") && has_name(word, bytes, "front", &value))
@@ -49,6 +53,7 @@ static void read_word(const char *word, size_t bytes)
 			{ "delay=", &guest_options.delay_ns },
 			{ "duration=", &guest_options.duration_ns },
 			{ "start=", &guest_options.start_raw_ns },
+			{ "event=", &guest_options.event_ns },
 		};
 		for (size_t i = 0; i < sizeof times / sizeof *times; i++)
 			if (has_name(word, bytes, times[i].name, &value)) {

@@ -120,10 +120,10 @@ static void put_options(FILE *file, const struct tare_record_options *options)
 	fprintf(file,
 	        ",\n  \"options\": {\"strict\": %s, \"keep\": \"%s\", \"max_bytes\": %" PRIu64
 	        ", \"delay_ns\": %" PRId64 ", \"duration_ns\": %" PRId64
-	        ", \"call_stacks\": %s}",
+	        ", \"call_stacks\": %s, \"times\": \"%s\"}",
 	        options->strict ? "true" : "false", options->keep_newest ? "newest" : "oldest",
 	        options->max_bytes, options->delay_ns, options->duration_ns,
-	        options->call_stacks ? "true" : "false");
+	        options->call_stacks ? "true" : "false", tare_record_times_name(options->times));
 }
 
 static void put_end(FILE *file, const struct tare_record_document *document)
@@ -170,6 +170,19 @@ static void put_others(FILE *file, const struct tare_other_uses *others)
 	fputs("]", file);
 }
 
+static void put_comparison(FILE *file, const struct tare_comparison *comparison)
+{
+	if (comparison->pairs == 0)
+		return;
+	fprintf(file,
+	        ",\n  \"comparison\": {\"pairs\": %" PRIu32 ", \"native_wall_ns\": %" PRId64
+	        ", \"wall_ns\": [%" PRId64 ", %" PRId64 ", %" PRId64 "], \"cpu_ns\": [%" PRId64
+	        ", %" PRId64 ", %" PRId64 "]}",
+	        comparison->pairs, comparison->native_wall_ns, comparison->wall_low_ns,
+	        comparison->wall_ns, comparison->wall_high_ns, comparison->cpu_low_ns,
+	        comparison->cpu_ns, comparison->cpu_high_ns);
+}
+
 char *tare_record_document_text(const struct tare_record_document *document, size_t *bytes)
 {
 	char *text = NULL, *folder = getcwd(NULL, 0);
@@ -198,6 +211,7 @@ char *tare_record_document_text(const struct tare_record_document *document, siz
 	put_options(file, document->options);
 	put_layer(file, document);
 	put_others(file, document->others);
+	put_comparison(file, &document->comparison);
 	fputs("\n}\n", file);
 	bool whole = !ferror(file);
 	if (fclose(file) != 0 || !whole) {

@@ -2,6 +2,7 @@
 // record.json: the run as tare record saw it from outside. docs/record-json.md has its keys.
 #pragma once
 #include "base/other_api.h"
+#include "record/compare.h"
 #include "record/launch.h"
 #include "record/layer.h"
 
@@ -19,6 +20,7 @@ struct tare_record_document {
 	const struct tare_launch_end *end;
 	const char *layer_path, *loader, *layer_state; // NULL: not known (yet)
 	const struct tare_other_uses *others; // as far as was seen
+	struct tare_comparison comparison;    // with runs that were not recorded
 };
 
 // Reads the three clocks.

@@ -29,6 +29,11 @@ static const struct {
 	{ "NVTX_INJECTION64_PATH", "NVTX phases" },
 };
 
+const char *tare_record_times_name(enum tare_record_times times)
+{
+	return times == TARE_TIMES_ALL ? "all" : times == TARE_TIMES_NONE ? "none" : "sampled";
+}
+
 static bool is_variable(const char *entry, const char *name)
 {
 	size_t length = strlen(name);
@@ -131,11 +136,23 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-// `before`: what was there; only `count` is taken from it, which no option sets.
+// The word of `words` that begins with `name`, with the comma that goes before it, into `word`; "": none.
+static void take_word(const char *words, const char *name, char *word, size_t room)
+{
+	word[0] = '\0';
+	while (*words) {
+		size_t length = strcspn(words, ",");
+		if (strncmp(words, name, strlen(name)) == 0)
+			snprintf(word, room, ",%.*s", (int)length, words);
+		words += length + (words[length] == ',');
+	}
+}
+
+// `before`: what was there; only `count` and `event=` are taken from it, which no option sets.
 static char *options_text(const struct tare_record_options *options, int64_t start_raw_ns,
                           const char *before)
 {
-	char limit[48] = "", delay[48] = "", duration[48] = "", *text;
+	char limit[48] = "", delay[48] = "", duration[48] = "", event[48], *text;
 
 	if (options->max_bytes)
 		snprintf(limit, sizeof limit, ",max=%" PRIu64, options->max_bytes);
@@ -143,10 +160,12 @@ static char *options_text(const struct tare_record_options *options, int64_t sta
 		snprintf(delay, sizeof delay, ",delay=%" PRId64, options->delay_ns);
 	if (options->duration_ns)
 		snprintf(duration, sizeof duration, ",duration=%" PRId64, options->duration_ns);
-	if (asprintf(&text, TARE_ENVIRONMENT_OPTIONS "=start=%" PRId64 "%s%s%s%s%s%s%s%s", start_raw_ns,
+	take_word(before, "event=", event, sizeof event);
+	if (asprintf(&text, TARE_ENVIRONMENT_OPTIONS "=start=%" PRId64 ",times=%s%s%s%s%s%s%s%s%s%s",
+	             start_raw_ns, tare_record_times_name(options->times),
 	             options->strict ? ",strict" : "", options->keep_newest ? ",keep=newest" : "",
 	             options->call_stacks ? ",stacks" : "", options->front ? ",front" : "",
-	             limit, delay, duration, has_word(before, "count") ? ",count" : "") < 0)
+	             limit, delay, duration, has_word(before, "count") ? ",count" : "", event) < 0)
 		return NULL;
 	return text;
 }

@@ -20,9 +20,18 @@ char *tare_layer_find(struct tare_error *error);
 // nothing. Returns 0 or -ELIBBAD with a sentence.
 int tare_layer_check(const char *layer, struct tare_error *error);
 
+// Which commands get device times.
+enum tare_record_times {
+	TARE_TIMES_SAMPLED, // all until they cost too much, then a random sample
+	TARE_TIMES_ALL,
+	TARE_TIMES_NONE,
+};
+const char *tare_record_times_name(enum tare_record_times times); // "sampled", "all", "none"
+
 // What the recorder in the program is told.
 struct tare_record_options {
 	bool strict, keep_newest, call_stacks;
+	enum tare_record_times times;
 	uint64_t max_bytes;            // 0: no limit
 	int64_t delay_ns, duration_ns; // 0: at once; to the end
 	const char *front;             // a loader that is put in front of the program's; NULL: none

@@ -237,6 +237,22 @@ static void put_gaps(struct tare_json *json, const struct tare_run_report *run, 
 
 // ---- the rest
 
+static void put_cost(struct tare_json *json, const struct tare_coverage *coverage, json_t *object)
+{
+	const char *source = tare_cost_source_name(coverage->cost_source);
+
+	tare_json_put(json, object, "driver_cost_ns", tare_json_time(coverage->driver_ns));
+	tare_json_put(json, object, "driver_cost_low_ns", tare_json_time(coverage->driver_low_ns));
+	tare_json_put(json, object, "driver_cost_high_ns", tare_json_time(coverage->driver_high_ns));
+	tare_json_put(json, object, "profiling_share", tare_json_number(coverage->profiling_share));
+	tare_json_put(json, object, "cost_ns", tare_json_time(coverage->cost_ns));
+	tare_json_put(json, object, "cost_low_ns", tare_json_time(coverage->cost_low_ns));
+	tare_json_put(json, object, "cost_high_ns", tare_json_time(coverage->cost_high_ns));
+	tare_json_put(json, object, "cost_share", tare_json_number(coverage->cost_share));
+	tare_json_put(json, object, "cost_source", source ? json_string(source) : json_null());
+	tare_json_put(json, object, "calibration_ns", json_integer(coverage->calibration_ns));
+}
+
 static void put_coverage(struct tare_json *json, const struct tare_coverage *coverage, json_t *root)
 {
 	const struct {
@@ -270,6 +286,7 @@ static void put_coverage(struct tare_json *json, const struct tare_coverage *cov
 	tare_json_put(json, object, "self_cost_share", tare_json_number(coverage->self_cost_share));
 	tare_json_put(json, object, "helper_cpu_ns", json_integer(coverage->helper_cpu_ns));
 	tare_json_put(json, object, "stalled_ns", json_integer(coverage->stalled_ns));
+	put_cost(json, coverage, object);
 	tare_json_put(json, root, "coverage", object);
 }
 

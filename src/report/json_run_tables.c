@@ -112,6 +112,19 @@ static void put_program(struct tare_json *json, json_t *object,
 	                                                : json_null());
 }
 
+// What all instances took, estimated from a random sample of them.
+static void put_estimate(struct tare_json *json, json_t *object, const struct tare_task *task)
+{
+	bool known = task->unsampled > 0;
+
+	tare_json_put(json, object, "estimated_total_ns",
+	              tare_json_number(known ? task->estimated_ns : NAN));
+	tare_json_put(json, object, "estimated_low_ns",
+	              tare_json_number(known ? task->estimated_low_ns : NAN));
+	tare_json_put(json, object, "estimated_high_ns",
+	              tare_json_number(known ? task->estimated_high_ns : NAN));
+}
+
 static void put_durations(struct tare_json *json, json_t *object, const struct tare_task *task)
 {
 	const struct {
@@ -125,6 +138,8 @@ static void put_durations(struct tare_json *json, json_t *object, const struct t
 
 	tare_json_put(json, object, "total_ns",
 	              task->timed ? json_integer(task->total_ns) : json_null());
+	tare_json_put(json, object, "unsampled", tare_json_unsigned(task->unsampled));
+	put_estimate(json, object, task);
 	for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
 		tare_json_put(json, object, figures[i].key,
 		              task->timed ? tare_json_number(figures[i].value) : json_null());

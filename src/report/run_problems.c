@@ -12,6 +12,8 @@
 
 // Of the wall time, or of the commands: less is not worth a line at the top.
 #define WORTH_SAYING 0.01
+// What profiling alone may take of the time before it is said.
+#define DEAR_PROFILING 0.15
 
 struct finder {
 	const struct tare_run_report *run;
@@ -289,12 +291,18 @@ static const char *list_reasons(const struct tare_coverage *coverage, char *text
 static void find_untimed(struct finder *finder)
 {
 	const struct tare_coverage *coverage = &finder->run->tables->coverage;
+	uint64_t unsampled = coverage->unobserved_by[TARE_UNOBSERVED_NOT_SAMPLED];
 	uint64_t unprofiled = coverage->unobserved_by[TARE_UNOBSERVED_NOT_ASKED];
 	const char *why = was_strict(finder) ? " (--strict changes none)" : "";
 
 	if (!any_command(finder) || coverage->unobserved == 0)
 		return;
-	if (coverage->completed > 0) {
+	if (coverage->completed > 0 && unsampled >= coverage->unobserved) {
+		add(finder, "sampled", true,
+		    "%llu of %llu commands have device times, a random sample from where they cost more "
+		    "than 5 %% of the run on; all are counted (--times all times every one)",
+		    big(coverage->completed), big(coverage->enqueued));
+	} else if (coverage->completed > 0) {
 		bool many =
 		    (double)coverage->unobserved > WORTH_SAYING * (double)coverage->enqueued;
 		char reasons[400];
@@ -318,6 +326,18 @@ static void find_untimed(struct finder *finder)
 		    "only",
 		    big(coverage->enqueued));
 	}
+}
+
+// Profiling is fixed when a queue is made: no sample makes it cheaper.
+static void find_profiling(struct finder *finder)
+{
+	double share = finder->run->tables->coverage.profiling_share;
+
+	if (share > DEAR_PROFILING)
+		add(finder, "profiling-cost", true,
+		    "profiling alone, which recording switched on, took about %.0f %% of the time in this "
+		    "driver; tare record --times none leaves it off and counts",
+		    100 * share);
 }
 
 static void find_losses(struct finder *finder)
@@ -476,6 +496,7 @@ int tare_run_problems_find(const struct tare_run_report *run, struct tare_run_pr
 	}
 	find_not_recorded(&finder);
 	find_untimed(&finder);
+	find_profiling(&finder);
 	find_losses(&finder);
 	find_clocks(&finder);
 	find_in_ledgers(&finder);

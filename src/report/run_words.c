@@ -102,6 +102,7 @@ const char *tare_run_change(uint32_t change)
 		[TARE_CHANGE_HELPER] = "helper",
 		[TARE_CHANGE_FLAG] = "flag",
 		[TARE_CHANGE_LOADER] = "loader",
+		[TARE_CHANGE_CALIBRATION] = "calibration",
 	};
 	return LOOK_UP(words, change);
 }
@@ -167,6 +168,7 @@ const char *tare_run_unobserved(uint32_t reason)
 		[TARE_UNOBSERVED_PENDING] = "pending",   [TARE_UNOBSERVED_REFUSED] = "refused",
 		[TARE_UNOBSERVED_FAILED] = "failed",     [TARE_UNOBSERVED_ABANDONED] = "abandoned",
 		[TARE_UNOBSERVED_NO_ROOM] = "no_room",   [TARE_UNOBSERVED_NOT_ASKED] = "not_asked",
+		[TARE_UNOBSERVED_NOT_SAMPLED] = "not_sampled",
 		[TARE_UNOBSERVED_UNUSABLE] = "unusable",
 	};
 	_Static_assert(sizeof words / sizeof *words == TARE_UNOBSERVED_REASONS, "a word each");
@@ -182,6 +184,7 @@ const char *tare_run_unobserved_title(uint32_t reason)
 		[TARE_UNOBSERVED_ABANDONED] = "abandoned at the exit",
 		[TARE_UNOBSERVED_NO_ROOM] = "no room to wait for them",
 		[TARE_UNOBSERVED_NOT_ASKED] = "queue without profiling",
+		[TARE_UNOBSERVED_NOT_SAMPLED] = "not of the sample",
 		[TARE_UNOBSERVED_UNUSABLE] = "with impossible times",
 	};
 	_Static_assert(sizeof words / sizeof *words == TARE_UNOBSERVED_REASONS, "a title each");

@@ -63,6 +63,9 @@ const char *tare_run_rate(double bytes_per_second, char buffer[RUN_TEXT]);
 const char *tare_run_span(int64_t ns, char buffer[RUN_TEXT]);
 // "±60 ns": two significant digits.
 const char *tare_run_error(int64_t ns, char buffer[RUN_TEXT]);
+// What recording cost, of the time; what of it the driver's part was.
+const char *tare_run_cost_share(const struct tare_run_report *run, char words[RUN_TEXT]);
+const char *tare_run_driver_cost(const struct tare_run_report *run, char words[RUN_TEXT]);
 // "s" for all counts but 1.
 const char *tare_run_plural(uint64_t count);
 // Whether the report is about several devices, so that rows must name theirs: in a column of their

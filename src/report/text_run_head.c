@@ -159,17 +159,9 @@ static int write_recording(const struct tare_text *text, const struct tare_run_r
 		snprintf(timed, sizeof timed, ", %.40s timed", cost);
 	}
 	write_clock(run, clock);
-	// A calibrated cost is known to one digit, not to three.
-	if (!isfinite(coverage->self_cost_share))
-		snprintf(cost, sizeof cost, "cost is %s",
-		         coverage->self_cost_ns == TARE_NO_TIME ? "not calibrated" : "n/a");
-	else if (coverage->self_cost_share < 0.0005)
-		snprintf(cost, sizeof cost, "code took below 0.1 %%");
-	else
-		snprintf(cost, sizeof cost, "code took about %.1f %%",
-		         100 * coverage->self_cost_share);
+	tare_run_cost_share(run, cost);
 	return tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1,
-	                           "recorded %s command%s%s%s; our own %s", count,
+	                           "recorded %s command%s%s%s; recording cost %s", count,
 	                           tare_run_plural(recorded), timed, clock, cost);
 }
 

@@ -41,6 +41,8 @@ static const char *change_words(uint32_t change)
 		[TARE_CHANGE_FLAG] = "a flag was added to %s object%s",
 		[TARE_CHANGE_LOADER] =
 		    "an OpenCL loader that knows layers was put in front in %s case%s",
+		[TARE_CHANGE_CALIBRATION] =
+		    "queues of tare's own ran on the first context for some milliseconds in %s process%s",
 	};
 	return change < sizeof words / sizeof *words && words[change]
 	           ? words[change]
@@ -86,7 +88,7 @@ static int write_changes(const struct tare_text *text, const struct tare_run_rep
 	file = open_memstream(&words, &size);
 	if (!file)
 		return -ENOMEM;
-	for (uint32_t change = TARE_CHANGE_PROFILING; change <= TARE_CHANGE_LOADER + 1; change++) {
+	for (uint32_t change = TARE_CHANGE_PROFILING; change <= TARE_CHANGE_CALIBRATION + 1; change++) {
 		uint64_t count, commands;
 		sum_changes(run, change, &count, &commands);
 		if (count == 0)
@@ -142,7 +144,7 @@ static int write_cost(const struct tare_text *text, const struct tare_run_report
 {
 	const struct tare_coverage *coverage = &run->tables->coverage;
 	char self[TARE_UNIT_TEXT], helper[RUN_TEXT], stalled[RUN_TEXT], waited[128] = "";
-	char harvest[TARE_UNIT_TEXT], asked[128] = "";
+	char harvest[TARE_UNIT_TEXT], asked[128] = "", driver[RUN_TEXT], calibration[RUN_TEXT];
 	char words[RUN_TEXT];
 
 	if (run->recording->process_count == 0)
@@ -161,11 +163,11 @@ static int write_cost(const struct tare_text *text, const struct tare_run_report
 		         tare_run_span(coverage->stalled_ns, stalled));
 	return tare_text_paragraph(
 	    text, TARE_STYLE_PLAIN, " recording  ", LEAD,
-	    "%s; %s of CPU time in the recorder's own threads%s%s", words,
-	    tare_run_span(coverage->helper_cpu_ns, helper), waited,
-	    coverage->completed > 0 ? "; not measured: what an event and profiling cost the driver "
-	                              "a command (from 0.1 µs to some µs)"
-	                            : "");
+	    "%s; %s%s; %s of CPU time in the recorder's own threads%s%s", words,
+	    tare_run_driver_cost(run, driver), waited,
+	    tare_run_span(coverage->helper_cpu_ns, helper),
+	    coverage->calibration_ns ? "; measuring these costs took " : "",
+	    coverage->calibration_ns ? tare_run_span(coverage->calibration_ns, calibration) : "");
 }
 
 // ---- processes

@@ -25,7 +25,8 @@ static double most_total(const struct tare_tables *tables)
 	double most = 0;
 
 	for (size_t i = 0; i < tables->task_count; i++)
-		most = fmax(most, (double)tables->tasks[i].total_ns);
+		most = fmax(most, fmax((double)tables->tasks[i].total_ns,
+		                       tables->tasks[i].unsampled ? tables->tasks[i].estimated_ns : 0));
 	return most;
 }
 
@@ -52,14 +53,25 @@ static void add_time_column(struct tare_text_table *table, const char *title,
 	tare_text_column(table, header, TARE_COLUMN_RIGHT);
 }
 
+static bool is_estimated(const struct tare_task *task)
+{
+	return task->unsampled > 0 && isfinite(task->estimated_ns);
+}
+
 static void add_times(struct tare_text_table *table, const struct tare_task *task,
                       struct tare_run_unit total, struct tare_run_unit each)
 {
 	const double times[] = { task->mean_ns, task->median_ns, task->min_ns, task->max_ns };
-	char figure[RUN_TEXT];
+	char figure[RUN_TEXT], about[TARE_UNIT_TEXT];
 
-	tare_text_cell(table, "%s",
-	               task->timed ? tare_run_time((double)task->total_ns, total, figure) : "–");
+	if (is_estimated(task))
+		tare_text_cell(table, "~%s ±%s", tare_run_time(task->estimated_ns, total, figure),
+		               tare_format_significant(
+		                   (task->estimated_high_ns - task->estimated_ns) / total.ns, 2, about));
+	else
+		tare_text_cell(table, "%s",
+		               task->timed ? tare_run_time((double)task->total_ns, total, figure)
+		                           : "–");
 	tare_text_cell(table, "%s", tare_run_percent(task->timed ? task->share : NAN, figure));
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
 		tare_text_cell(table, "%s",
@@ -93,7 +105,7 @@ static int write_times(const struct tare_text *text, const struct tare_run_repor
 	struct tare_text_table *table = tare_text_table_new(text, 2);
 	size_t room = tare_run_room(text, room_of_figures(run));
 	char name[RUN_TEXT];
-	bool untimed = false;
+	bool untimed = false, estimated = false;
 	int status;
 
 	tare_text_column(table, "kernel", TARE_COLUMN_CUT);
@@ -108,6 +120,7 @@ static int write_times(const struct tare_text *text, const struct tare_run_repor
 	for (size_t i = 0; i < rows; i++) {
 		const struct tare_task *task = &tables->tasks[i];
 		untimed |= task->timed < task->instances;
+		estimated |= is_estimated(task);
 		tare_text_row(table, TARE_STYLE_PLAIN);
 		tare_text_cell(table, "%s", tare_run_cut(text, task->name, room, name));
 		tare_run_device_cell(table, run, task->device);
@@ -119,7 +132,10 @@ static int write_times(const struct tare_text *text, const struct tare_run_repor
 	if (status == 0 && untimed)
 		status = tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 3,
-		    "* not all have device times: figures are of those that do");
+		    "* not all have device times: figures are of those that do%s",
+		    estimated ? "; but ~ is estimated of all from a random sample, ± with 95 % "
+		                "confidence"
+		              : "");
 	return status < 0 ? status : write_rest(text, tables, rows);
 }
 

@@ -79,7 +79,7 @@ class Recorder:
         return done, read_counts(out)
 
     def record(self, command, *more, name="run", environment=None, **options):
-        done = run([self.tare, "record", "-q", "--force", "-o", name, *more, "--", *command],
+        done = run([self.tare, "record", "-q", "--force", "-o", name, "--times", "all", *more, "--", *command],
                    {**self.environment, **(environment or {})}, cwd=self.folder, **options)
         done.folder = self.folder / f"{name}.tare"
         return done

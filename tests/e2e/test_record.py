@@ -441,7 +441,7 @@ def test_the_document_tells_the_run_from_outside(tare, start, tmp_path):
     assert after["exit_status"] == 0 and after["max_resident_bytes"] > 1 << 20
     assert after["options"] == {"strict": True, "keep": "newest", "max_bytes": 2 << 20,
                                 "delay_ns": 500000000, "duration_ns": 2000000000,
-                                "call_stacks": False}
+                                "call_stacks": False, "times": "sampled"}
     assert abs(after["start_realtime_ns"] / 1e9 - time.time()) < 3600
     assert after["host_units"] == os.cpu_count() and after["cwd"] == str(tmp_path)
     # CPU time of children counts as well.
@@ -459,7 +459,7 @@ def test_the_environment_leads_to_the_layer(tare, tmp_path):
     assert document(tmp_path)["layer"]["path"] == layer
     assert found["TARE_RECORD"] == str(tmp_path / "run.tare")
     words = found["TARE_RECORD_OPTIONS"].split(",")
-    assert {"strict", "max=1048576", f"start={document(tmp_path)['start_raw_ns']}"} == set(words)
+    assert {"strict", "times=sampled", "max=1048576", f"start={document(tmp_path)['start_raw_ns']}"} == set(words)
 
 
 # ---- what is said of the trace

@@ -103,7 +103,7 @@ static void facts(const char *folder)
 			if (fact % 5 == i % 5)
 				add(w, RECORD(fact, FACT, fact, 1, .object = of[i], .ticks = t0,
 				              .value = fact == TARE_TRACE_FACT_DEVICE_OF ? DEVICE : 3));
-	for (uint16_t change = 1; change <= TARE_CHANGE_LOADER; change++)
+	for (uint16_t change = 1; change <= TARE_CHANGE_CALIBRATION; change++)
 		add(w, RECORD(change, CHANGE, change, 1, .object = QUEUE, .ticks = t0, .from = 1, .to = 2));
 	end(w);
 }
@@ -247,7 +247,7 @@ static void apis(const char *folder)
 static void headers(const char *folder)
 {
 	for (uint32_t i = 0; i < 6; i++) {
-		struct tare_trace_header h = { .flags = 1 << i % 5, .api = i % 4, .pid = 9, .parent_pid = 8, .rank = 2,
+		struct tare_trace_header h = { .flags = 1 << i % 6, .api = i % 4, .pid = 9, .parent_pid = 8, .rank = 2,
 			.rank_count = 4, .start_ticks = 3 * t0, .start_raw_ns = (int64_t)t0, .start_monotonic_ns = 5,
 			.start_realtime_ns = INT64_C(1700000000000000000), .process_start_raw_ns = (int64_t)t0 - 99,
 			.host_clock = TARE_TRACE_CLOCK_TSC, .host_hz = i ? 3000000000 : 0, .self_cost_ps = 3,
@@ -256,6 +256,9 @@ static void headers(const char *folder)
 			.lost_commands = 2, .recycled_records = 6, .recycled_commands = 3, .passed_calls = 1, .stalls = 2,
 			.stalled_ticks = 100, .process_cpu_ns = 1000, .helper_cpu_ns = 10, .pending = 1,
 			.calls_seen = 50, .self_stack_cost_ps = 7, .harvest_ticks = 40, .fill_bytes_s = 60000000000, .apis = i % 2 ? 2 : 10,
+			.driver_rounds = 9, .driver_native_ps = 500000, .driver_ps = { 1, 2, 3, -4, 5, 6 },
+			.driver_low_ps = { 0, 1, 2, INT64_MIN, 4, 5 }, .driver_high_ps = { 2, 3, 4, 5, 6, INT64_MAX },
+			.calibration_ticks = 30, .sampled_from_ticks = 3 * t0 + 4, .self_untimed_cost_ps = 1,
 			.alive_ticks = 3 * t0 + 900, .end_ticks = i % 2 ? 3 * t0 + 1000 : 0 };
 		char name[32];
 		struct tare_trace_writer *w;

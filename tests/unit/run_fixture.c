@@ -260,7 +260,11 @@ static void set_tables(struct tare_tables *tables)
 		.transfer_count = 3, .api_count = 10, .build_count = 7, .queue_count = 1,
 		.memory = { 12, UINT64_C(3) << 30, UINT64_C(2) << 30, START + 2000 * MS, 2 },
 		.coverage = { .enqueued = 81204, .completed = 81204, .calls = 178000,
-			.self_cost_share = 0.00113, .self_cost_ns = 14 * MS, .helper_cpu_ns = 20 * MS } };
+			.self_cost_share = 0.00113, .self_cost_ns = 14 * MS, .helper_cpu_ns = 20 * MS,
+			.driver_ns = 22 * MS, .driver_low_ns = 20 * MS, .driver_high_ns = 25 * MS,
+			.profiling_share = 0.0011, .cost_ns = 36 * MS, .cost_low_ns = 34 * MS,
+			.cost_high_ns = 39 * MS, .cost_share = 0.0029,
+			.cost_source = TARE_COST_CALIBRATED, .calibration_ns = 4 * MS } };
 	set_summary(tables);
 }
 
@@ -368,8 +372,13 @@ static void make_many(struct run_fixture *fixture)
 	tables->coverage.passed_calls = 3;
 	tables->coverage.damaged_windows = 3;
 	tables->coverage.dropped = 1205;
-	tables->coverage.self_cost_share = NAN;
-	tables->coverage.self_cost_ns = TARE_NO_TIME;
+	tables->coverage.self_cost_share = tables->coverage.cost_share = NAN;
+	tables->coverage.profiling_share = NAN;
+	tables->coverage.self_cost_ns = tables->coverage.driver_ns = TARE_NO_TIME;
+	tables->coverage.driver_low_ns = tables->coverage.driver_high_ns = TARE_NO_TIME;
+	tables->coverage.cost_ns = tables->coverage.cost_low_ns = TARE_NO_TIME;
+	tables->coverage.cost_high_ns = TARE_NO_TIME;
+	tables->coverage.cost_source = TARE_COST_UNKNOWN;
 	tables->summary.wall_ns = 11410 * MS;
 	tables->summary.cpu_utilisation = NAN;
 	tables->summary.device_utilisation = NAN;
@@ -436,7 +445,10 @@ static void make_empty(struct run_fixture *fixture, size_t process_count)
 		.device_utilisation = 0, .mean_launch_ns = NAN, .working_from_ns = TARE_NO_TIME,
 		.working_to_ns = TARE_NO_TIME, .verdict = "Nothing ran on a device" },
 		.memory = { .peak_at_ns = TARE_NO_TIME },
-		.coverage = { .self_cost_share = NAN, .self_cost_ns = TARE_NO_TIME } };
+		.coverage = { .self_cost_share = NAN, .self_cost_ns = TARE_NO_TIME,
+			.driver_ns = TARE_NO_TIME, .driver_low_ns = TARE_NO_TIME,
+			.driver_high_ns = TARE_NO_TIME, .profiling_share = NAN, .cost_ns = TARE_NO_TIME,
+			.cost_low_ns = TARE_NO_TIME, .cost_high_ns = TARE_NO_TIME, .cost_share = NAN } };
 }
 
 // ---- findings

@@ -47,7 +47,7 @@ static void the_layer_stands_before_those_that_were_there(void **state)
 		assert_non_null(made);
 		assert_string_equal(variable(made, "OPENCL_LAYERS"), rows[i].after);
 		assert_string_equal(variable(made, "TARE_RECORD"), "/t/run.tare");
-		assert_string_equal(variable(made, "TARE_RECORD_OPTIONS"), "start=42");
+		assert_string_equal(variable(made, "TARE_RECORD_OPTIONS"), "start=42,times=sampled");
 		assert_string_equal(variable(made, "TARE_RECORDS"), "kept");
 		assert_string_equal(variable(made, "HOME"), "/h");
 		tare_environment_free(made);
@@ -62,7 +62,7 @@ static void the_recorder_is_told_every_option(void **state)
 	char **made = tare_environment_make(inherited, "/l", "/d", &options, 1);
 	(void)state;
 	assert_string_equal(variable(made, "TARE_RECORD_OPTIONS"),
-	                    "start=1,strict,keep=newest,max=5000000000,delay=1500000000,duration=7");
+	                    "start=1,times=sampled,strict,keep=newest,max=5000000000,delay=1500000000,duration=7");
 	tare_environment_free(made);
 }
 
@@ -82,7 +82,7 @@ static void what_is_put_in_front_keeps_the_users(void **state)
 		char **made = tare_environment_make(inherited, "/l.so", "/d", &options, 1);
 		assert_non_null(made);
 		assert_string_equal(variable(made, "LD_PRELOAD"), rows[i].after);
-		assert_string_equal(variable(made, "TARE_RECORD_OPTIONS"), "start=1,front");
+		assert_string_equal(variable(made, "TARE_RECORD_OPTIONS"), "start=1,times=sampled,front");
 		assert_string_equal(variable(made, "TARE_RECORD_LAYERS"), "/l.so:/b.so");
 		tare_environment_free(made);
 	}

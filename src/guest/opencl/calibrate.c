@@ -50,11 +50,11 @@ static void one_command(struct bench *bench)
 	static const size_t global[] = {1};
 	struct guest_thread *thread = &bench->thread;
 	struct layer_command command;
+	const struct layer_range range = {.dimensions = 1, .globals = global};
 	layer_command_begin(thread, &command, LAYER_clEnqueueNDRangeKernel,
-	                    (cl_command_queue)(uintptr_t)bench, NULL, true, false);
+	                    (cl_command_queue)(uintptr_t)bench, NULL, true, false, &range, 0);
 	cl_int result = no_command(command.event);
-	layer_kernel_end(thread, &command, result,
-	                 &(struct layer_range){.dimensions = 1, .globals = global}, 0, NULL);
+	layer_kernel_end(thread, &command, result, &range, 0, NULL);
 }
 
 static uint64_t time_commands(struct bench *bench)
@@ -63,9 +63,11 @@ static uint64_t time_commands(struct bench *bench)
 	uint64_t from = guest_ticks();
 	for (int i = 0; i < COMMANDS; i++)
 		one_command(bench);
+	uint64_t ticks = guest_ticks() - from;
+	// What harvesting takes is measured while the program runs (harvest_ticks).
 	layer_harvest_queue(&bench->thread, &bench->queue, UINT32_MAX,
 	                    atomic_load(&bench->queue.head), from);
-	return guest_ticks() - from;
+	return ticks;
 }
 
 static uint64_t time_calls(struct bench *bench)
@@ -141,6 +143,7 @@ void layer_calibrate(void)
 	struct bench *bench = guest_memory(sizeof *bench);
 	if (bench == NULL || guest_header == NULL || !atomic_load(&guest_active))
 		return;
+	uint64_t from = guest_ticks();
 	prepare(bench);
 	// No call of the program has come through us yet.
 	cl_icd_dispatch next = layer_next;
@@ -149,6 +152,8 @@ void layer_calibrate(void)
 	layer_next.clGetEventProfilingInfo = no_time;
 	layer_next.clReleaseEvent = no_release;
 	int64_t command_ps = median_ps(bench, time_commands);
+	bench->queue.timed = bench->queue.supply = false;
+	int64_t untimed_ps = median_ps(bench, time_commands);
 	int64_t call_ps = median_ps(bench, time_calls);
 	int64_t stack_ps = stacks ? median_ps(bench, time_stacks) : 0;
 	if (stacks)
@@ -156,10 +161,14 @@ void layer_calibrate(void)
 	layer_next = next;
 	guest_stacks = stacks;
 	// For the children of a fork, too.
+	guest_options.calibration_ticks = guest_ticks() - from;
+	guest_options.self_untimed_cost_ps = untimed_ps;
 	guest_options.self_cost_ps = command_ps;
 	guest_options.self_call_cost_ps = call_ps;
 	guest_options.self_stack_cost_ps = stack_ps;
 	__atomic_store_n(&guest_header->self_cost_ps, command_ps, __ATOMIC_RELAXED);
+	__atomic_store_n(&guest_header->self_untimed_cost_ps, untimed_ps, __ATOMIC_RELAXED);
+	__atomic_store_n(&guest_header->calibration_ticks, guest_options.calibration_ticks, __ATOMIC_RELAXED);
 	__atomic_store_n(&guest_header->self_call_cost_ps, call_ps, __ATOMIC_RELAXED);
 	__atomic_store_n(&guest_header->self_stack_cost_ps, stack_ps, __ATOMIC_RELAXED);
 }

@@ -319,6 +319,7 @@ static inline unsigned flags_of(struct guest_thread *thread, struct layer_comman
 	flags |= has_event && command->wanted == NULL ? TARE_COMMAND_OWN_EVENT : 0;
 	flags |= !has_event || command->queue == NULL || !command->queue->timed
 	             ? TARE_COMMAND_NO_TIMES : 0;
+	flags |= LAYER_UNLIKELY(command->unsampled) ? TARE_COMMAND_NOT_SAMPLED : 0;
 	return flags | (wait_count != 0 && waits != NULL ? TARE_COMMAND_DEPENDS : 0);
 }
 
@@ -393,12 +394,14 @@ void layer_command_end(struct guest_thread *thread, struct layer_command *comman
 		return;
 	if (transfer)
 		write_transfer(thread, number, what);
+	struct layer_queue *queue = command->queue;
 	if (flags & (TARE_COMMAND_NO_TIMES | TARE_COMMAND_FAILED)) {
 		unrecorded(command, status);
-		return;
+		if (!command->unsampled || flags & TARE_COMMAND_FAILED)
+			return;
+	} else {
+		keep_event(thread, command, command->own, number);
 	}
-	struct layer_queue *queue = command->queue;
-	keep_event(thread, command, command->own, number);
 	if (what->blocking) {
 		guest_cpu_time(thread, command->enter, exit);
 		// In order, all before it is complete now, and it may be the last call of the program.

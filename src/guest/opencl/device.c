@@ -271,7 +271,7 @@ void layer_after_clCreateSubDevices(struct guest_thread *thread, cl_int result, 
 	}
 }
 
-static void define_context(cl_context context)
+static void define_context(const struct guest_thread *thread, cl_context context)
 {
 	enum { MOST = 64 };
 	cl_device_id found[MOST];
@@ -287,6 +287,7 @@ static void define_context(cl_context context)
 	layer_define(TARE_OBJECT_CONTEXT, context, NULL, NULL, 0, 0, 0, number);
 	for (size_t i = 0; i < bytes / sizeof *found && i < MOST; i++)
 		layer_fact(TARE_TRACE_FACT_DEVICE_OF, context, 0, found[i], 0);
+	layer_driver_cost_first(thread, context, bytes >= sizeof *found ? found[0] : NULL);
 }
 
 void layer_after_clCreateContext(struct guest_thread *thread, cl_context result,
@@ -296,9 +297,9 @@ void layer_after_clCreateContext(struct guest_thread *thread, cl_context result,
                                                            void *),
                                  void *data, cl_int *error)
 {
-	(void)thread, (void)properties, (void)count, (void)list, (void)notify, (void)data, (void)error;
+	(void)properties, (void)count, (void)list, (void)notify, (void)data, (void)error;
 	if (result != NULL)
-		define_context(result);
+		define_context(thread, result);
 }
 
 void layer_after_clCreateContextFromType(
@@ -306,7 +307,7 @@ void layer_after_clCreateContextFromType(
     cl_device_type type, void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *),
     void *data, cl_int *error)
 {
-	(void)thread, (void)properties, (void)type, (void)notify, (void)data, (void)error;
+	(void)properties, (void)type, (void)notify, (void)data, (void)error;
 	if (result != NULL)
-		define_context(result);
+		define_context(thread, result);
 }

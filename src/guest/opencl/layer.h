@@ -56,6 +56,22 @@ struct layer_shape {
 	uint32_t id;         // 0: none
 	uint32_t process;
 };
+// Which commands of a thread get device times (sample.c).
+enum { LAYER_KINDS = 256 };
+struct layer_sampled_kind {
+	uint64_t key;  // of a kernel and its size, or of a function and a size class
+	uint32_t seen; // so often since the sample began, at most as often as all are taken
+};
+struct layer_sampler {
+	bool on;            // a sample, else all
+	uint32_t look_in;   // commands until the cost is looked at
+	uint32_t chance;    // of 2^32
+	uint32_t left, epoch; // commands until the chance is reckoned anew, and of all such
+	uint64_t state;     // of the generator
+	uint64_t start;     // host ticks of the recording's begin
+	uint64_t commands;  // of this thread that could have been timed
+	struct layer_sampled_kind kinds[LAYER_KINDS];
+};
 struct layer_thread {
 	_Atomic uint64_t calls;
 	uint64_t exit;             // of the last call that was no command
@@ -64,6 +80,7 @@ struct layer_thread {
 	uint32_t waited_count;
 	struct layer_queue *waited[LAYER_WAITED]; // of the events that are waited for
 	struct layer_thread *following;
+	struct layer_sampler sampler;
 	const struct layer_shape *last_shape; // one of these; NULL: none yet
 	struct layer_shape shapes[LAYER_SHAPES];
 };
@@ -256,6 +273,15 @@ cl_command_queue layer_graph_queue(const void *graph);
 uint32_t layer_shape_id(struct guest_thread *thread, const struct layer_shape *shape);
 // Measures what a command and a call cost by the recorder itself, for the file's header.
 void layer_calibrate(void);
+// Measures what the driver takes for what is changed in the program, on queues of ours: at the program's
+// first context, and, where it let time pass since then, when it releases its last queue, whose commands
+// are all harvested. A few milliseconds; whatever fails, it stays unknown.
+void layer_driver_cost_first(const struct guest_thread *thread, cl_context context, cl_device_id device);
+void layer_driver_cost_again(const struct guest_thread *thread, const struct layer_queue *last);
+// Writes what is known of it into the file's header; in the child of a fork that is another one.
+void layer_driver_cost_tell(void);
+// Host ticks that the event of a command, its questions and its release take; 0: not known.
+extern _Atomic uint64_t layer_event_ticks;
 // Where a function of the vendor's lies stays loaded to the end of the process.
 const char *layer_pin(const void *address);
 // Before the first call, once.

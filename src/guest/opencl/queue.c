@@ -87,6 +87,7 @@ static void define_again(struct guest_thread *thread, struct layer_queue *queue)
 {
 	if (!layer_forget_pending(queue, thread->process))
 		return;
+	layer_driver_cost_tell();
 	if (queue->device != NULL)
 		layer_device_find(queue->device->handle);
 	define(queue);
@@ -134,6 +135,8 @@ void layer_queue_releasing(struct layer_queue *queue)
 			break;
 		sched_yield();
 	}
+	if (thread != NULL)
+		layer_driver_cost_again(thread, queue);
 	queue->object.handle = NULL;
 	// Releasing it starts what was not started yet, and may even wait for it.
 	if (atomic_load(&queue->head) != atomic_load(&queue->tail))

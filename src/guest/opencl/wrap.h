@@ -14,6 +14,7 @@ struct layer_command {
 	uint32_t function;
 	uint32_t known_head; // commands of the queue that were pushed before
 	bool waits;
+	bool unsampled;      // its times are left out by choice
 };
 
 // An ND-range.
@@ -107,9 +108,27 @@ static inline uint64_t layer_begin_ticks(struct guest_thread *thread)
 	return enter;
 }
 
+// Whether a command is to have device times: by the kind that its kernel and size, or its function and
+// bytes, make it.
+void layer_sample_look(struct guest_thread *thread);
+bool layer_sample_draw(struct guest_thread *thread, uint32_t function, const struct layer_range *range,
+                       size_t bytes);
+static inline bool layer_is_sampled(struct guest_thread *thread, uint32_t function,
+                                    const struct layer_range *range, size_t bytes)
+{
+	struct layer_sampler *sampler = &layer_of(thread)->sampler;
+	if (LAYER_UNLIKELY(sampler->on))
+		return layer_sample_draw(thread, function, range, bytes);
+	// The first look comes before there is anything to count down from.
+	if (LAYER_UNLIKELY(sampler->look_in-- <= 1))
+		layer_sample_look(thread);
+	return true;
+}
+
 static inline __attribute__((always_inline)) void
 layer_command_begin(struct guest_thread *thread, struct layer_command *command, uint32_t function,
-                    cl_command_queue handle, cl_event *event, bool takes_event, bool waits)
+                    cl_command_queue handle, cl_event *event, bool takes_event, bool waits,
+                    const struct layer_range *range, size_t bytes)
 {
 	struct layer_queue *queue = layer_of(thread)->queue;
 	if (LAYER_UNLIKELY(queue == NULL || queue->object.handle != handle ||
@@ -123,14 +142,18 @@ layer_command_begin(struct guest_thread *thread, struct layer_command *command, 
 	command->event = event != NULL ? &command->own : NULL;
 	command->wanted = event;
 	command->known_head = 0;
+	command->unsampled = false;
 	command->own = NULL;
 	command->function = function;
 	command->waits = waits;
 	if (queue != NULL) {
 		command->known_head = atomic_load_explicit(&queue->head, memory_order_relaxed);
-		if (takes_event && event == NULL && queue->supply &&
-		    atomic_load_explicit(&guest_active, memory_order_relaxed))
-			command->event = &command->own;
+		if (takes_event && queue->timed &&
+		    atomic_load_explicit(&guest_active, memory_order_relaxed)) {
+			command->unsampled = !layer_is_sampled(thread, function, range, bytes);
+			if (event == NULL && queue->supply && LAYER_LIKELY(!command->unsampled))
+				command->event = &command->own;
+		}
 	}
 	command->enter = layer_begin_ticks(thread);
 	if (waits)

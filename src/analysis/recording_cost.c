@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// What recording cost the program's threads: our own code, the driver's for what was changed, and the
+// waiting for room. docs/report.md has the rules.
+#include "analysis/tables_internal.h"
+
+#include "base/cleanup.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// Sums in picoseconds.
+struct sum {
+	double best, low, high, profiling;
+	bool known;
+};
+
+// Which of the measured costs a command had; TARE_DRIVER_COST_COUNT: nothing was changed for it. The event
+// of a command whose queue has profiling anyway is the recorder's or the program's.
+static enum tare_trace_driver_cost cost_of(const struct tare_recording *recording,
+                                           const struct tare_recorded_command *command)
+{
+	bool added = command->queue < recording->queue_count &&
+	             recording->queues[command->queue].profiling_added;
+	bool own = command->flags & TARE_COMMAND_OWN_EVENT;
+	if (command->untimed == TARE_UNTIMED_NOT_SAMPLED)
+		return !added ? TARE_DRIVER_COST_COUNT
+		       : own  ? TARE_DRIVER_PROFILING
+		              : TARE_DRIVER_PROFILED_EVENT;
+	if (command->flags & TARE_COMMAND_NO_TIMES)
+		return added ? TARE_DRIVER_PROFILING : TARE_DRIVER_COST_COUNT;
+	if (own)
+		return added ? TARE_DRIVER_BOTH : TARE_DRIVER_EVENT;
+	return added ? TARE_DRIVER_PROFILED_EVENT : TARE_DRIVER_COST_COUNT;
+}
+
+static void add_command(struct sum *sum, const struct tare_recorded_process *process,
+                        enum tare_trace_driver_cost cost)
+{
+	if (cost == TARE_DRIVER_COST_COUNT)
+		return;
+	if (process->driver_rounds == 0) {
+		sum->known = false;
+		return;
+	}
+	sum->best += (double)process->driver_ps[cost];
+	sum->low += (double)process->driver_low_ps[cost];
+	sum->high += (double)process->driver_high_ps[cost];
+	if (cost == TARE_DRIVER_PROFILING || cost == TARE_DRIVER_BOTH)
+		sum->profiling += (double)process->driver_ps[TARE_DRIVER_PROFILING];
+}
+
+static int64_t ns_of(double ps)
+{
+	return fabs(ps) < 9e21 ? llround(ps / 1e3) : TARE_NO_TIME;
+}
+
+// The whole run against runs without recording, if there were any.
+static bool was_compared(const struct tables_context *context)
+{
+	const struct tare_recording *recording = context->recording;
+	const struct tare_view *view = context->view;
+	return recording->comparison.pairs > 0 && view->from_ns <= recording->start_ns &&
+	       view->to_ns >= recording->end_ns && !view->spans &&
+	       view->process == TARE_NO_INDEX && view->device == TARE_NO_INDEX;
+}
+
+static void conclude(const struct tables_context *context, struct tare_coverage *coverage)
+{
+	const struct tare_run_comparison *comparison = &context->recording->comparison;
+	int64_t wall_ns = tare_view_ns(context->view);
+	coverage->cost_source = coverage->self_cost_ns == TARE_NO_TIME ? TARE_COST_UNKNOWN
+	                        : coverage->driver_ns == TARE_NO_TIME  ? TARE_COST_OWN_CODE
+	                                                               : TARE_COST_CALIBRATED;
+	coverage->cost_ns = coverage->cost_low_ns = coverage->cost_high_ns = TARE_NO_TIME;
+	if (coverage->cost_source != TARE_COST_UNKNOWN) {
+		bool all = coverage->cost_source == TARE_COST_CALIBRATED;
+		int64_t own_ns = tables_add(coverage->self_cost_ns, coverage->stalled_ns);
+		int64_t best_ns = tables_add(own_ns, all ? coverage->driver_ns : 0);
+		int64_t low_ns = tables_add(own_ns, all ? coverage->driver_low_ns : 0);
+		coverage->cost_ns = best_ns > 0 ? best_ns : 0;
+		coverage->cost_low_ns = low_ns > 0 ? low_ns : 0;
+		if (all)
+			coverage->cost_high_ns = tables_add(own_ns, coverage->driver_high_ns);
+	}
+	if (was_compared(context)) {
+		coverage->cost_source = TARE_COST_COMPARED;
+		coverage->cost_ns = comparison->wall_ns;
+		coverage->cost_low_ns = comparison->wall_low_ns;
+		coverage->cost_high_ns = comparison->wall_high_ns;
+	}
+	coverage->cost_share = coverage->cost_ns != TARE_NO_TIME && wall_ns > 0
+	                           ? (double)coverage->cost_ns / (double)wall_ns
+	                           : NAN;
+}
+
+void tables_cost(const struct tables_context *context, struct tare_coverage *coverage)
+{
+	const struct tare_recording *recording = context->recording;
+	int64_t wall_ns = tare_view_ns(context->view);
+	struct sum sum = { .known = true };
+	for (size_t i = 0; i < recording->command_count; i++) {
+		const struct tare_recorded_command *command = &recording->commands[i];
+		uint32_t process = tables_process(recording, command->thread);
+		if (process < recording->process_count && tables_has_command(context, command))
+			add_command(&sum, &recording->processes[process],
+			            cost_of(recording, command));
+	}
+	for (size_t i = 0; i < recording->process_count; i++)
+		if (context->process_in[i])
+			coverage->calibration_ns = tables_add(coverage->calibration_ns,
+			                                      recording->processes[i].calibration_ns);
+	coverage->driver_ns = sum.known ? ns_of(sum.best) : TARE_NO_TIME;
+	coverage->driver_low_ns = sum.known ? ns_of(sum.low) : TARE_NO_TIME;
+	coverage->driver_high_ns = sum.known ? ns_of(sum.high) : TARE_NO_TIME;
+	coverage->profiling_share =
+	    sum.known && wall_ns > 0 ? sum.profiling / 1e3 / (double)wall_ns : NAN;
+	conclude(context, coverage);
+}
+
+const char *tare_cost_source_name(enum tare_cost_source source)
+{
+	static const char *const names[] = {
+		[TARE_COST_UNKNOWN] = NULL,
+		[TARE_COST_OWN_CODE] = "own_code",
+		[TARE_COST_CALIBRATED] = "calibration",
+		[TARE_COST_COMPARED] = "unrecorded_runs",
+	};
+	return source < sizeof names / sizeof *names ? names[source] : NULL;
+}

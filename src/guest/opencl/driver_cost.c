@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the driver takes for profiling, for an event with each command, for its times and for its release:
+// measured on two queues of our own on a context of the program's, with a fill of 64 bytes, which drivers
+// treat like a small kernel (a kernel would have to be built). Four trials take turns, so that what the
+// machine does meanwhile falls on all of them; a cost is the median over the rounds of a difference within
+// a round. Whatever fails, or takes too long, means that nothing is known.
+#include "guest/opencl/layer.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define MOST_NS 6000000     // that a measurement is to take
+#define WARM_UP_NS 20000000 // that the device may take to do the first command
+#define AGAIN 20            // so many times as long as it took must have passed before it is done again
+
+enum {
+	COMMANDS = 48,
+	LEAST_COMMANDS = 8,
+	ROUNDS = 25,
+	LEAST_ROUNDS = 5,
+	BUSY = 8,  // times the time that it is to take, for the least rounds
+	TIMES = 3, // that it is done in a process
+	BYTES = 64,
+};
+enum trial { NATIVE, PROFILED, EVENT, BOTH, TRIALS };
+
+struct bench {
+	cl_command_queue queues[2]; // without and with profiling
+	cl_mem memory;
+	cl_event events[COMMANDS];
+	uint32_t commands;          // of a trial
+};
+
+// Ticks of one trial's commands; of BOTH also what comes after them.
+struct round {
+	uint64_t commands[TRIALS], queries, release;
+};
+
+// Of all measurements so far, in the order of measuring.
+static int64_t found[TARE_DRIVER_COST_COUNT + 1][TIMES * ROUNDS];
+static uint32_t found_count, times_done;
+static uint64_t last_ticks, took_ticks;
+static _Atomic bool at_it;
+_Atomic uint64_t layer_event_ticks;
+
+static bool can_measure(void)
+{
+	return !guest_options.strict && !guest_options.count_only &&
+	       layer_next.clCreateCommandQueue != NULL && layer_next.clReleaseCommandQueue != NULL &&
+	       layer_next.clCreateBuffer != NULL && layer_next.clReleaseMemObject != NULL &&
+	       layer_next.clEnqueueFillBuffer != NULL && layer_next.clFlush != NULL &&
+	       layer_next.clFinish != NULL && layer_next.clGetEventInfo != NULL &&
+	       layer_next.clGetEventProfilingInfo != NULL && layer_next.clReleaseEvent != NULL;
+}
+
+static bool enqueue(const struct bench *bench, bool profiled, cl_event *event)
+{
+	static const cl_uchar pattern;
+	return layer_next.clEnqueueFillBuffer(bench->queues[profiled], bench->memory, &pattern,
+	                                      sizeof pattern, 0, BYTES, 0, NULL, event) == CL_SUCCESS;
+}
+
+// The device may be busy with another process's work, or hang: only once it has answered is it waited for.
+static bool warm_up(const struct bench *bench)
+{
+	cl_event event = NULL;
+	cl_int status = CL_QUEUED;
+	uint64_t until = guest_ticks() + guest_ticks_of_ns(WARM_UP_NS);
+	if (!enqueue(bench, true, &event) || event == NULL)
+		return false;
+	layer_next.clFlush(bench->queues[1]);
+	while (layer_next.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+	                                 NULL) == CL_SUCCESS &&
+	       status > CL_COMPLETE && guest_ticks() < until)
+		;
+	layer_next.clReleaseEvent(event);
+	return status == CL_COMPLETE;
+}
+
+static bool release(struct bench *bench, uint32_t count)
+{
+	bool all = true;
+	for (uint32_t i = 0; i < count; i++)
+		all &= bench->events[i] != NULL &&
+		       layer_next.clReleaseEvent(bench->events[i]) == CL_SUCCESS;
+	return all;
+}
+
+// As many questions as harvest.c asks.
+static bool query(const struct bench *bench)
+{
+	static const cl_profiling_info names[] = {CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_QUEUED,
+	                                          CL_PROFILING_COMMAND_SUBMIT,
+	                                          CL_PROFILING_COMMAND_START};
+	bool all = true;
+	for (uint32_t i = 0; i < bench->commands; i++) {
+		for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+			cl_ulong stamp;
+			all &= layer_next.clGetEventProfilingInfo(bench->events[i], names[n],
+			                                          sizeof stamp, &stamp,
+			                                          NULL) == CL_SUCCESS;
+		}
+	}
+	return all;
+}
+
+static bool try_one(struct bench *bench, enum trial trial, struct round *round)
+{
+	bool profiled = trial == PROFILED || trial == BOTH, events = trial == EVENT || trial == BOTH;
+	uint32_t done = 0;
+	uint64_t from = guest_ticks();
+	while (done < bench->commands && enqueue(bench, profiled, events ? &bench->events[done] : NULL))
+		done++;
+	bool well = layer_next.clFinish(bench->queues[profiled]) == CL_SUCCESS && done == bench->commands;
+	uint64_t finished = guest_ticks();
+	round->commands[trial] = finished - from;
+	if (!events)
+		return well;
+	if (trial == BOTH)
+		well = well && query(bench);
+	uint64_t asked = guest_ticks();
+	well &= release(bench, done);
+	round->queries = asked - finished;
+	round->release = guest_ticks() - asked;
+	return well;
+}
+
+static bool try_all(struct bench *bench, struct round *round)
+{
+	memset(bench->events, 0, sizeof bench->events);
+	for (enum trial trial = NATIVE; trial < TRIALS; trial++)
+		if (!try_one(bench, trial, round))
+			return false;
+	return true;
+}
+
+static void keep(const struct bench *bench, const struct round *round)
+{
+	uint64_t ticks_of_ms = guest_ticks_of_ns(1000000);
+	int64_t native = (int64_t)round->commands[NATIVE], both = (int64_t)round->commands[BOTH];
+	int64_t profiled = (int64_t)round->commands[PROFILED], event = (int64_t)round->commands[EVENT];
+	const int64_t ticks[] = {
+	    [TARE_DRIVER_PROFILING] = profiled - native, [TARE_DRIVER_BOTH] = both - native,
+	    [TARE_DRIVER_PROFILED_EVENT] = both - event, [TARE_DRIVER_EVENT] = both - profiled,
+	    [TARE_DRIVER_QUERIES] = (int64_t)round->queries,
+	    [TARE_DRIVER_RELEASE] = (int64_t)round->release, [TARE_DRIVER_COST_COUNT] = native};
+	for (int i = 0; i <= TARE_DRIVER_COST_COUNT; i++)
+		found[i][found_count] = (int64_t)((double)ticks[i] / bench->commands * 1e9 /
+		                                  (double)ticks_of_ms);
+	found_count++;
+}
+
+static bool measure(struct bench *bench)
+{
+	struct round round = {0};
+	uint32_t before = found_count;
+	uint64_t from = guest_ticks(), most = guest_ticks_of_ns(MOST_NS);
+	bench->commands = LEAST_COMMANDS;
+	if (most == 0 || !warm_up(bench) || !try_all(bench, &round) || !try_all(bench, &round))
+		return false;
+	// So many commands that enough rounds fit.
+	uint64_t one = 1;
+	for (enum trial trial = NATIVE; trial < TRIALS; trial++)
+		one += round.commands[trial];
+	one = (one + round.queries + 2 * round.release) / LEAST_COMMANDS + 1;
+	uint64_t fit = most / (2 * LEAST_ROUNDS) / one;
+	bench->commands = fit >= COMMANDS ? COMMANDS : fit > LEAST_COMMANDS ? (uint32_t)fit : LEAST_COMMANDS;
+	// On a busy machine the least takes longer.
+	for (uint32_t i = 0; i < ROUNDS && guest_ticks() - from < (i < LEAST_ROUNDS ? BUSY * most : most);
+	     i++) {
+		if (!try_all(bench, &round))
+			break;
+		keep(bench, &round);
+	}
+	// What is too little to have a median of is not used at all.
+	if (found_count - before < LEAST_ROUNDS)
+		found_count = before;
+	return found_count != before;
+}
+
+// ---- what is told of it
+
+static void sort(int64_t *sorted, const int64_t *values, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t at = i;
+		for (; at > 0 && sorted[at - 1] > values[i]; at--)
+			sorted[at] = sorted[at - 1];
+		sorted[at] = values[i];
+	}
+}
+
+// How many of `count` values lie to each side of the interval in which the median is in 95 of 100 cases:
+// count/2 less the root of count, by the normal approximation of the sign test.
+static uint32_t outside(uint32_t count)
+{
+	uint32_t root = 0;
+	while ((root + 1) * (root + 1) <= count)
+		root++;
+	return count / 2 > root ? count / 2 - root : 0;
+}
+
+void layer_driver_cost_tell(void)
+{
+	int64_t sorted[TIMES * ROUNDS];
+	struct tare_trace_header *header = guest_header;
+	if (header == NULL)
+		return;
+	__atomic_store_n(&header->calibration_ticks, guest_options.calibration_ticks + took_ticks,
+	                 __ATOMIC_RELAXED);
+	if (found_count == 0)
+		return;
+	for (int i = 0; i <= TARE_DRIVER_COST_COUNT; i++) {
+		uint32_t low = outside(found_count);
+		sort(sorted, found[i], found_count);
+		if (i == TARE_DRIVER_COST_COUNT) {
+			__atomic_store_n(&header->driver_native_ps, sorted[found_count / 2],
+			                 __ATOMIC_RELAXED);
+			break;
+		}
+		__atomic_store_n(&header->driver_ps[i], sorted[found_count / 2], __ATOMIC_RELAXED);
+		__atomic_store_n(&header->driver_low_ps[i], sorted[low], __ATOMIC_RELAXED);
+		__atomic_store_n(&header->driver_high_ps[i], sorted[found_count - 1 - low],
+		                 __ATOMIC_RELAXED);
+	}
+	__atomic_store_n(&header->driver_rounds, found_count, __ATOMIC_RELEASE);
+	int64_t event_ps = header->driver_ps[TARE_DRIVER_EVENT] + header->driver_ps[TARE_DRIVER_QUERIES] +
+	                   header->driver_ps[TARE_DRIVER_RELEASE];
+	if (guest_options.event_ns > 0)
+		event_ps = guest_options.event_ns * 1000;
+	atomic_store(&layer_event_ticks, event_ps > 0 ? guest_ticks_of_ns(event_ps / 1000) : 0);
+}
+
+// ---- when it is measured
+
+static void measure_on(cl_context context, cl_device_id device)
+{
+	static struct bench bench; // the program's stack may be a small one
+	struct guest_thread *thread = guest_this;
+	int saved = errno;
+	uint32_t before = guest_aside_begin(thread, TARE_TRACE_OPENCL);
+	uint64_t from = guest_ticks();
+	cl_int error = CL_SUCCESS;
+	bool well = false;
+	times_done++;
+	bench.queues[0] = layer_next.clCreateCommandQueue(context, device, 0, &error);
+	bench.queues[1] = layer_next.clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &error);
+	bench.memory = layer_next.clCreateBuffer(context, CL_MEM_READ_WRITE, BYTES, NULL, &error);
+	if (bench.queues[0] != NULL && bench.queues[1] != NULL && bench.memory != NULL)
+		well = measure(&bench);
+	if (bench.memory != NULL)
+		layer_next.clReleaseMemObject(bench.memory);
+	for (int i = 0; i < 2; i++)
+		if (bench.queues[i] != NULL)
+			layer_next.clReleaseCommandQueue(bench.queues[i]);
+	guest_aside_end(thread, before);
+	// A driver that has failed once is left alone.
+	if (!well)
+		times_done = TIMES;
+	last_ticks = guest_ticks();
+	took_ticks += last_ticks - from;
+	layer_driver_cost_tell();
+	errno = saved;
+}
+
+void layer_driver_cost_first(const struct guest_thread *thread, cl_context context, cl_device_id device)
+{
+	if (!can_measure() || device == NULL || thread->depth != 1 || atomic_exchange(&at_it, true))
+		return;
+	if (times_done == 0) {
+		layer_change(TARE_CHANGE_CALIBRATION, context, 0, 1);
+		measure_on(context, device);
+	}
+	atomic_store(&at_it, false);
+}
+
+void layer_driver_cost_again(const struct guest_thread *thread, const struct layer_queue *last)
+{
+	const struct layer_thread *mine = layer_of(thread);
+	if (last->device == NULL || last->context == NULL || !can_measure() || thread->depth != 1 ||
+	    mine == NULL || mine->callbacks != 0 || !atomic_load(&guest_alive) ||
+	    atomic_exchange(&at_it, true))
+		return;
+	bool others = false;
+	for (const struct layer_queue *queue = layer_queues(); queue != NULL; queue = queue->following)
+		others |= queue != last && atomic_load(&queue->free) == LAYER_QUEUE_USED &&
+		          (queue->object.handle != NULL ||
+		           atomic_load(&queue->head) != atomic_load(&queue->tail));
+	if (times_done != 0 && times_done < TIMES && !others &&
+	    atomic_load(&last->head) == atomic_load(&last->tail) &&
+	    guest_ticks() - last_ticks > AGAIN * took_ticks)
+		measure_on(last->context, last->device->handle);
+	atomic_store(&at_it, false);
+}

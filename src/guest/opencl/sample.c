@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which commands get device times, where all of them would cost too much (--times sampled). Every command
+// does until the driver's part for events, questions and release has taken 5 % of the thread's run so far.
+// From then on chance decides, one command by itself, so that no period of the program's can fall in step
+// with it: a kind of commands is always seen 32 times, then each is taken with a probability at which that
+// part stays at 5 %. All are counted, in either case.
+#include "guest/opencl/wrap.h"
+
+enum {
+	LOOK_AFTER = 64,  // commands, until the cost is looked at
+	FIRST = 32,       // of a kind that are all taken
+	PLACES = 4,       // that are looked at for it
+	FIRST_EPOCH = 256,
+	LONGEST_EPOCH = 65536,
+	SHARE = 20,       // one so-manieth of the time
+	LEAST_CHANCE = 1024, // one in so many at least
+};
+
+// xorshift64*: https://doi.org/10.18637/jss.v072.c01 (Vigna 2016), its upper half.
+static uint32_t random_of(struct layer_sampler *sampler)
+{
+	uint64_t state = sampler->state;
+	state ^= state >> 12;
+	state ^= state << 25;
+	state ^= state >> 27;
+	sampler->state = state;
+	return (uint32_t)(state * UINT64_C(0x2545f4914f6cdd1d) >> 32);
+}
+
+// The probability for the next commands, in parts of 2^32: as if the run went on as it has so far. It
+// depends on what was, never on the command that it is used for.
+static void choose_chance(struct layer_sampler *sampler, uint64_t now)
+{
+	uint64_t event = atomic_load_explicit(&layer_event_ticks, memory_order_relaxed);
+	double all = (double)event * (double)sampler->commands * SHARE;
+	double chance = all > 0 ? (double)(now - sampler->start) / all : 1;
+	if (chance < 1.0 / LEAST_CHANCE)
+		chance = 1.0 / LEAST_CHANCE;
+	sampler->chance = chance >= 1 ? UINT32_MAX : (uint32_t)(chance * UINT32_MAX);
+}
+
+static void begin(struct layer_sampler *sampler, uint64_t now)
+{
+	uint64_t none = 0;
+	sampler->on = true;
+	sampler->state = (now ^ (uintptr_t)sampler) * UINT64_C(0x9e3779b97f4a7c15) | 1;
+	sampler->epoch = sampler->left = FIRST_EPOCH;
+	choose_chance(sampler, now);
+	if (guest_header != NULL)
+		__atomic_compare_exchange_n(&guest_header->sampled_from_ticks, &none, now, false,
+		                            __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+void layer_sample_look(struct guest_thread *thread)
+{
+	struct layer_sampler *sampler = &layer_of(thread)->sampler;
+	uint64_t event = atomic_load_explicit(&layer_event_ticks, memory_order_relaxed);
+	uint64_t now = guest_ticks();
+	if (sampler->start == 0) {
+		sampler->start = guest_header != NULL ? guest_header->start_ticks : now;
+	} else {
+		sampler->commands += LOOK_AFTER;
+		if (guest_options.may_sample && sampler->commands * event * SHARE > now - sampler->start)
+			begin(sampler, now);
+	}
+	sampler->look_in = guest_options.may_sample ? LOOK_AFTER : UINT32_MAX;
+}
+
+static uint64_t key_of(uint32_t function, const struct layer_range *range, size_t bytes)
+{
+	uint64_t key = function;
+	if (range == NULL)
+		return key << 8 | (bytes != 0 ? 64 - (uint64_t)__builtin_clzll(bytes) : 0);
+	key = (uintptr_t)range->kernel;
+	for (cl_uint i = 0; range->globals != NULL && i < range->dimensions && i < 3; i++)
+		key = key * UINT64_C(0x9e3779b97f4a7c15) + range->globals[i];
+	return key;
+}
+
+// Whether the kind has not been seen often enough. One whose places are taken by others is left to chance.
+static bool is_new(struct layer_sampler *sampler, uint64_t key)
+{
+	uint64_t place = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+	for (uint64_t i = 0; i < PLACES; i++) {
+		struct layer_sampled_kind *kind = &sampler->kinds[(place + i) % LAYER_KINDS];
+		if (kind->seen == 0)
+			kind->key = key;
+		if (kind->key != key)
+			continue;
+		if (kind->seen >= FIRST)
+			return false;
+		kind->seen++;
+		return true;
+	}
+	return false;
+}
+
+bool layer_sample_draw(struct guest_thread *thread, uint32_t function, const struct layer_range *range,
+                       size_t bytes)
+{
+	struct layer_sampler *sampler = &layer_of(thread)->sampler;
+	sampler->commands++;
+	if (--sampler->left == 0) {
+		if (sampler->epoch < LONGEST_EPOCH)
+			sampler->epoch *= 2;
+		sampler->left = sampler->epoch;
+		choose_chance(sampler, guest_ticks());
+	}
+	return is_new(sampler, key_of(function, range, bytes)) || random_of(sampler) <= sampler->chance;
+}

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tare record --times and --calibrate on a program that launches as fast as it can."""
+import json
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from recorded import PROGRAMS, built, kernel_cache, recorder, run  # noqa: E402, F401
+
+pytestmark = built()
+STRESS = PROGRAMS / "stress"
+COMMANDS = 30000
+
+
+def record(recorder, *options, event=None, commands=COMMANDS):  # noqa: F811
+    environment = {**recorder.environment, **({"TARE_RECORD_OPTIONS": f"event={event}"} if event else {})}
+    done = run([recorder.tare, "record", "-fo", "run", *options, "--", STRESS, commands], environment,
+               cwd=recorder.folder)
+    assert done.status == 0, done.errors.decode()
+    folder = recorder.folder / "run.tare"
+    return done, json.loads((folder / "record.json").read_text()), recorder.report(folder)
+
+
+def kernels(report):
+    task, = report["tasks"]
+    return task
+
+
+def untimed_ns(report):
+    return {part["category"]: part["ns"] for part in report["ledgers"][0]["parts"]}["untimed"]
+
+
+def test_a_sample_counts_all_and_estimates_what_they_took(recorder):  # noqa: F811
+    # Events are taken to cost so much that the sample begins at once.
+    _, document, report = record(recorder, event=1000000)
+    coverage, task = report["coverage"], kernels(report)
+    assert document["options"]["times"] == "sampled"
+    assert coverage["enqueued"] == COMMANDS + 1
+    assert coverage["unobserved_by"]["not_sampled"] == coverage["unobserved"] > COMMANDS / 2
+    assert task["instances"] == COMMANDS // 12 * 10 + 1
+    assert task["timed"] + task["unsampled"] == task["instances"]
+    assert task["total_ns"] <= task["estimated_low_ns"] <= task["estimated_total_ns"] <= task["estimated_high_ns"]
+    # What they may have run for is neither idle nor a kernel's, and nothing is concluded from gaps.
+    assert untimed_ns(report) > 0
+    assert sum(part["ns"] for part in report["ledgers"][0]["parts"]) == report["ledgers"][0]["wall_ns"]
+    unjudged = " ".join(report["unjudged"])
+    assert "many-short-kernels" in unjudged and "not of the sample" in unjudged
+    text = run([recorder.tare, "report", "run.tare"], recorder.environment, cwd=recorder.folder).out.decode()
+    assert "a random sample" in text and "~" in text
+
+
+def test_the_default_times_all_while_that_costs_little(recorder):  # noqa: F811
+    _, _, report = record(recorder, commands=1000)
+    assert report["coverage"]["completed"] == report["coverage"]["enqueued"] == 1001
+    assert kernels(report)["estimated_total_ns"] is None
+
+
+def test_all_is_all(recorder):  # noqa: F811
+    _, _, report = record(recorder, "--times", "all", event=1000000)
+    assert report["coverage"]["completed"] == COMMANDS + 1
+
+
+def test_none_adds_nothing_and_counts(recorder):  # noqa: F811
+    _, document, report = record(recorder, "--times", "none")
+    assert document["options"]["times"] == "none"
+    assert report["coverage"]["completed"] == 0
+    assert kernels(report)["instances"] == COMMANDS // 12 * 10 + 1
+    assert not {"profiling", "event", "calibration"} & {row["change"] for row in report["changes"]}
+    # Nothing of the driver's is changed, so that its part is known: nothing.
+    assert report["coverage"]["driver_cost_ns"] == 0
+    assert report["coverage"]["cost_source"] == "calibration"
+
+
+def test_the_cost_is_whole_and_has_an_interval(recorder):  # noqa: F811
+    _, _, report = record(recorder, "--times", "all")
+    coverage = report["coverage"]
+    if coverage["cost_source"] != "calibration":
+        pytest.skip("the machine was too busy to measure the driver")
+    assert coverage["cost_low_ns"] <= coverage["cost_ns"] <= coverage["cost_high_ns"]
+    assert coverage["cost_ns"] == pytest.approx(
+        max(0, coverage["self_cost_ns"] + coverage["driver_cost_ns"] + coverage["stalled_ns"]), abs=2)
+    assert coverage["calibration_ns"] > 0
+    assert "calibration" in {row["change"] for row in report["changes"]}
+
+
+def test_it_is_compared_with_runs_that_are_not_recorded(recorder):  # noqa: F811
+    done, document, report = record(recorder, "--calibrate")
+    found = document["comparison"]
+    assert found["pairs"] == 5
+    assert found["wall_ns"] == sorted(found["wall_ns"]) and found["cpu_ns"] == sorted(found["cpu_ns"])
+    assert b"by 5 pairs of runs" in done.errors
+    # Only the last run speaks, and only its trace is left.
+    assert len(done.out.splitlines()) == 1
+    assert len(list((recorder.folder / "run.tare").iterdir())) == 2
+    coverage = report["coverage"]
+    assert coverage["cost_source"] == "unrecorded_runs"
+    assert [coverage["cost_low_ns"], coverage["cost_ns"], coverage["cost_high_ns"]] == found["wall_ns"]
+
+
+def test_what_cannot_be_compared_is_recorded_nonetheless(recorder):  # noqa: F811
+    for command, says in ((["sh", "-c", "exit 7"], b"ended with status 7"),):
+        done = run([recorder.tare, "record", "-fo", "run", "--calibrate", "--", *command], recorder.environment,
+                   cwd=recorder.folder)
+        assert done.status == 7 and says in done.errors
+    done = run([recorder.tare, "record", "-fo", "run", "--calibrate", "--times", "some", "--", "true"],
+               recorder.environment, cwd=recorder.folder)
+    assert done.status == 125 and b"neither all, sampled nor none" in done.errors

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a driver takes for what is changed in the program, with a driver that is slow on purpose, and
+// which commands are timed where that is too much.
+//   test_driver_cost LAYER.so ENTRIES CASE    CASE: profiling, release, refuses, sample, all, none
+#include "layer_rig.h"
+
+#include <math.h>
+#include <time.h>
+
+#define SLOW_NS 20000
+#define LAUNCHES 4000
+
+static bool slow_profiling, slow_release, fails;
+static size_t made_queues, gone_queues;
+static const char *which_case;
+
+static void take(int64_t ns)
+{
+	struct timespec from, now;
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((now.tv_sec - from.tv_sec) * 1000000000 + now.tv_nsec - from.tv_nsec < ns);
+}
+
+// Events are given from a ring: those that are long gone are used again.
+static cl_int enqueue_slowly(cl_command_queue queue, cl_event *event)
+{
+	if (event_count == sizeof events / sizeof *events)
+		event_count = 0;
+	if (slow_profiling && ((struct queue *)queue)->properties & CL_QUEUE_PROFILING_ENABLE)
+		take(SLOW_NS);
+	return enqueue(queue, event);
+}
+
+static cl_int fill(cl_command_queue queue, cl_mem memory, const void *pattern, size_t pattern_bytes,
+                   size_t offset, size_t bytes, cl_uint count, const cl_event *waits, cl_event *event)
+{
+	(void)memory, (void)pattern, (void)pattern_bytes, (void)offset, (void)bytes, (void)count, (void)waits;
+	return fails ? CL_OUT_OF_RESOURCES : enqueue_slowly(queue, event);
+}
+
+static cl_int launch_slowly(cl_command_queue queue, cl_kernel of, cl_uint dimensions, const size_t *offset,
+                            const size_t *global, const size_t *local, cl_uint count,
+                            const cl_event *waits, cl_event *event)
+{
+	(void)of, (void)dimensions, (void)offset, (void)global, (void)local, (void)count, (void)waits;
+	return enqueue_slowly(queue, event);
+}
+
+static cl_int release_slowly(cl_event event)
+{
+	if (slow_release)
+		take(SLOW_NS);
+	return release_event(event);
+}
+
+static cl_command_queue make(cl_context owner, cl_device_id of, cl_command_queue_properties properties,
+                             cl_int *error)
+{
+	made_queues++;
+	return create_queue(owner, of, properties, error);
+}
+
+static cl_int let_go(cl_command_queue queue)
+{
+	(void)queue;
+	gone_queues++;
+	return CL_SUCCESS;
+}
+
+static cl_context make_context(const cl_context_properties *properties, cl_uint count,
+                               const cl_device_id *list,
+                               void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *),
+                               void *data, cl_int *error)
+{
+	(void)properties, (void)count, (void)list, (void)notify, (void)data;
+	*error = CL_SUCCESS;
+	return context;
+}
+
+static cl_int context_info(cl_context of, cl_context_info name, size_t bytes, void *value,
+                           size_t *bytes_ret)
+{
+	(void)of, (void)bytes;
+	assert_int_equal(name, CL_CONTEXT_DEVICES);
+	*(cl_device_id *)value = device;
+	*bytes_ret = sizeof device;
+	return CL_SUCCESS;
+}
+
+static void fill_slow_driver(void)
+{
+	cl_icd_dispatch *table = &driver.table;
+	fill_driver();
+	table->clCreateContext = make_context;
+	table->clGetContextInfo = context_info;
+	table->clCreateCommandQueue = make;
+	table->clReleaseCommandQueue = let_go;
+	table->clEnqueueFillBuffer = fill;
+	table->clEnqueueNDRangeKernel = launch_slowly;
+	table->clReleaseEvent = release_slowly;
+	slow_profiling = strcmp(which_case, "profiling") == 0;
+	slow_release = strcmp(which_case, "release") == 0;
+	fails = strcmp(which_case, "refuses") == 0;
+}
+
+static void make_first_context(void)
+{
+	cl_int error = 1;
+	errno = EDOM;
+	assert_ptr_equal(cl->clCreateContext(NULL, 1, &device, NULL, NULL, &error), context);
+	assert_int_equal(errno, EDOM);
+	assert_int_equal(error, CL_SUCCESS);
+}
+
+// ---- costs
+
+// By order: the machine may have other work, which the median of the rounds leaves out mostly.
+static void assert_about(int64_t ps, double ns)
+{
+	assert_true((double)ps >= 0.5 * ns * 1e3);
+	assert_true((double)ps <= 5 * ns * 1e3);
+}
+
+// A machine that is too busy for a few rounds in 50 ms leaves the costs unknown, and nothing to check.
+static const struct tare_trace_header *measured(void)
+{
+	make_first_context();
+	const struct tare_trace_header *h = header();
+	if (h->driver_rounds == 0)
+		skip();
+	assert_true(h->driver_rounds >= 5);
+	return h;
+}
+
+static void a_dear_profiling_is_told_as_dear(void **state)
+{
+	(void)state;
+	const struct tare_trace_header *h = measured();
+	assert_about(h->driver_ps[TARE_DRIVER_PROFILING], SLOW_NS);
+	assert_about(h->driver_ps[TARE_DRIVER_BOTH], SLOW_NS);
+	// The program's own profiling is not our doing.
+	assert_true(h->driver_ps[TARE_DRIVER_EVENT] < SLOW_NS * 1000 / 2);
+	assert_true(h->driver_ps[TARE_DRIVER_RELEASE] < SLOW_NS * 1000 / 2);
+	assert_true(h->driver_ps[TARE_DRIVER_QUERIES] < SLOW_NS * 1000 / 2);
+	for (int i = 0; i < TARE_DRIVER_COST_COUNT; i++) {
+		assert_true(h->driver_low_ps[i] <= h->driver_ps[i]);
+		assert_true(h->driver_ps[i] <= h->driver_high_ps[i]);
+	}
+	assert_true(h->calibration_ticks > 0);
+	assert_true(h->self_untimed_cost_ps > 0);
+	assert_int_equal(find(TARE_TRACE_CHANGE, 1, (uintptr_t)context).count, 1);
+}
+
+static void what_release_takes_is_told_as_that(void **state)
+{
+	(void)state;
+	const struct tare_trace_header *h = measured();
+	assert_about(h->driver_ps[TARE_DRIVER_RELEASE], SLOW_NS);
+	assert_true(h->driver_ps[TARE_DRIVER_PROFILING] < SLOW_NS * 1000 / 2);
+}
+
+static void nothing_of_it_is_left_behind(void **state)
+{
+	(void)state;
+	size_t queues_before = made_queues;
+	// Only the first context.
+	make_first_context();
+	assert_int_equal(made_queues, queues_before);
+	assert_int_equal(made_queues, 2);
+	assert_int_equal(gone_queues, 2);
+	assert_int_equal(live_events, 0);
+	// Its commands are nobody's.
+	assert_int_equal(find(TARE_TRACE_COMMAND, 0, 0).count, 0);
+	assert_int_equal(find(TARE_TRACE_TIMES, 0, 0).count, 0);
+	for (size_t i = 0; i < queue_count; i++)
+		assert_int_equal(find(TARE_TRACE_OBJECT, 1, (uintptr_t)&queues[i]).count, 0);
+	// One that the program makes is known.
+	assert_int_equal(find(TARE_TRACE_OBJECT, 1, (uintptr_t)make_queue(0)).count, 1);
+}
+
+static void a_driver_that_fails_is_not_known(void **state)
+{
+	(void)state;
+	make_first_context();
+	assert_int_equal(header()->driver_rounds, 0);
+	assert_int_equal(made_queues, gone_queues);
+	make_first_context();
+	assert_int_equal(made_queues, 2);
+}
+
+// ---- samples
+
+static size_t flagged(uint8_t flags)
+{
+	size_t count = 0;
+	open_trace();
+	for (size_t at = TARE_TRACE_HEADER_BYTES; at + TARE_TRACE_WINDOW_BYTES <= trace_bytes;
+	     at += TARE_TRACE_WINDOW_BYTES) {
+		const uint64_t *record = (const uint64_t *)(trace + at);
+		for (size_t i = 0; i < TARE_TRACE_WINDOW_BYTES / 64 && record[0] != 0; i++, record += 8)
+			count += tare_trace_type(record[0]) == TARE_TRACE_COMMAND &&
+			         (tare_trace_record_flags(record[0]) & TARE_COMMAND_NOT_SAMPLED) == flags;
+	}
+	return count;
+}
+
+// Two kernels in turn, as periodic as can be, and one that comes 20 times.
+static void run_two_kernels(size_t timed[2], size_t *rare)
+{
+	static char kernels[2], seldom;
+	cl_command_queue queue = make_queue(0);
+	for (int i = 0; i < LAUNCHES; i++) {
+		launch(queue, &kernels[i % 2], NULL);
+		timed[i % 2] += was_given_event;
+		if (i % 200 == 100) {
+			launch(queue, &seldom, NULL);
+			*rare += was_given_event;
+		}
+		if (i % 50 == 49)
+			cl->clFinish(queue);
+	}
+	cl->clFinish(queue);
+}
+
+static void a_sample_is_random_and_counts_all(void **state)
+{
+	size_t timed[2] = { 0 }, rare = 0;
+	(void)state;
+	make_first_context();
+	run_two_kernels(timed, &rare);
+	size_t all = timed[0] + timed[1] + rare;
+	assert_int_equal(flagged(TARE_COMMAND_OWN_EVENT), all);
+	assert_int_equal(flagged(TARE_COMMAND_NOT_SAMPLED), LAUNCHES + 20 - all);
+	assert_true(header()->sampled_from_ticks != 0);
+	assert_int_equal(header()->flags & TARE_TRACE_MAY_SAMPLE, TARE_TRACE_MAY_SAMPLE);
+	// An event is taken to cost a second: as few as may be. Each kind is seen 32 times, no period of the
+	// program's leaves one out, and what is rare is timed whenever it comes.
+	for (int i = 0; i < 2; i++) {
+		assert_true(timed[i] >= 32);
+		assert_true(timed[i] < LAUNCHES / 4);
+	}
+	assert_int_equal(rare, 20);
+	// Those of the program's own are not kept either.
+	cl_command_queue queue = make_queue(0);
+	int kept = 0;
+	for (int i = 0; i < 200; i++) {
+		cl_event event;
+		launch(queue, kernel, &event);
+		kept += ((struct event *)event)->references == 2;
+		cl->clReleaseEvent(event);
+	}
+	assert_true(kept >= 32 && kept < 100);
+}
+
+static void all_are_timed_when_told_so(void **state)
+{
+	size_t timed[2] = { 0 }, rare = 0;
+	(void)state;
+	make_first_context();
+	run_two_kernels(timed, &rare);
+	assert_int_equal(timed[0] + timed[1] + rare, LAUNCHES + 20);
+	assert_int_equal(flagged(TARE_COMMAND_NOT_SAMPLED), 0);
+	assert_int_equal(header()->sampled_from_ticks, 0);
+}
+
+static void none_changes_nothing(void **state)
+{
+	size_t timed[2] = { 0 }, rare = 0;
+	(void)state;
+	make_first_context();
+	assert_int_equal(made_queues, 0);
+	run_two_kernels(timed, &rare);
+	assert_int_equal(timed[0] + timed[1] + rare, 0);
+	assert_int_equal(queues[0].properties, 0);
+	assert_int_equal(flagged(TARE_COMMAND_NO_TIMES), LAUNCHES + 20);
+	assert_int_equal(header()->flags & TARE_TRACE_COUNT_ONLY, TARE_TRACE_COUNT_ONLY);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name, *options;
+		struct CMUnitTest tests[2];
+	} cases[] = {
+		{ "profiling", "times=all", { cmocka_unit_test(a_dear_profiling_is_told_as_dear),
+		                              cmocka_unit_test(nothing_of_it_is_left_behind) } },
+		{ "release", "times=all", { cmocka_unit_test(what_release_takes_is_told_as_that),
+		                            cmocka_unit_test(nothing_of_it_is_left_behind) } },
+		{ "refuses", "times=all", { cmocka_unit_test(a_driver_that_fails_is_not_known) } },
+		{ "sample", "times=sampled,event=1000000000",
+		  { cmocka_unit_test(a_sample_is_random_and_counts_all) } },
+		{ "all", "times=all,event=1000000000", { cmocka_unit_test(all_are_timed_when_told_so) } },
+		{ "none", "times=none,event=1000000000", { cmocka_unit_test(none_changes_nothing) } },
+	};
+	if (argc != 4 || mkdtemp(directory) == NULL)
+		return 2;
+	which_case = argv[3];
+	setenv("TARE_RECORD", directory, 1);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		if (strcmp(cases[i].name, which_case) != 0)
+			continue;
+		setenv("TARE_RECORD_OPTIONS", cases[i].options, 1);
+		fill_slow_driver();
+		entries = (cl_uint)atoi(argv[2]);
+		void *layer = dlopen(argv[1], RTLD_NOW);
+		pfn_clInitLayer begin =
+		    layer != NULL ? (pfn_clInitLayer)dlsym(layer, "clInitLayer") : NULL;
+		if (begin == NULL || begin(entries, &driver.table, &entries_ret, &cl) != CL_SUCCESS)
+			return 2;
+		size_t count = cases[i].tests[1].test_func != NULL ? 2 : 1;
+		int failed = _cmocka_run_group_tests("driver_cost", cases[i].tests, count, NULL, NULL);
+		remove_trace();
+		return failed;
+	}
+	return 2;
+}

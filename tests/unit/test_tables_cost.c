@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// What recording cost, and what commands took of which a sample has times.
+#include "tables_run.h"
+
+enum { LAUNCHES = 1500 };
+
+// A process that was measured: each cost of the driver has a value of its own.
+static void be_measured(struct run *run)
+{
+	struct tare_recorded_process *process = &run->processes[0];
+	*process = (struct tare_recorded_process){ .self_cost_ps = 100000, .self_call_cost_ps = 50000,
+		.self_untimed_cost_ps = 40000, .driver_rounds = 9, .calibration_ns = 777 };
+	for (int i = 0; i < TARE_DRIVER_COST_COUNT; i++) {
+		process->driver_ps[i] = (i + 1) * 1000000;
+		process->driver_low_ps[i] = process->driver_ps[i] - 100000;
+		process->driver_high_ps[i] = process->driver_ps[i] + 200000;
+	}
+	run->queues[0].profiling = run->queues[0].profiling_added = true;
+	run->queues[1].profiling = true;
+	run->queues[1].profiling_added = false;
+}
+
+static void only_what_was_changed_costs(void **state)
+{
+	// Of a command on queue 0, which has profiling because of the recorder, or queue 1.
+	static const struct {
+		uint32_t queue;
+		uint8_t flags, untimed;
+		int64_t cost_ns; // in the driver
+	} rows[] = {
+		{ 0, TARE_COMMAND_OWN_EVENT, 0, 2000 },
+		{ 0, 0, 0, 3000 },
+		{ 0, TARE_COMMAND_NO_TIMES, 0, 1000 },
+		{ 0, TARE_COMMAND_NOT_SAMPLED, TARE_UNTIMED_NOT_SAMPLED, 1000 },
+		{ 0, TARE_COMMAND_NO_TIMES, TARE_UNTIMED_NOT_SAMPLED, 3000 },
+		{ 1, TARE_COMMAND_OWN_EVENT, 0, 4000 },
+		{ 1, 0, 0, 0 },
+		{ 1, TARE_COMMAND_NOT_SAMPLED, TARE_UNTIMED_NOT_SAMPLED, 0 },
+		{ 1, TARE_COMMAND_NO_TIMES, TARE_UNTIMED_NOT_SAMPLED, 0 },
+	};
+	struct run *run = *state;
+	const struct tare_coverage *coverage = &run->tables.coverage;
+	be_measured(run);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		bool timed = !(rows[i].flags & TARE_COMMAND_NO_TIMES);
+		run->recording.command_count = 0;
+		struct tare_recorded_command *command =
+		    add(run, TARE_KIND_KERNEL, 100, timed ? 200 : TARE_NO_TIME,
+		        timed ? 300 : TARE_NO_TIME);
+		command->queue = rows[i].queue;
+		command->flags = rows[i].flags;
+		command->untimed = rows[i].untimed;
+		compute(run);
+		assert_int_equal(coverage->driver_ns, rows[i].cost_ns);
+		assert_int_equal(coverage->driver_low_ns, rows[i].cost_ns ? rows[i].cost_ns - 100 : 0);
+		assert_int_equal(coverage->driver_high_ns, rows[i].cost_ns ? rows[i].cost_ns + 200 : 0);
+		assert_int_equal(coverage->self_cost_ns, timed ? 100 : 40);
+		assert_int_equal(coverage->cost_ns, rows[i].cost_ns + (timed ? 100 : 40));
+		assert_int_equal(coverage->cost_source, TARE_COST_CALIBRATED);
+		assert_near(coverage->cost_share, (double)coverage->cost_ns / 1000000);
+	}
+	assert_int_equal(coverage->calibration_ns, 777);
+}
+
+static void an_unknown_driver_is_a_lower_limit(void **state)
+{
+	struct run *run = *state;
+	const struct tare_coverage *coverage = &run->tables.coverage;
+	be_measured(run);
+	run->processes[0].driver_rounds = 0;
+	add(run, TARE_KIND_KERNEL, 100, 200, 300)->flags = TARE_COMMAND_OWN_EVENT;
+	compute(run);
+	assert_int_equal(coverage->cost_source, TARE_COST_OWN_CODE);
+	assert_int_equal(coverage->driver_ns, TARE_NO_TIME);
+	assert_int_equal(coverage->cost_ns, 100);
+	assert_int_equal(coverage->cost_high_ns, TARE_NO_TIME);
+	// Where nothing was changed, nothing is missing.
+	run->commands[0].flags = 0;
+	run->commands[0].queue = 1;
+	compute(run);
+	assert_int_equal(coverage->cost_source, TARE_COST_CALIBRATED);
+	assert_int_equal(coverage->cost_high_ns, 100);
+}
+
+static void runs_without_recording_go_before(void **state)
+{
+	struct run *run = *state;
+	const struct tare_coverage *coverage = &run->tables.coverage;
+	be_measured(run);
+	run->recording.comparison = (struct tare_run_comparison){ 5, 900000, 50000, 40000, 70000, 1, 1, 1 };
+	add(run, TARE_KIND_KERNEL, 100, 200, 300)->flags = TARE_COMMAND_OWN_EVENT;
+	compute(run);
+	assert_int_equal(coverage->cost_source, TARE_COST_COMPARED);
+	assert_int_equal(coverage->cost_ns, 50000);
+	assert_int_equal(coverage->cost_low_ns, 40000);
+	assert_int_equal(coverage->cost_high_ns, 70000);
+	assert_near(coverage->cost_share, 0.05);
+	// They tell of the whole only.
+	struct tare_view view = tare_view_all(&run->recording);
+	view.to_ns = 500000;
+	tare_tables_free(&run->tables);
+	assert_int_equal(tare_tables_compute(&run->recording, &view, &run->ledgers, NULL, 0, &run->tables,
+	                                     NULL), 0);
+	assert_int_equal(coverage->cost_source, TARE_COST_CALIBRATED);
+}
+
+// ---- estimates
+
+static uint32_t number(uint32_t *state)
+{
+	return *state = *state * 1664525 + 1013904223;
+}
+
+// Launches whose kernel takes longer and longer, all timed at first, then one in `chance`. Returns what
+// they took altogether.
+static double launch_sampled(struct run *run, uint32_t *random, uint32_t chance)
+{
+	double truth_ns = 0;
+	run->recording.command_count = 0;
+	for (int i = 0; i < LAUNCHES; i++) {
+		int64_t from_ns = 100 + i * 600, ns = 100 + i / 10 + number(random) / (UINT32_MAX / 100);
+		bool timed = i < 200 || number(random) / 65536 % chance == 0;
+		struct tare_recorded_command *command =
+		    add(run, TARE_KIND_KERNEL, from_ns, timed ? from_ns + 20 : TARE_NO_TIME,
+		        timed ? from_ns + 20 + ns : TARE_NO_TIME);
+		command->flags = timed ? TARE_COMMAND_OWN_EVENT : TARE_COMMAND_NOT_SAMPLED;
+		command->untimed = timed ? 0 : TARE_UNTIMED_NOT_SAMPLED;
+		truth_ns += (double)ns;
+	}
+	compute(run);
+	return truth_ns;
+}
+
+static void the_interval_holds_the_truth(void **state)
+{
+	struct run *run = *state;
+	uint32_t random = 7, within = 0;
+	double mean_off = 0;
+	run->recording.end_ns = 1000000;
+	for (int round = 0; round < 200; round++) {
+		double truth_ns = launch_sampled(run, &random, 8);
+		const struct tare_task *task = &run->tables.tasks[0];
+		assert_int_equal(task->instances, LAUNCHES);
+		assert_int_equal(task->timed + task->unsampled, LAUNCHES);
+		assert_true(task->estimated_low_ns < task->estimated_ns &&
+		            task->estimated_ns < task->estimated_high_ns);
+		within += truth_ns >= task->estimated_low_ns && truth_ns <= task->estimated_high_ns;
+		mean_off += (task->estimated_ns / truth_ns - 1) / 200;
+	}
+	// 95 of 100; the numbers are always the same ones.
+	assert_in_range(within, 180, 199);
+	// Count times the mean of all timed ones would be 20 % too little: the early ones are short.
+	assert_true(fabs(mean_off) < 0.005);
+}
+
+static void what_is_all_timed_is_not_estimated(void **state)
+{
+	struct run *run = *state;
+	uint32_t random = 7;
+	double truth_ns = launch_sampled(run, &random, 1);
+	const struct tare_task *task = &run->tables.tasks[0];
+	assert_int_equal(task->unsampled, 0);
+	assert_true(isnan(task->estimated_ns));
+	assert_near((double)task->total_ns, truth_ns);
+}
+
+static void too_few_are_no_estimate(void **state)
+{
+	struct run *run = *state;
+	for (int i = 0; i < 3; i++) {
+		struct tare_recorded_command *command = add(run, TARE_KIND_KERNEL, 100 * i + 100, TARE_NO_TIME,
+		                                            TARE_NO_TIME);
+		command->flags = TARE_COMMAND_NOT_SAMPLED;
+		command->untimed = TARE_UNTIMED_NOT_SAMPLED;
+	}
+	run->commands[0].start_ns = 110;
+	run->commands[0].end_ns = 120;
+	run->commands[0].untimed = 0;
+	compute(run);
+	assert_int_equal(run->tables.tasks[0].unsampled, 2);
+	assert_true(isnan(run->tables.tasks[0].estimated_ns));
+	assert_int_equal(run->tables.coverage.unobserved_by[TARE_UNOBSERVED_NOT_SAMPLED], 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(only_what_was_changed_costs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_unknown_driver_is_a_lower_limit, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(runs_without_recording_go_before, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_interval_holds_the_truth, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_all_timed_is_not_estimated, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(too_few_are_no_estimate, set_up, tear_down),
+	};
+	return cmocka_run_group_tests_name("tables_cost", tests, NULL, NULL);
+}
