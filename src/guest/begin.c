@@ -36,7 +36,7 @@ static void fill_header(struct tare_trace_header *header, uint32_t flags)
 	header->self_call_cost_ps = guest_options.self_call_cost_ps;
 	header->self_stack_cost_ps = guest_options.self_stack_cost_ps;
 	header->self_untimed_cost_ps = guest_options.self_untimed_cost_ps;
-	header->calibration_ticks = guest_options.calibration_ticks;
+	header->calibration_ticks = flags & TARE_TRACE_FORKED ? 0 : guest_options.calibration_ticks;
 	header->state = TARE_TRACE_RECORDING;
 }
 

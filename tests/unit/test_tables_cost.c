@@ -60,6 +60,14 @@ static void only_what_was_changed_costs(void **state)
 		assert_near(coverage->cost_share, (double)coverage->cost_ns / 1000000);
 	}
 	assert_int_equal(coverage->calibration_ns, 777);
+	// Lower than what the release saved the loop is noise.
+	run->processes[0].driver_ps[TARE_DRIVER_BOTH] = -7000000;
+	run->commands[0].queue = 0;
+	run->commands[0].flags = TARE_COMMAND_OWN_EVENT;
+	run->commands[0].untimed = 0;
+	compute(run);
+	assert_int_equal(coverage->driver_ns, -6000);
+	assert_int_equal(coverage->cost_ns, 0);
 }
 
 static void an_unknown_driver_is_a_lower_limit(void **state)

@@ -206,8 +206,10 @@ void layer_driver_cost_tell(void)
 	struct tare_trace_header *header = guest_header;
 	if (header == NULL)
 		return;
-	__atomic_store_n(&header->calibration_ticks, guest_options.calibration_ticks + took_ticks,
-	                 __ATOMIC_RELAXED);
+	// The child of a fork has the costs from its parent, whose time it was.
+	if (!(header->flags & TARE_TRACE_FORKED))
+		__atomic_store_n(&header->calibration_ticks,
+		                 guest_options.calibration_ticks + took_ticks, __ATOMIC_RELAXED);
 	if (found_count == 0)
 		return;
 	for (int i = 0; i <= TARE_DRIVER_COST_COUNT; i++) {

@@ -11,13 +11,14 @@ static _Atomic uint64_t serials;
 static struct layer_thread *_Atomic all_threads;
 _Atomic uint32_t layer_defined[LAYER_FUNCTIONS];
 
-// The child of a fork counts its own calls, and the parent's callbacks are not its.
+// The child of a fork counts its own calls and begins its own sample, and the parent's callbacks are not its.
 void layer_in_child(void)
 {
 	for (struct layer_thread *mine = atomic_load(&all_threads); mine != NULL;
 	     mine = mine->following) {
 		atomic_store(&mine->calls, 0);
 		mine->callbacks = 0;
+		memset(&mine->sampler, 0, sizeof mine->sampler);
 		mine->waited_count = 0;
 	}
 }
