@@ -57,13 +57,19 @@ static int64_t ns_of(double ps)
 	return fabs(ps) < 9e21 ? llround(ps / 1e3) : TARE_NO_TIME;
 }
 
-// The whole run against runs without recording, if there were any.
-static bool was_compared(const struct tables_context *context)
+// Whether all of the run's time is in the view.
+static bool is_whole(const struct tables_context *context)
 {
 	const struct tare_recording *recording = context->recording;
 	const struct tare_view *view = context->view;
-	return recording->comparison.pairs > 0 && view->from_ns <= recording->start_ns &&
-	       view->to_ns >= recording->end_ns && !view->spans &&
+	return view->from_ns <= recording->start_ns && view->to_ns >= recording->end_ns && !view->spans;
+}
+
+// The whole run against runs without recording, if there were any.
+static bool was_compared(const struct tables_context *context)
+{
+	const struct tare_view *view = context->view;
+	return context->recording->comparison.pairs > 0 && is_whole(context) &&
 	       view->process == TARE_NO_INDEX && view->device == TARE_NO_INDEX;
 }
 
@@ -78,6 +84,9 @@ static void conclude(const struct tables_context *context, struct tare_coverage 
 	if (coverage->cost_source != TARE_COST_UNKNOWN) {
 		bool all = coverage->cost_source == TARE_COST_CALIBRATED;
 		int64_t own_ns = tables_add(coverage->self_cost_ns, coverage->stalled_ns);
+		// When it was, is not recorded.
+		if (is_whole(context))
+			own_ns = tables_add(own_ns, coverage->calibration_ns);
 		int64_t best_ns = tables_add(own_ns, all ? coverage->driver_ns : 0);
 		int64_t low_ns = tables_add(own_ns, all ? coverage->driver_low_ns : 0);
 		coverage->cost_ns = best_ns > 0 ? best_ns : 0;

@@ -148,7 +148,7 @@ struct tare_coverage {
 	// TARE_NO_TIME: not known.
 	int64_t driver_ns, driver_low_ns, driver_high_ns;
 	double profiling_share;   // of the wall: the part of it that profiling alone takes; NaN
-	// All of it: self cost, driver, stalled; or what runs without recording say. TARE_NO_TIME: not known,
+	// All of it: self cost, driver, stalled and, of the whole run, calibration; or what runs without recording say. TARE_NO_TIME: not known,
 	// the upper end also where the driver's part is not.
 	int64_t cost_ns, cost_low_ns, cost_high_ns;
 	double cost_share;        // of the wall; NaN

@@ -9,7 +9,7 @@ for each command (enqueued): what was measured of wall and CPU time (median of t
 and what the report prints by its own calibration, in parts: our own code with harvesting, the driver, waiting for
 room; with the interval. On a machine that has other work CPU time is the better measure where the program has one
 thread. Of programs with few commands what recording costs once (loading, the file, measuring the costs) is most of
-the difference; it is printed with the measuring.
+the difference; the measuring is part of what is printed.
 Programs are names of the list below; without any, all of them.
 """
 import argparse
@@ -43,16 +43,18 @@ def measure(options, folder, command, environment):
 def print_row(name, found, coverage):
     commands = coverage["enqueued"]
     own, stalled = coverage["self_cost_ns"], coverage["stalled_ns"]
+    once = coverage["calibration_ns"]
     driver = [coverage[key] for key in ("driver_cost_ns", "driver_cost_low_ns", "driver_cost_high_ns")]
-    printed = [own + stalled + one for one in driver] if None not in driver else [own + stalled, None, None]
+    printed = [own + stalled + once + (one or 0) if one is not None or not place else None
+               for place, one in enumerate(driver)]
     measured = {kind: [one / commands for one in found[kind]] for kind in ("wall_ns", "cpu_ns")}
     each = [one / commands if one is not None else float("nan") for one in printed]
     print(f"{name:10}{commands:8} {measured['wall_ns'][1]:9.1f} ({measured['wall_ns'][0]:.1f} to "
           f"{measured['wall_ns'][2]:.1f}){measured['cpu_ns'][1]:9.1f} ({measured['cpu_ns'][0]:.1f} to "
           f"{measured['cpu_ns'][2]:.1f}){each[0]:9.1f} ({each[1]:.1f} to {each[2]:.1f})"
           f"{each[0] / measured['cpu_ns'][1] if measured['cpu_ns'][1] else float('nan'):7.2f}"
-          f"   own {own / commands:.1f}, driver {(driver[0] or 0) / commands:.1f}, room {stalled / commands:.1f}; "
-          f"measuring {coverage['calibration_ns'] / 1e6:.1f} ms; printed {100 * sum(printed[:1]) / found['native_wall_ns']:.1f} %"
+          f"   own {own / commands:.1f}, driver {(driver[0] or 0) / commands:.1f}, room {stalled / commands:.1f}, "
+          f"measuring {once / commands:.1f} ({once / 1e6:.1f} ms); printed {100 * sum(printed[:1]) / found['native_wall_ns']:.1f} %"
           f" of the native run, measured {100 * found['wall_ns'][1] / found['native_wall_ns']:.1f} %", flush=True)
 
 

@@ -71,8 +71,10 @@ def print_costs(taken, reports, commands):
     for times, found in reports.items():
         measured = middle((loop - base) / commands
                           for loop, base in zip(taken["times " + times], taken["native"]))
-        cost = [[one["coverage"][key] for one in found] for key in ("cost_ns", "cost_low_ns", "cost_high_ns")]
-        printed = [middle([value for value in row if value is not None] or [float("nan")]) / commands for row in cost]
+        # Measuring the costs is not in the loop.
+        cost = [[one["coverage"][key] - one["coverage"]["calibration_ns"] for one in found
+                 if one["coverage"][key] is not None] for key in ("cost_ns", "cost_low_ns", "cost_high_ns")]
+        printed = [middle(row or [float("nan")]) / commands for row in cost]
         sources = {one["coverage"]["cost_source"] for one in found}
         completed = middle(one["coverage"]["completed"] for one in found)
         print(f"times {times:8}{measured:9.1f}{printed[0]:9.1f}{printed[1]:8.1f}{printed[2]:8.1f}"

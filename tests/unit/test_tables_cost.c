@@ -55,7 +55,7 @@ static void only_what_was_changed_costs(void **state)
 		assert_int_equal(coverage->driver_low_ns, rows[i].cost_ns ? rows[i].cost_ns - 100 : 0);
 		assert_int_equal(coverage->driver_high_ns, rows[i].cost_ns ? rows[i].cost_ns + 200 : 0);
 		assert_int_equal(coverage->self_cost_ns, timed ? 100 : 40);
-		assert_int_equal(coverage->cost_ns, rows[i].cost_ns + (timed ? 100 : 40));
+		assert_int_equal(coverage->cost_ns, rows[i].cost_ns + (timed ? 100 : 40) + 777);
 		assert_int_equal(coverage->cost_source, TARE_COST_CALIBRATED);
 		assert_near(coverage->cost_share, (double)coverage->cost_ns / 1000000);
 	}
@@ -80,14 +80,14 @@ static void an_unknown_driver_is_a_lower_limit(void **state)
 	compute(run);
 	assert_int_equal(coverage->cost_source, TARE_COST_OWN_CODE);
 	assert_int_equal(coverage->driver_ns, TARE_NO_TIME);
-	assert_int_equal(coverage->cost_ns, 100);
+	assert_int_equal(coverage->cost_ns, 100 + 777);
 	assert_int_equal(coverage->cost_high_ns, TARE_NO_TIME);
 	// Where nothing was changed, nothing is missing.
 	run->commands[0].flags = 0;
 	run->commands[0].queue = 1;
 	compute(run);
 	assert_int_equal(coverage->cost_source, TARE_COST_CALIBRATED);
-	assert_int_equal(coverage->cost_high_ns, 100);
+	assert_int_equal(coverage->cost_high_ns, 100 + 777);
 }
 
 static void runs_without_recording_go_before(void **state)
@@ -110,6 +110,8 @@ static void runs_without_recording_go_before(void **state)
 	assert_int_equal(tare_tables_compute(&run->recording, &view, &run->ledgers, NULL, 0, &run->tables,
 	                                     NULL), 0);
 	assert_int_equal(coverage->cost_source, TARE_COST_CALIBRATED);
+	// When measuring was, is not known.
+	assert_int_equal(coverage->cost_ns, 100 + 2000);
 }
 
 // ---- estimates

@@ -9,14 +9,14 @@
 #include <errno.h>
 #include <string.h>
 
-#define MOST_NS 6000000     // that a measurement is to take
+#define MOST_NS 4000000     // that a measurement is to take
 #define WARM_UP_NS 20000000 // that the device may take to do the first command
-#define AGAIN 20            // so many times as long as it took must have passed before it is done again
+#define AGAIN 100           // so many times as long as it took must have passed before it is done again
 
 enum {
 	COMMANDS = 48,
 	LEAST_COMMANDS = 8,
-	ROUNDS = 25,
+	ROUNDS = 21,
 	LEAST_ROUNDS = 5,
 	BUSY = 8,  // times the time that it is to take, for the least rounds
 	TIMES = 3, // that it is done in a process
