@@ -69,8 +69,9 @@ enum tare_trace_driver_cost {
 	TARE_DRIVER_BOTH = 1,            // profiling and the event added
 	TARE_DRIVER_PROFILED_EVENT = 2,  // profiling added, the event is the program's
 	TARE_DRIVER_EVENT = 3,           // the event added, profiling is the program's
-	TARE_DRIVER_QUERIES = 4,         // asking for its times
-	TARE_DRIVER_RELEASE = 5,         // letting go of the event
+	TARE_DRIVER_TRANSFER = 4,        // added to these four: the same of anything but a kernel or a fill
+	TARE_DRIVER_QUERIES = 8,         // asking for its times
+	TARE_DRIVER_RELEASE = 9,         // letting go of the event
 	TARE_DRIVER_COST_COUNT
 };
 

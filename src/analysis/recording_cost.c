@@ -14,9 +14,9 @@ struct sum {
 	bool known;
 };
 
-// Which of the measured costs a command had; TARE_DRIVER_COST_COUNT: nothing was changed for it. The event
+// Which of the measured costs a kernel had; TARE_DRIVER_COST_COUNT: nothing was changed for it. The event
 // of a command whose queue has profiling anyway is the recorder's or the program's.
-static enum tare_trace_driver_cost cost_of(const struct tare_recording *recording,
+static enum tare_trace_driver_cost change_of(const struct tare_recording *recording,
                                            const struct tare_recorded_command *command)
 {
 	bool added = command->queue < recording->queue_count &&
@@ -33,8 +33,17 @@ static enum tare_trace_driver_cost cost_of(const struct tare_recording *recordin
 	return added ? TARE_DRIVER_PROFILED_EVENT : TARE_DRIVER_COST_COUNT;
 }
 
+// The same of any command.
+static unsigned cost_of(const struct tare_recording *recording, const struct tare_recorded_command *command)
+{
+	enum tare_trace_driver_cost change = change_of(recording, command);
+	bool like_kernel = command->kind == TARE_KIND_KERNEL || command->kind == TARE_KIND_TASK ||
+	                   command->kind == TARE_KIND_FILL;
+	return change == TARE_DRIVER_COST_COUNT || like_kernel ? change : change + TARE_DRIVER_TRANSFER;
+}
+
 static void add_command(struct sum *sum, const struct tare_recorded_process *process,
-                        enum tare_trace_driver_cost cost)
+                        unsigned cost)
 {
 	if (cost == TARE_DRIVER_COST_COUNT)
 		return;
@@ -48,8 +57,9 @@ static void add_command(struct sum *sum, const struct tare_recorded_process *pro
 	sum->best += fmax(least, (double)process->driver_ps[cost]);
 	sum->low += fmax(least, (double)process->driver_low_ps[cost]);
 	sum->high += fmax(least, (double)process->driver_high_ps[cost]);
-	if (cost == TARE_DRIVER_PROFILING || cost == TARE_DRIVER_BOTH)
-		sum->profiling += (double)process->driver_ps[TARE_DRIVER_PROFILING];
+	unsigned work = cost / TARE_DRIVER_TRANSFER * TARE_DRIVER_TRANSFER;
+	if (cost - work == TARE_DRIVER_PROFILING || cost - work == TARE_DRIVER_BOTH)
+		sum->profiling += (double)process->driver_ps[work + TARE_DRIVER_PROFILING];
 }
 
 static int64_t ns_of(double ps)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a driver takes for what is changed in the program, with a driver that is slow on purpose, and
 // which commands are timed where that is too much.
-//   test_driver_cost LAYER.so ENTRIES CASE    CASE: profiling, release, refuses, sample, all, none
+//   test_driver_cost LAYER.so ENTRIES CASE    CASE: profiling, transfers, release, refuses, sample, share,
+//                                            all, none
 #include "layer_rig.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 #define LAUNCHES 4000
 #define MANY 200000 // of which one in 1,024 is a number with a narrow spread
 
-static bool slow_profiling, slow_release, fails;
+static bool slow_profiling, slow_writes, slow_release, slow_events, fails;
 static size_t made_queues, gone_queues;
 static const char *which_case;
 
@@ -31,7 +32,18 @@ static cl_int enqueue_slowly(cl_command_queue queue, cl_event *event)
 		event_count = 0;
 	if (slow_profiling && ((struct queue *)queue)->properties & CL_QUEUE_PROFILING_ENABLE)
 		take(SLOW_NS);
+	if (slow_events)
+		take(event != NULL ? SLOW_NS : SLOW_NS / 10);
 	return enqueue(queue, event);
+}
+
+static cl_int write_slowly(cl_command_queue queue, cl_mem memory, cl_bool blocking, size_t offset,
+                           size_t bytes, const void *host, cl_uint count, const cl_event *waits,
+                           cl_event *event)
+{
+	if (slow_writes && ((struct queue *)queue)->properties & CL_QUEUE_PROFILING_ENABLE)
+		take(SLOW_NS);
+	return write_buffer(queue, memory, blocking, offset, bytes, host, count, waits, event);
 }
 
 static cl_int fill(cl_command_queue queue, cl_mem memory, const void *pattern, size_t pattern_bytes,
@@ -100,9 +112,12 @@ static void fill_slow_driver(void)
 	table->clReleaseCommandQueue = let_go;
 	table->clEnqueueFillBuffer = fill;
 	table->clEnqueueNDRangeKernel = launch_slowly;
+	table->clEnqueueWriteBuffer = write_slowly;
 	table->clReleaseEvent = release_slowly;
 	slow_profiling = strcmp(which_case, "profiling") == 0;
+	slow_writes = strcmp(which_case, "transfers") == 0;
 	slow_release = strcmp(which_case, "release") == 0;
+	slow_events = strcmp(which_case, "share") == 0;
 	fails = strcmp(which_case, "refuses") == 0;
 }
 
@@ -152,6 +167,17 @@ static void a_dear_profiling_is_told_as_dear(void **state)
 	assert_true(h->calibration_ticks > 0);
 	assert_true(h->self_untimed_cost_ps > 0);
 	assert_int_equal(find(TARE_TRACE_CHANGE, 1, (uintptr_t)context).count, 1);
+}
+
+static void transfers_may_be_dearer_than_kernels(void **state)
+{
+	(void)state;
+	const struct tare_trace_header *h = measured();
+	assert_about(h->driver_ps[TARE_DRIVER_TRANSFER + TARE_DRIVER_PROFILING], SLOW_NS);
+	assert_about(h->driver_ps[TARE_DRIVER_TRANSFER + TARE_DRIVER_BOTH], SLOW_NS);
+	assert_true(h->driver_ps[TARE_DRIVER_TRANSFER + TARE_DRIVER_EVENT] < SLOW_NS * 1000 / 2);
+	assert_true(h->driver_ps[TARE_DRIVER_PROFILING] < SLOW_NS * 1000 / 2);
+	assert_true(h->driver_ps[TARE_DRIVER_BOTH] < SLOW_NS * 1000 / 2);
 }
 
 static void what_release_takes_is_told_as_that(void **state)
@@ -255,6 +281,23 @@ static void a_sample_is_random_and_counts_all(void **state)
 	assert_true(kept >= 32 && kept < 100);
 }
 
+// An event is taken to cost SLOW_NS, and does.
+static void a_sample_takes_its_share(void **state)
+{
+	size_t timed[2] = { 0 }, rare = 0;
+	(void)state;
+	make_first_context();
+	run_two_kernels(MANY / 4, timed, &rare);
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+	double taken = (double)(timed[0] + timed[1] + rare) * SLOW_NS;
+	double passed = (double)now.tv_sec * 1e9 + (double)now.tv_nsec - (double)header()->start_raw_ns;
+	assert_true(header()->sampled_from_ticks != 0);
+	// 5 % at first, 2.5 % from then on.
+	assert_true(taken < 0.06 * passed);
+	assert_true(taken > 0.015 * passed);
+}
+
 static void all_are_timed_when_told_so(void **state)
 {
 	size_t timed[2] = { 0 }, rare = 0;
@@ -287,11 +330,14 @@ int main(int argc, char **argv)
 	} cases[] = {
 		{ "profiling", "times=all", { cmocka_unit_test(a_dear_profiling_is_told_as_dear),
 		                              cmocka_unit_test(nothing_of_it_is_left_behind) } },
+		{ "transfers", "times=all", { cmocka_unit_test(transfers_may_be_dearer_than_kernels),
+		                              cmocka_unit_test(nothing_of_it_is_left_behind) } },
 		{ "release", "times=all", { cmocka_unit_test(what_release_takes_is_told_as_that),
 		                            cmocka_unit_test(nothing_of_it_is_left_behind) } },
 		{ "refuses", "times=all", { cmocka_unit_test(a_driver_that_fails_is_not_known) } },
 		{ "sample", "times=sampled,event=1000000000",
 		  { cmocka_unit_test(a_sample_is_random_and_counts_all) } },
+		{ "share", "times=sampled,event=20000", { cmocka_unit_test(a_sample_takes_its_share) } },
 		{ "all", "times=all,event=1000000000", { cmocka_unit_test(all_are_timed_when_told_so) } },
 		{ "none", "times=none,event=1000000000", { cmocka_unit_test(none_changes_nothing) } },
 	};

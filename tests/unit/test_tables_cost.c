@@ -27,6 +27,7 @@ static void only_what_was_changed_costs(void **state)
 		uint32_t queue;
 		uint8_t flags, untimed;
 		int64_t cost_ns; // in the driver
+		bool transfer;
 	} rows[] = {
 		{ 0, TARE_COMMAND_OWN_EVENT, 0, 2000 },
 		{ 0, 0, 0, 3000 },
@@ -37,6 +38,10 @@ static void only_what_was_changed_costs(void **state)
 		{ 1, 0, 0, 0 },
 		{ 1, TARE_COMMAND_NOT_SAMPLED, TARE_UNTIMED_NOT_SAMPLED, 0 },
 		{ 1, TARE_COMMAND_NO_TIMES, TARE_UNTIMED_NOT_SAMPLED, 0 },
+		{ 0, TARE_COMMAND_OWN_EVENT, 0, 6000, true },
+		{ 0, TARE_COMMAND_NOT_SAMPLED, TARE_UNTIMED_NOT_SAMPLED, 5000, true },
+		{ 1, TARE_COMMAND_OWN_EVENT, 0, 8000, true },
+		{ 1, 0, 0, 0, true },
 	};
 	struct run *run = *state;
 	const struct tare_coverage *coverage = &run->tables.coverage;
@@ -45,7 +50,7 @@ static void only_what_was_changed_costs(void **state)
 		bool timed = !(rows[i].flags & TARE_COMMAND_NO_TIMES);
 		run->recording.command_count = 0;
 		struct tare_recorded_command *command =
-		    add(run, TARE_KIND_KERNEL, 100, timed ? 200 : TARE_NO_TIME,
+		    add(run, rows[i].transfer ? TARE_KIND_WRITE : TARE_KIND_KERNEL, 100, timed ? 200 : TARE_NO_TIME,
 		        timed ? 300 : TARE_NO_TIME);
 		command->queue = rows[i].queue;
 		command->flags = rows[i].flags;
@@ -61,12 +66,13 @@ static void only_what_was_changed_costs(void **state)
 	}
 	assert_int_equal(coverage->calibration_ns, 777);
 	// Lower than what the release saved the loop is noise.
-	run->processes[0].driver_ps[TARE_DRIVER_BOTH] = -7000000;
+	run->processes[0].driver_ps[TARE_DRIVER_BOTH] = -17000000;
+	run->commands[0].kind = TARE_KIND_KERNEL;
 	run->commands[0].queue = 0;
 	run->commands[0].flags = TARE_COMMAND_OWN_EVENT;
 	run->commands[0].untimed = 0;
 	compute(run);
-	assert_int_equal(coverage->driver_ns, -6000);
+	assert_int_equal(coverage->driver_ns, -10000);
 	assert_int_equal(coverage->cost_ns, 0);
 }
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the driver takes for profiling, for an event with each command, for its times and for its release:
 // measured on two queues of our own on a context of the program's, with a fill of 64 bytes, which drivers
-// treat like a small kernel (a kernel would have to be built). Four trials take turns, so that what the
-// machine does meanwhile falls on all of them; a cost is the median over the rounds of a difference within
-// a round. Whatever fails, or takes too long, means that nothing is known.
+// treat like a small kernel (a kernel would have to be built), and with a write of 64 bytes for the rest:
+// NVIDIA's driver makes kernels pay for the event and transfers for the queue's profiling. The trials take
+// turns, so that what the machine does meanwhile falls on all of them; a cost is the median over the
+// rounds of a difference within a round. Whatever fails, or takes too long, means that nothing is known.
 #include "guest/opencl/layer.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define MOST_NS 4000000     // that a measurement is to take
+#define MOST_NS 6000000     // that a measurement is to take
 #define WARM_UP_NS 20000000 // that the device may take to do the first command
 #define AGAIN 100           // so many times as long as it took must have passed before it is done again
 
@@ -23,6 +24,7 @@ enum {
 	BYTES = 64,
 };
 enum trial { NATIVE, PROFILED, EVENT, BOTH, TRIALS };
+enum work { FILL, WRITE, WORKS };
 
 struct bench {
 	cl_command_queue queues[2]; // without and with profiling
@@ -31,9 +33,9 @@ struct bench {
 	uint32_t commands;          // of a trial
 };
 
-// Ticks of one trial's commands; of BOTH also what comes after them.
+// Ticks of one trial's commands; of the last BOTH also what comes after them.
 struct round {
-	uint64_t commands[TRIALS], queries, release;
+	uint64_t commands[WORKS][TRIALS], queries, release;
 };
 
 // Of all measurements so far, in the order of measuring.
@@ -48,16 +50,21 @@ static bool can_measure(void)
 	return !guest_options.strict && !guest_options.count_only &&
 	       layer_next.clCreateCommandQueue != NULL && layer_next.clReleaseCommandQueue != NULL &&
 	       layer_next.clCreateBuffer != NULL && layer_next.clReleaseMemObject != NULL &&
-	       layer_next.clEnqueueFillBuffer != NULL && layer_next.clFlush != NULL &&
+	       layer_next.clEnqueueFillBuffer != NULL && layer_next.clEnqueueWriteBuffer != NULL &&
+	       layer_next.clFlush != NULL &&
 	       layer_next.clFinish != NULL && layer_next.clGetEventInfo != NULL &&
 	       layer_next.clGetEventProfilingInfo != NULL && layer_next.clReleaseEvent != NULL;
 }
 
-static bool enqueue(const struct bench *bench, bool profiled, cl_event *event)
+static bool enqueue(const struct bench *bench, enum work work, bool profiled, cl_event *event)
 {
-	static const cl_uchar pattern;
-	return layer_next.clEnqueueFillBuffer(bench->queues[profiled], bench->memory, &pattern,
-	                                      sizeof pattern, 0, BYTES, 0, NULL, event) == CL_SUCCESS;
+	static const cl_uchar pattern, host[BYTES];
+	cl_command_queue queue = bench->queues[profiled];
+	if (work == WRITE)
+		return layer_next.clEnqueueWriteBuffer(queue, bench->memory, CL_FALSE, 0, BYTES, host, 0,
+		                                       NULL, event) == CL_SUCCESS;
+	return layer_next.clEnqueueFillBuffer(queue, bench->memory, &pattern, sizeof pattern, 0, BYTES, 0,
+	                                      NULL, event) == CL_SUCCESS;
 }
 
 // The device may be busy with another process's work, or hang: only once it has answered is it waited for.
@@ -66,7 +73,7 @@ static bool warm_up(const struct bench *bench)
 	cl_event event = NULL;
 	cl_int status = CL_QUEUED;
 	uint64_t until = guest_ticks() + guest_ticks_of_ns(WARM_UP_NS);
-	if (!enqueue(bench, true, &event) || event == NULL)
+	if (!enqueue(bench, FILL, true, &event) || event == NULL)
 		return false;
 	layer_next.clFlush(bench->queues[1]);
 	while (layer_next.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
@@ -104,16 +111,17 @@ static bool query(const struct bench *bench)
 	return all;
 }
 
-static bool try_one(struct bench *bench, enum trial trial, struct round *round)
+static bool try_one(struct bench *bench, enum work work, enum trial trial, struct round *round)
 {
 	bool profiled = trial == PROFILED || trial == BOTH, events = trial == EVENT || trial == BOTH;
 	uint32_t done = 0;
 	uint64_t from = guest_ticks();
-	while (done < bench->commands && enqueue(bench, profiled, events ? &bench->events[done] : NULL))
+	while (done < bench->commands &&
+	       enqueue(bench, work, profiled, events ? &bench->events[done] : NULL))
 		done++;
 	bool well = layer_next.clFinish(bench->queues[profiled]) == CL_SUCCESS && done == bench->commands;
 	uint64_t finished = guest_ticks();
-	round->commands[trial] = finished - from;
+	round->commands[work][trial] = finished - from;
 	if (!events)
 		return well;
 	if (trial == BOTH)
@@ -128,8 +136,8 @@ static bool try_one(struct bench *bench, enum trial trial, struct round *round)
 static bool try_all(struct bench *bench, struct round *round)
 {
 	memset(bench->events, 0, sizeof bench->events);
-	for (enum trial trial = NATIVE; trial < TRIALS; trial++)
-		if (!try_one(bench, trial, round))
+	for (int i = 0; i < WORKS * TRIALS; i++)
+		if (!try_one(bench, (enum work)(i / TRIALS), (enum trial)(i % TRIALS), round))
 			return false;
 	return true;
 }
@@ -137,13 +145,18 @@ static bool try_all(struct bench *bench, struct round *round)
 static void keep(const struct bench *bench, const struct round *round)
 {
 	uint64_t ticks_of_ms = guest_ticks_of_ns(1000000);
-	int64_t native = (int64_t)round->commands[NATIVE], both = (int64_t)round->commands[BOTH];
-	int64_t profiled = (int64_t)round->commands[PROFILED], event = (int64_t)round->commands[EVENT];
-	const int64_t ticks[] = {
-	    [TARE_DRIVER_PROFILING] = profiled - native, [TARE_DRIVER_BOTH] = both - native,
-	    [TARE_DRIVER_PROFILED_EVENT] = both - event, [TARE_DRIVER_EVENT] = both - profiled,
+	int64_t ticks[TARE_DRIVER_COST_COUNT + 1] = {
 	    [TARE_DRIVER_QUERIES] = (int64_t)round->queries,
-	    [TARE_DRIVER_RELEASE] = (int64_t)round->release, [TARE_DRIVER_COST_COUNT] = native};
+	    [TARE_DRIVER_RELEASE] = (int64_t)round->release,
+	    [TARE_DRIVER_COST_COUNT] = (int64_t)round->commands[FILL][NATIVE]};
+	for (enum work work = FILL; work < WORKS; work++) {
+		int64_t *of = &ticks[work == FILL ? 0 : TARE_DRIVER_TRANSFER];
+		const uint64_t *took = round->commands[work];
+		of[TARE_DRIVER_PROFILING] = (int64_t)(took[PROFILED] - took[NATIVE]);
+		of[TARE_DRIVER_BOTH] = (int64_t)(took[BOTH] - took[NATIVE]);
+		of[TARE_DRIVER_PROFILED_EVENT] = (int64_t)(took[BOTH] - took[EVENT]);
+		of[TARE_DRIVER_EVENT] = (int64_t)(took[BOTH] - took[PROFILED]);
+	}
 	for (int i = 0; i <= TARE_DRIVER_COST_COUNT; i++)
 		found[i][found_count] = (int64_t)((double)ticks[i] / bench->commands * 1e9 /
 		                                  (double)ticks_of_ms);
@@ -160,9 +173,9 @@ static bool measure(struct bench *bench)
 		return false;
 	// So many commands that enough rounds fit.
 	uint64_t one = 1;
-	for (enum trial trial = NATIVE; trial < TRIALS; trial++)
-		one += round.commands[trial];
-	one = (one + round.queries + 2 * round.release) / LEAST_COMMANDS + 1;
+	for (int i = 0; i < WORKS * TRIALS; i++)
+		one += round.commands[i / TRIALS][i % TRIALS];
+	one = (one + WORKS * (round.queries + 2 * round.release)) / LEAST_COMMANDS + 1;
 	uint64_t fit = most / (2 * LEAST_ROUNDS) / one;
 	bench->commands = fit >= COMMANDS ? COMMANDS : fit > LEAST_COMMANDS ? (uint32_t)fit : LEAST_COMMANDS;
 	// On a busy machine the least takes longer.

@@ -68,8 +68,11 @@ struct layer_sampler {
 	uint32_t chance;    // of 2^32
 	uint32_t left, epoch; // commands until the chance is reckoned anew, and of all such
 	uint64_t state;     // of the generator
+	uint32_t timed;     // since the chance was chosen
 	uint64_t start;     // host ticks of the recording's begin
-	uint64_t commands;  // of this thread that could have been timed
+	uint64_t chosen;    // when the chance was chosen, or the cost last looked at
+	uint64_t commands;  // of this thread that were timed before there was a sample
+	double spent;       // host ticks on those timed, before `chosen`
 	struct layer_sampled_kind kinds[LAYER_KINDS];
 };
 struct layer_thread {

@@ -3,7 +3,7 @@
 // does until the driver's part for events, questions and release has taken 5 % of the thread's run so far.
 // From then on chance decides, one command by itself, so that no period of the program's can fall in step
 // with it: a kind of commands is always seen 32 times, then each is taken with a probability at which that
-// part stays at 5 %. All are counted, in either case.
+// part takes 2.5 % of the time. All are counted, in either case.
 #include "guest/opencl/wrap.h"
 
 enum {
@@ -11,8 +11,9 @@ enum {
 	FIRST = 32,       // of a kind that are all taken
 	PLACES = 4,       // that are looked at for it
 	FIRST_EPOCH = 256,
-	LONGEST_EPOCH = 65536,
-	SHARE = 20,       // one so-manieth of the time
+	LONGEST_EPOCH = 16384,
+	MOST_SHARE = 20,  // one so-manieth of the time: more than that, and there is to be a sample
+	SHARE = 40,       // what the sample is to take
 	LEAST_CHANCE = 1024, // one in so many at least
 };
 
@@ -27,16 +28,26 @@ static uint32_t random_of(struct layer_sampler *sampler)
 	return (uint32_t)(state * UINT64_C(0x2545f4914f6cdd1d) >> 32);
 }
 
-// The probability for the next commands, in parts of 2^32: as if the run went on as it has so far. It
-// depends on what was, never on the command that it is used for.
-static void choose_chance(struct layer_sampler *sampler, uint64_t now)
+// The probability for the `next` commands, in parts of 2^32: as if commands went on to come as often as the
+// `count` since the last choice, and less or more where the sample has taken more or less than its share of
+// the run. Never less than half of what it would be by their rate alone: else a run's beginning, of which
+// everything is timed, would leave the rest without. It depends on what was, never on the command that it
+// is used for.
+static void choose_chance(struct layer_sampler *sampler, uint64_t now, uint32_t count, uint32_t next)
 {
-	uint64_t event = atomic_load_explicit(&layer_event_ticks, memory_order_relaxed);
-	double all = (double)event * (double)sampler->commands * SHARE;
-	double chance = all > 0 ? (double)(now - sampler->start) / all : 1;
-	if (chance < 1.0 / LEAST_CHANCE)
-		chance = 1.0 / LEAST_CHANCE;
+	double event = (double)atomic_load_explicit(&layer_event_ticks, memory_order_relaxed);
+	double taken = event * sampler->timed, passed = (double)(now - sampler->chosen);
+	sampler->spent += taken;
+	// Without what the sample itself took: at least a tenth of it, for that is an estimate.
+	double own = passed - taken > passed / 10 ? passed - taken : passed / 10;
+	double rate = event > 0 ? own / count / event / SHARE : 1;
+	double saved = (double)(now - sampler->start) / SHARE - sampler->spent;
+	double chance = event > 0 ? rate + saved / event / next : 1;
+	chance = chance < rate / 2 ? rate / 2 : chance;
+	chance = chance < 1.0 / LEAST_CHANCE ? 1.0 / LEAST_CHANCE : chance;
 	sampler->chance = chance >= 1 ? UINT32_MAX : (uint32_t)(chance * UINT32_MAX);
+	sampler->chosen = now;
+	sampler->timed = 0;
 }
 
 static void begin(struct layer_sampler *sampler, uint64_t now)
@@ -45,7 +56,10 @@ static void begin(struct layer_sampler *sampler, uint64_t now)
 	sampler->on = true;
 	sampler->state = (now ^ (uintptr_t)sampler) * UINT64_C(0x9e3779b97f4a7c15) | 1;
 	sampler->epoch = sampler->left = FIRST_EPOCH;
-	choose_chance(sampler, now);
+	sampler->spent = (double)(sampler->commands - LOOK_AFTER) *
+	                 (double)atomic_load_explicit(&layer_event_ticks, memory_order_relaxed);
+	sampler->timed = LOOK_AFTER;
+	choose_chance(sampler, now, LOOK_AFTER, FIRST_EPOCH);
 	if (guest_header != NULL)
 		__atomic_compare_exchange_n(&guest_header->sampled_from_ticks, &none, now, false,
 		                            __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -60,9 +74,10 @@ void layer_sample_look(struct guest_thread *thread)
 		sampler->start = guest_header != NULL ? guest_header->start_ticks : now;
 	} else {
 		sampler->commands += LOOK_AFTER;
-		if (guest_options.may_sample && sampler->commands * event * SHARE > now - sampler->start)
+		if (guest_options.may_sample && sampler->commands * event * MOST_SHARE > now - sampler->start)
 			begin(sampler, now);
 	}
+	sampler->chosen = now;
 	sampler->look_in = guest_options.may_sample ? LOOK_AFTER : UINT32_MAX;
 }
 
@@ -99,12 +114,14 @@ bool layer_sample_draw(struct guest_thread *thread, uint32_t function, const str
                        size_t bytes)
 {
 	struct layer_sampler *sampler = &layer_of(thread)->sampler;
-	sampler->commands++;
 	if (--sampler->left == 0) {
+		uint32_t count = sampler->epoch;
 		if (sampler->epoch < LONGEST_EPOCH)
 			sampler->epoch *= 2;
 		sampler->left = sampler->epoch;
-		choose_chance(sampler, guest_ticks());
+		choose_chance(sampler, guest_ticks(), count, sampler->epoch);
 	}
-	return is_new(sampler, key_of(function, range, bytes)) || random_of(sampler) <= sampler->chance;
+	bool timed = is_new(sampler, key_of(function, range, bytes)) || random_of(sampler) <= sampler->chance;
+	sampler->timed += timed;
+	return timed;
 }
