@@ -437,7 +437,7 @@ static void copies_get_more_of_the_budget_and_large_ones_most(void **state)
 	int64_t unit_ps;
 	(void)state;
 	assert_int_equal(tare_parse_lines("heap-to-device,device-to-heap,unaligned", &options.lines, NULL), 0);
-	simulated_open(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS "jitter range 100 %\n", "bandwidth", BUDGET / 4);
+	simulated_open(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS "jitter range 100 %\n", "bandwidth", BUDGET);
 	assert_int_equal(tare_measure_bandwidth(&simulated.run, &options, NULL), 0);
 	unit_ps = sampled_ps(find(simulated.run.result, rows[0].line, rows[0].bytes, "host"));
 	for (size_t i = 1; i < sizeof rows / sizeof *rows; i++) {
