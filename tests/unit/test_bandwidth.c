@@ -314,7 +314,7 @@ static void zero_copy_maps_have_none(void **state)
 	struct simulated_run simulated;
 	const struct tare_result *result;
 	(void)state;
-	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS ZERO_COPY_MAPS, "map", MB, 4 * MB);
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS ZERO_COPY_MAPS, "map", test_is_quick() ? MB : 8 * KB, 4 * MB);
 	result = simulated.run.result;
 	for (size_t i = 0; i < result->cell_count; i++)
 		assert_false(result->cells[i].rate.present);
