@@ -313,12 +313,14 @@ static void zero_copy_maps_have_none(void **state)
 {
 	struct simulated_run simulated;
 	const struct tare_result *result;
+	// The stand-in moves the bytes, so large maps are what this costs.
+	uint64_t most = test_is_quick() ? 64 * KB : 4 * MB;
 	(void)state;
-	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS ZERO_COPY_MAPS, "map", test_is_quick() ? MB : 8 * KB, 4 * MB);
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS ZERO_COPY_MAPS, "map", 8 * KB, most);
 	result = simulated.run.result;
 	for (size_t i = 0; i < result->cell_count; i++)
 		assert_false(result->cells[i].rate.present);
-	assert_non_null(strstr(find(result, "map-read", 4 * MB, "host")->method, "zero copy"));
+	assert_non_null(strstr(find(result, "map-read", most, "host")->method, "zero copy"));
 	assert_non_null(find_warning(result, "map-zero-copy"));
 	for (size_t i = 0; i < result->plot_count; i++)
 		assert_int_equal(result->plots[i].count, 0);
