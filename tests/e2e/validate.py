@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Validates results and reports against their schemas: validate.py FILE.json ..."""
+import functools
 import json
 import pathlib
 import sys
@@ -20,14 +21,20 @@ def load(path):
         return json.load(file, parse_constant=_refuse_constant)
 
 
-def faults(document):
-    """One line for each thing in the document that the schema forbids."""
+@functools.cache
+def validator_of(path):
+    """By a schema that has been checked itself."""
     import jsonschema
 
-    named = document.get("format") if isinstance(document, dict) else None
-    schema = load(REPORT_SCHEMA if str(named).startswith("tare.report/") else SCHEMA)
+    schema = load(path)
     jsonschema.Draft202012Validator.check_schema(schema)
-    validator = jsonschema.Draft202012Validator(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def faults(document):
+    """One line for each thing in the document that the schema forbids."""
+    named = document.get("format") if isinstance(document, dict) else None
+    validator = validator_of(REPORT_SCHEMA if str(named).startswith("tare.report/") else SCHEMA)
     return [f"{error.json_path}: {error.message}"[:300] for error in validator.iter_errors(document)]
 
 

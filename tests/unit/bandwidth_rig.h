@@ -8,7 +8,7 @@
 
 #include "simulated_run.h"
 
-#define BUDGET INT64_C(20000000000)
+#define BUDGET INT64_C(5000000000)
 #define KB UINT64_C(1024)
 #define MB (KB * 1024)
 #define SHARED                                                                                     \

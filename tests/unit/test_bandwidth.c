@@ -313,12 +313,14 @@ static void zero_copy_maps_have_none(void **state)
 {
 	struct simulated_run simulated;
 	const struct tare_result *result;
+	// The stand-in moves the bytes, so large maps are what this costs.
+	uint64_t most = test_is_quick() ? MB : 4 * MB;
 	(void)state;
-	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS ZERO_COPY_MAPS, "map", MB, 4 * MB);
+	run_well(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS ZERO_COPY_MAPS, "map", 8 * KB, most);
 	result = simulated.run.result;
 	for (size_t i = 0; i < result->cell_count; i++)
 		assert_false(result->cells[i].rate.present);
-	assert_non_null(strstr(find(result, "map-read", 4 * MB, "host")->method, "zero copy"));
+	assert_non_null(strstr(find(result, "map-read", most, "host")->method, "zero copy"));
 	assert_non_null(find_warning(result, "map-zero-copy"));
 	for (size_t i = 0; i < result->plot_count; i++)
 		assert_int_equal(result->plots[i].count, 0);
@@ -437,7 +439,7 @@ static void copies_get_more_of_the_budget_and_large_ones_most(void **state)
 	int64_t unit_ps;
 	(void)state;
 	assert_int_equal(tare_parse_lines("heap-to-device,device-to-heap,unaligned", &options.lines, NULL), 0);
-	simulated_open(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS "jitter range 100 %\n", "bandwidth", BUDGET / 4);
+	simulated_open(&simulated, SIMPLE_DEVICE SIMPLE_PAIRS "jitter range 100 %\n", "bandwidth", BUDGET);
 	assert_int_equal(tare_measure_bandwidth(&simulated.run, &options, NULL), 0);
 	unit_ps = sampled_ps(find(simulated.run.result, rows[0].line, rows[0].bytes, "host"));
 	for (size_t i = 1; i < sizeof rows / sizeof *rows; i++) {
