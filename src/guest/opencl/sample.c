@@ -3,7 +3,7 @@
 // does until the driver's part for events, questions and release has taken 5 % of the thread's run so far.
 // From then on chance decides, one command by itself, so that no period of the program's can fall in step
 // with it: a kind of commands is always seen 32 times, then each is taken with a probability at which that
-// part takes 2.5 % of the time. All are counted, in either case.
+// part takes 1.6 % of the time. All are counted, in either case.
 #include "guest/opencl/wrap.h"
 
 enum {
@@ -13,7 +13,7 @@ enum {
 	FIRST_EPOCH = 256,
 	LONGEST_EPOCH = 16384,
 	MOST_SHARE = 20,  // one so-manieth of the time: more than that, and there is to be a sample
-	SHARE = 40,       // what the sample is to take
+	SHARE = 64,       // what the sample is to take
 	LEAST_CHANCE = 1024, // one in so many at least
 };
 
