@@ -7,6 +7,8 @@
 #include "spirv_rewrite.h"
 #include "translate.h"
 
+#include "backend/spirv_words.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -241,12 +243,30 @@ static ze_result_t build(struct cpu_program *program, ze_module_build_log_handle
 	return ZE_RESULT_SUCCESS;
 }
 
+// Every module says how its pointers look. One that does not was cut off, perhaps behind its header,
+// and translators make an empty program of it.
+static int check_whole(const struct cpu_program *program, struct tare_error *error)
+{
+	struct spirv_words words;
+	bool found = false;
+	int code = spirv_words_read(program->il, program->il_bytes, &words, error);
+
+	if (code)
+		return code;
+	for (size_t at = SPIRV_HEADER_WORDS; at < words.count && !found; at += spirv_length(&words, at))
+		found = spirv_op(&words, at) == SPIRV_MEMORY_MODEL;
+	spirv_words_free(&words);
+	return found ? 0 : tare_fail(error, EINVAL, "this SPIR-V is cut off: it has no memory model");
+}
+
 ze_result_t program_build(struct cpu_program *program, ze_module_build_log_handle_t log)
 {
 	struct tare_error error = { .message = "" };
 	char why[512];
 	int code = tare_spirv_read(program->il, program->il_bytes, &program->spirv, &error);
 
+	if (!code)
+		code = check_whole(program, &error);
 	if (code) {
 		build_log_add(log, "error: %s", error.message);
 		return code == -ENOMEM ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
