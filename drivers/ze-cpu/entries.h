@@ -235,6 +235,8 @@
 	N(command_list, 31, 9, zeCommandListGetOrdinal) \
 	N(command_list, 32, 9, zeCommandListImmediateGetIndex) \
 	N(command_list, 33, 9, zeCommandListIsImmediate) \
+	N(command_list, 36, 14, zeCommandListAppendLaunchKernelWithParameters) \
+	N(command_list, 37, 14, zeCommandListAppendLaunchKernelWithArguments) \
 	N(command_list, 51, 17, zeCommandListAppendHostFunction) \
 	N(command_list_exp, 1, 9, zeCommandListImmediateAppendCommandListsExp) \
 	N(event_pool, 5, 6, zeEventPoolPutIpcHandle) \

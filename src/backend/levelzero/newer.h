@@ -64,3 +64,24 @@ struct levelzero_init_drivers {
 	const void *pNext;
 	uint32_t flags;  // all kinds: UINT32_MAX
 };
+
+// Core since 1.14: a launch with more parameters, each a structure of a chain.
+#define LEVELZERO_TYPE_COOPERATIVE ((ze_structure_type_t)0x20036)
+struct levelzero_cooperative {
+	ze_structure_type_t stype;
+	const void *pNext;
+	ze_bool_t cooperative;
+};
+typedef ze_result_t ZE_APICALL levelzero_launch_with_parameters(
+	ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t *groups,
+	const void *next, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits);
+
+// The same with the size of a group and all arguments, which the kernel keeps. Each
+// argument is a pointer to its value; to the size, a size_t, where it is local memory.
+struct levelzero_group_size {
+	uint32_t x, y, z;
+};
+typedef ze_result_t ZE_APICALL levelzero_launch_with_arguments(
+	ze_command_list_handle_t list, ze_kernel_handle_t kernel, ze_group_count_t groups,
+	struct levelzero_group_size size, void **arguments, const void *next,
+	ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits);
