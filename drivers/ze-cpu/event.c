@@ -4,17 +4,22 @@
 
 ze_result_t cpu_zeEventHostSignal(ze_event_handle_t event)
 {
+	struct cpu_point *point;
+
 	if (!event)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+	if (event->counting)
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	point = event->slot->point;
 	pthread_mutex_lock(&work_lock);
-	event->real = true;
-	event->failed = false;
-	event->stamp.known = false;
-	event->stamp.start_ns = event->stamp.end_ns = tare_host_now().ns;
+	point->real = true;
+	point->failed = false;
+	point->stamp.known = false;
+	point->stamp.start_ns = point->stamp.end_ns = tare_host_now().ns;
 	if (cpu_device.scripted)
-		scripted_host_signal(event);
+		scripted_host_signal(point);
 	else
-		event->modelled = true;
+		point->modelled = true;
 	cpu_pump_wake();
 	cpu_changed_in_model();
 	pthread_mutex_unlock(&work_lock);
@@ -23,39 +28,54 @@ ze_result_t cpu_zeEventHostSignal(ze_event_handle_t event)
 
 ze_result_t cpu_zeEventHostReset(ze_event_handle_t event)
 {
+	struct cpu_point *point;
+
 	if (!event)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+	if (event->counting)
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	point = event->slot->point;
 	pthread_mutex_lock(&work_lock);
-	event->real = event->failed = false;
+	point->real = point->failed = false;
 	if (cpu_device.scripted)
-		scripted_host_reset(event);
+		scripted_host_reset(point);
 	else
-		event->modelled = false;
+		point->modelled = false;
 	// An urgent queue may want its engine no longer.
 	cpu_changed();
 	pthread_mutex_unlock(&work_lock);
 	return ZE_RESULT_SUCCESS;
 }
 
-static bool signalled(void *context)
+static bool reached(void *context)
 {
-	return cpu_event_signalled(context);
+	return cpu_point_reached(context);
+}
+
+// Waits for the event's point of this moment; with work_lock, which lets go of it meanwhile. Another
+// thread may destroy the event then, or have it signalled by something else.
+static ze_result_t wait_for(ze_event_handle_t event, uint64_t timeout_ns, struct cpu_stamp *stamp)
+{
+	struct cpu_point *point = cpu_point_retain(event->slot->point);
+	ze_result_t result = cpu_wait(reached, point, timeout_ns);
+
+	if (result == ZE_RESULT_SUCCESS && point->failed)
+		result = ZE_RESULT_ERROR_DEVICE_LOST;
+	*stamp = point->stamp;
+	cpu_point_release(point);
+	return result;
 }
 
 ze_result_t cpu_zeEventHostSynchronize(ze_event_handle_t event, uint64_t timeout_ns)
 {
+	struct cpu_stamp stamp;
 	ze_result_t result;
 
 	if (!event)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-	// Another thread may destroy it meanwhile.
-	cpu_event_retain(event);
 	pthread_mutex_lock(&work_lock);
-	result = cpu_wait(signalled, event, timeout_ns);
-	if (result == ZE_RESULT_SUCCESS && event->failed)
-		result = ZE_RESULT_ERROR_DEVICE_LOST;
+	result = wait_for(event, timeout_ns, &stamp);
 	pthread_mutex_unlock(&work_lock);
-	cpu_event_release(event);
 	return result;
 }
 
@@ -95,13 +115,10 @@ static ze_result_t stamp_of(ze_event_handle_t event, ze_event_pool_flags_t flags
 {
 	ze_result_t result;
 
-	if (flags && (event->pool->flags & flags) == 0)
+	if (flags && (event->flags & flags) == 0)
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 	pthread_mutex_lock(&work_lock);
-	result = cpu_wait(signalled, event, 0);
-	if (result == ZE_RESULT_SUCCESS && event->failed)
-		result = ZE_RESULT_ERROR_DEVICE_LOST;
-	*stamp = event->stamp;
+	result = wait_for(event, 0, stamp);
 	pthread_mutex_unlock(&work_lock);
 	return result;
 }

@@ -70,8 +70,8 @@ static void free_runs(struct run *runs)
 	}
 }
 
-static ze_result_t check_lists(const struct cpu_queue *queue, uint32_t count,
-                               ze_command_list_handle_t *lists)
+ze_result_t cpu_check_lists(const struct cpu_queue *queue, uint32_t count,
+                            ze_command_list_handle_t *lists)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (!lists[i])
@@ -87,7 +87,7 @@ static ze_result_t check_lists(const struct cpu_queue *queue, uint32_t count,
 ze_result_t cpu_execute(struct cpu_queue *queue, uint32_t count, ze_command_list_handle_t *lists,
                         ze_fence_handle_t fence)
 {
-	ze_result_t result = check_lists(queue, count, lists);
+	ze_result_t result = cpu_check_lists(queue, count, lists);
 	struct run *runs;
 
 	if (result != ZE_RESULT_SUCCESS)

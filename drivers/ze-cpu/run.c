@@ -19,6 +19,52 @@ uint64_t cpu_last_sequence(void)
 	return sequence;
 }
 
+// How many points a command's runs have: the signal's place, and those it waits for and queries.
+static uint32_t count_points(const struct command *command)
+{
+	return 1 + command->wait_count + command->queried_count;
+}
+
+// The point that it may signal is made while memory may still run out.
+static bool make_points(struct run *run)
+{
+	const struct command *command = run->command;
+
+	run->points = calloc(count_points(command), sizeof(struct cpu_point *));
+	if (run->points && command->signal && command->signal->counts) {
+		run->points[0] = cpu_point_new();
+		if (!run->points[0]) {
+			free(run->points);
+			run->points = NULL;
+		}
+	}
+	return run->points;
+}
+
+void cpu_run_bind(struct run *run)
+{
+	const struct command *command = run->command;
+	struct cpu_slot *signal = command ? command->signal : NULL;
+	struct cpu_point *old;
+
+	if (!run->points)
+		return;
+	for (uint32_t i = 0; i < command->wait_count; i++)
+		run->points[1 + i] = cpu_point_retain(command->waits[i]->point);
+	for (uint32_t i = 0; i < command->queried_count; i++)
+		run->points[1 + command->wait_count + i] = cpu_point_retain(command->queried[i]->point);
+	if (!signal)
+		return;
+	// The first run signals what has been waited for since the append, later ones what is new.
+	old = signal->counts && signal->used ? signal->point : run->points[0];
+	if (signal->counts && signal->used)
+		signal->point = cpu_point_retain(run->points[0]);
+	else
+		run->points[0] = cpu_point_retain(signal->point);
+	signal->used = true;
+	cpu_point_release(old);
+}
+
 struct run *cpu_run_new(const struct command *command, struct command_chain *chain,
                         struct _ze_fence_handle_t *fence)
 {
@@ -34,6 +80,11 @@ struct run *cpu_run_new(const struct command *command, struct command_chain *cha
 		}
 	}
 	run->command = command;
+	if (command && command->counts && !make_points(run)) {
+		free(run->queried);
+		free(run);
+		return NULL;
+	}
 	run->chain = chain;
 	run->fence = fence;
 	if (chain)
@@ -45,6 +96,9 @@ struct run *cpu_run_new(const struct command *command, struct command_chain *cha
 
 void cpu_run_free(struct run *run)
 {
+	for (uint32_t i = 0; run->points && i < count_points(run->command); i++)
+		cpu_point_release(run->points[i]);
+	free(run->points);
 	if (run->chain)
 		cpu_chain_release(run->chain);
 	else
@@ -61,12 +115,13 @@ static void keep_queried(struct run *run)
 	const struct command *command = run->command;
 
 	for (uint32_t i = 0; i < command->queried_count; i++)
-		run->queried[i] = command->queried[i]->stamp;
+		run->queried[i] = cpu_run_queried(run, i)->stamp;
 }
 
 void cpu_run_modelled(struct run *run)
 {
 	const struct command *command = run->command;
+	struct cpu_point *signal = command ? cpu_run_signal(run) : NULL;
 	struct cpu_queue *queue = run->queue;
 
 	if (queue->first_modelled == run) {
@@ -78,10 +133,10 @@ void cpu_run_modelled(struct run *run)
 	if (command && command->type == COMMAND_QUERY_TIMESTAMPS)
 		keep_queried(run);
 	if (command && command->type == COMMAND_RESET)
-		command->event->modelled = false;
-	if (command && command->signal) {
-		command->signal->modelled = true;
-		command->signal->stamp = run->stamp;
+		command->reset->point->modelled = false;
+	if (signal) {
+		signal->modelled = true;
+		signal->stamp = run->stamp;
 	}
 	if (run->fence)
 		run->fence->modelled = true;
@@ -92,6 +147,7 @@ void cpu_run_modelled(struct run *run)
 void cpu_run_real(struct run *run, bool failed)
 {
 	const struct command *command = run->command;
+	struct cpu_point *signal = command ? cpu_run_signal(run) : NULL;
 	struct cpu_queue *queue = run->queue;
 
 	queue->first_real = run->next_real;
@@ -99,10 +155,10 @@ void cpu_run_real(struct run *run, bool failed)
 		queue->last_real = NULL;
 	run->real = true;
 	if (command && command->type == COMMAND_RESET)
-		command->event->real = command->event->failed = false;
-	if (command && command->signal) {
-		command->signal->real = true;
-		command->signal->failed = failed;
+		command->reset->point->real = command->reset->point->failed = false;
+	if (signal) {
+		signal->real = true;
+		signal->failed = failed;
 	}
 	if (run->fence) {
 		run->fence->real = true;
@@ -131,7 +187,7 @@ static bool still_waiting(const struct cpu_queue *queue, bool (*done)(void *cont
 
 static bool is_real(void *context)
 {
-	return ((const struct _ze_event_handle_t *)context)->real;
+	return ((const struct cpu_point *)context)->real;
 }
 
 static bool is_empty(void *context)
@@ -149,8 +205,8 @@ static bool await_events(const struct run *run)
 	const struct command *command = run->command;
 
 	for (uint32_t i = 0; command && i < command->wait_count; i++)
-		while (!command->waits[i]->real && !cpu_device.lost)
-			if (!still_waiting(run->queue, is_real, command->waits[i]))
+		while (!cpu_run_wait(run, i)->real && !cpu_device.lost)
+			if (!still_waiting(run->queue, is_real, cpu_run_wait(run, i)))
 				return false;
 	return true;
 }
@@ -224,7 +280,7 @@ static bool is_ready(const struct run *run)
 	const struct command *command = run->command;
 
 	for (uint32_t i = 0; command && i < command->wait_count; i++)
-		if (!command->waits[i]->real)
+		if (!cpu_run_wait(run, i)->real)
 			return false;
 	return true;
 }
@@ -304,7 +360,7 @@ static bool waits_for_failure(const struct run *run)
 	const struct command *command = run->command;
 
 	for (uint32_t i = 0; command && i < command->wait_count; i++)
-		if (command->waits[i]->failed)
+		if (cpu_run_wait(run, i)->failed)
 			return true;
 	return false;
 }
@@ -505,6 +561,7 @@ static void put(struct cpu_queue *queue, struct run *run)
 		queue->first_real = run;
 	queue->last_real = run;
 	queue->submitted++;
+	cpu_run_bind(run);
 	if (!cpu_device.scripted)
 		return;
 	if (queue->last_modelled)

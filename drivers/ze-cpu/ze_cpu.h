@@ -5,7 +5,7 @@
 //   tables.c     hands them to the loader        newer.c                      those after 1.4
 //   driver.c device*.c context.c image.c          what there is
 //   memory*.c    allocations                     list*.c command.c            what is appended
-//   event.c pool.c fence.c queue.c               what runs, and when it is done
+//   event*.c pool.c fence.c queue.c              what runs, and when it is done
 //   run.c work.c the real layer: data moves, kernels run
 //   scripted*.c  the modelled layer: what the stamps are under a script
 //   icd.c opencl.c                the OpenCL CPU device, opened past its loader
@@ -115,7 +115,7 @@ struct cpu_allocation cpu_allocation_of(const void *at);
 // The kind of memory as the script calls it: heap memory is PAGEABLE, zeMemAllocHost PINNED.
 enum tare_place cpu_place_of(const void *at);
 
-// ---- events (pool.c, event.c)
+// ---- events (pool.c, event.c, event_counter.c)
 
 struct cpu_stamp {
 	int64_t start_ps, end_ps;        // scripted: the model's
@@ -131,36 +131,61 @@ struct _ze_event_pool_handle_t {
 	uint32_t count;
 	struct _ze_event_handle_t **events;  // by index; NULL where none was created
 	uint32_t references;                 // the handle's own, one an event, one a second opening
+	uint32_t counting;                   // flags of events that count (LEVELZERO_COUNTER_*); 0: regular
 	struct _ze_event_pool_handle_t *of;  // opened by IPC: whose events these are; else NULL
 };
 
-// The handle's reference is dropped by zeEventDestroy; every command that names the event has one,
-// so that an event destroyed while pending does no harm.
+// What is waited for: something that gets done. All but the references is under work_lock.
+struct cpu_point {
+	uint32_t references;
+	bool real, modelled;             // done in each layer; unscripted both are set together
+	bool failed;                     // it came to nothing: waits answer DEVICE_LOST
+	struct cpu_stamp stamp;          // of what did it last
+};
+
+// Where commands find the point that they signal, reset or wait for. A regular event has one slot with
+// one point for its life. Of an event that counts each append that signals it makes a slot, and each
+// execution of that command after the first puts a new point in: what waited for the one before still
+// does. Commands hold slots, not events, so that an event destroyed while pending does no harm.
+struct cpu_slot {
+	uint32_t references;
+	bool counts;                     // of an event that counts
+	bool used;                       // a run signals `point`: the next run brings its own
+	struct cpu_point *point;         // under work_lock where it counts
+};
+
 struct _ze_event_handle_t {
-	ze_event_pool_handle_t pool;
+	ze_event_pool_handle_t pool;     // NULL: it counts, and needs none
 	uint32_t index;
 	uint32_t references;
 	uint32_t handles;                // 2 and more: created again from a pool opened by IPC
+	ze_event_pool_flags_t flags;     // of its pool, or what stands for them
+	uint32_t counting;               // as the pool's
 	ze_event_scope_flags_t signal_scope, wait_scope;
-	bool real, modelled;             // signalled in each layer; unscripted both are set together
-	bool failed;                     // what signalled it came to nothing: waits answer DEVICE_LOST
-	struct cpu_stamp stamp;          // of what signalled it last
+	struct cpu_slot *slot;           // where it counts under work_lock: that of its last append
 };
 
-// With work_lock.
-static inline bool cpu_event_signalled(const struct _ze_event_handle_t *event)
+static inline bool cpu_point_reached(const struct cpu_point *point)
 {
-	return event->real && event->modelled;
+	return point->real && point->modelled;
 }
-// With or without it.
+// Points and slots, with or without work_lock. NULL: memory ran out.
+struct cpu_point *cpu_point_new(void);
+struct cpu_point *cpu_point_retain(struct cpu_point *point);
+void cpu_point_release(struct cpu_point *point);
+struct cpu_slot *cpu_slot_new(bool counts);
+struct cpu_slot *cpu_slot_retain(struct cpu_slot *slot);
+void cpu_slot_release(struct cpu_slot *slot);
 void cpu_event_release(ze_event_handle_t event);
 void cpu_event_retain(ze_event_handle_t event);
+// A reference to the event's slot of this moment. Without work_lock.
+struct cpu_slot *cpu_event_slot(ze_event_handle_t event);
 
 // ---- commands (list.c and what else appends; command.c)
 
 enum command_type {
 	COMMAND_BARRIER,           // also signal and wait: nothing but its events
-	COMMAND_RESET,             // of one event, `event`
+	COMMAND_RESET,             // of one event, `reset`
 	COMMAND_COPY,
 	COMMAND_REGION,
 	COMMAND_FILL,
@@ -176,10 +201,12 @@ enum command_type {
 struct command {
 	enum command_type type;
 	struct command *next;
-	ze_event_handle_t signal;
-	ze_event_handle_t *waits;
+	struct cpu_slot *signal;       // NULL: it signals nothing
+	struct cpu_slot **waits;
 	uint32_t wait_count;
-	ze_event_handle_t event;
+	struct cpu_slot *reset;        // RESET
+	ze_event_handle_t counter;     // an event that counts, which takes `signal` once this is appended
+	bool counts;                   // of one of its slots: its runs have points of their own
 	void *destination;
 	const void *source;
 	size_t bytes;
@@ -187,7 +214,7 @@ struct command {
 	size_t pattern_bytes;
 	ze_copy_region_t to, from;
 	uint32_t to_pitch, to_slice, from_pitch, from_slice;
-	ze_event_handle_t *queried;    // QUERY_TIMESTAMPS; stamps go to destination + offsets[i]
+	struct cpu_slot **queried;     // QUERY_TIMESTAMPS; stamps go to destination + offsets[i]
 	uint32_t queried_count;
 	size_t *offsets;
 	struct launch *launch;
@@ -200,6 +227,8 @@ struct command {
 struct command *cpu_command_new(enum command_type type, ze_event_handle_t signal,
                                 const ze_event_handle_t *waits, uint32_t wait_count);
 void cpu_command_free(struct command *command);
+// QUERY_TIMESTAMPS: of these events. False: memory ran out.
+bool cpu_command_query(struct command *command, const ze_event_handle_t *events, uint32_t count);
 // Does a command's work on the calling thread: moves bytes, runs the kernel. Not the timestamps'.
 ze_result_t cpu_command_do(const struct command *command);
 
@@ -214,6 +243,7 @@ struct _ze_command_list_handle_t {
 	ze_device_handle_t device;
 	uint32_t ordinal;
 	ze_command_list_flags_t flags;
+	bool in_order;                 // as it was asked for; all lists run in order
 	bool closed;
 	struct command_chain *chain;   // NULL: an immediate list
 	struct cpu_queue *immediate;   // NULL: a regular list
@@ -239,6 +269,9 @@ struct run {
 	const struct command *command;           // NULL: there is only a fence
 	struct command_chain *chain;             // that the command is of; NULL: `command` is its own
 	struct cpu_queue *queue;
+	// Where the command `counts`, found as it is submitted: what it signals (or NULL), waits for, and
+	// queries. Else NULL: the slots' own.
+	struct cpu_point **points;
 	uint64_t sequence;                       // of all submissions, from 1
 	struct run *next;                        // in its queue, until it is freed
 	struct _ze_fence_handle_t *fence;        // signalled when it is done; command may then be NULL
@@ -251,6 +284,23 @@ struct run {
 	struct tare_model_operation operation;   // the modelled layer's
 	struct scripted_run *scripted;           // the modelled layer's own
 };
+
+// What a run with a command signals (NULL: nothing), waits for and queries. With work_lock.
+static inline struct cpu_point *cpu_run_signal(const struct run *run)
+{
+	if (run->points)
+		return run->points[0];
+	return run->command->signal ? run->command->signal->point : NULL;
+}
+static inline struct cpu_point *cpu_run_wait(const struct run *run, uint32_t i)
+{
+	return run->points ? run->points[1 + i] : run->command->waits[i]->point;
+}
+static inline struct cpu_point *cpu_run_queried(const struct run *run, uint32_t i)
+{
+	return run->points ? run->points[1 + run->command->wait_count + i]
+	                   : run->command->queried[i]->point;
+}
 
 struct cpu_queue {
 	struct cpu_queue *next;                  // of all queues
@@ -313,9 +363,9 @@ void scripted_queue_end(struct cpu_queue *queue);       // forgets what is in it
 int64_t scripted_now_ps(void);
 // The run, with its submitted_ps, was put at the end of its queue's FIFOs.
 void scripted_submit(struct run *run);
-// The host signalled or reset an event, now; event->modelled is as it was before.
-void scripted_host_signal(ze_event_handle_t event);
-void scripted_host_reset(ze_event_handle_t event);
+// The host signalled or reset an event's point, now; point->modelled is as it was before.
+void scripted_host_signal(struct cpu_point *point);
+void scripted_host_reset(struct cpu_point *point);
 // Lets model time pass up to the host's now: sets `modelled` and stamps of runs, events, fences,
 // and tells cpu_changed when any changed.
 void scripted_pump(void);
