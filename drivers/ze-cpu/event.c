@@ -73,9 +73,12 @@ ze_result_t cpu_zeEventHostSynchronize(ze_event_handle_t event, uint64_t timeout
 
 	if (!event)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+	// Also while this thread waits for the lock.
+	cpu_event_retain(event);
 	pthread_mutex_lock(&work_lock);
 	result = wait_for(event, timeout_ns, &stamp);
 	pthread_mutex_unlock(&work_lock);
+	cpu_event_release(event);
 	return result;
 }
 

@@ -2,6 +2,7 @@
 // Events of the Level Zero CPU driver that count, under a script and without: signalled at first, and
 // each time anew, while what waited for them before still waits for that.
 #include "backend/levelzero/newer.h"
+#include "sleeping_thread.h"
 #include "ze_time_rig.h"
 
 #include <pthread.h>
@@ -343,12 +344,14 @@ static void lists_that_wait_for_each_other(const void *row, int attempt)
 struct waiter {
 	ze_event_handle_t event;
 	ze_result_t result;
+	atomic_long number;
 };
 
 static void *wait_for_it(void *context)
 {
 	struct waiter *waiter = context;
 
+	atomic_store(&waiter->number, gettid());
 	waiter->result = zeEventHostSynchronize(waiter->event, UINT64_C(50000000000));
 	return NULL;
 }
@@ -359,14 +362,14 @@ static void destroyed(const void *row, int attempt)
 	ze_command_list_handle_t list = immediate(&with, with.ze.compute);
 	ze_command_list_handle_t other = ze_immediate(&with.ze, with.ze.copy, 0);
 	ze_event_handle_t gate = ze_event(&with.ze), done = ze_event(&with.ze);
-	struct waiter waiter = { counter(&with, 0), ZE_RESULT_ERROR_UNKNOWN };
+	struct waiter waiter = { .event = counter(&with, 0), .result = ZE_RESULT_ERROR_UNKNOWN };
 	pthread_t thread;
 
 	(void)attempt;
 	copy(&with, list, waiter.event, gate);
 	copy(&with, other, done, waiter.event);
 	holds(pthread_create(&thread, NULL, wait_for_it, &waiter) == 0);
-	usleep(20000);
+	await_sleep(&waiter.number);
 	must(zeEventDestroy(waiter.event));
 	must(zeEventHostSignal(gate));
 	must(zeEventHostSynchronize(done, UINT64_MAX));
