@@ -3,6 +3,7 @@
 // takes no SPIR-V, built.
 #include "program.h"
 #include "ending.h"
+#include "spirv_generic.h"
 #include "spirv_half.h"
 #include "spirv_rewrite.h"
 #include "translate.h"
@@ -117,13 +118,17 @@ static ze_result_t rewrite(struct cpu_program *program, ze_module_build_log_hand
 	return code == -ENOMEM ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
 }
 
+typedef int lowering(const void *data, size_t bytes, void **changed, size_t *changed_bytes,
+                     struct tare_error *error);
+
 // What the device lacks is written in what it has.
-static ze_result_t lower_halves(struct cpu_program *program, ze_module_build_log_handle_t log)
+static ze_result_t lower(struct cpu_program *program, lowering *change,
+                         ze_module_build_log_handle_t log)
 {
 	void *changed;
 	size_t changed_bytes;
 	struct tare_error error = { .message = "" };
-	int code = spirv_half(program->ready, program->ready_bytes, &changed, &changed_bytes, &error);
+	int code = change(program->ready, program->ready_bytes, &changed, &changed_bytes, &error);
 
 	if (code) {
 		build_log_add(log, "error: %s", error.message);
@@ -284,6 +289,8 @@ ze_result_t program_build(struct cpu_program *program, ze_module_build_log_handl
 	if (!result && (program->globals->count || program->constant_count))
 		result = rewrite(program, log);
 	if (!result && !program->opencl->half)
-		result = lower_halves(program, log);
+		result = lower(program, spirv_half, log);
+	if (!result)
+		result = lower(program, spirv_generic, log);
 	return result ? result : build(program, log);
 }

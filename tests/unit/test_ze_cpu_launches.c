@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches of the Level Zero CPU driver by entry points newer than the loader: with arguments, with
-// parameters. Arguments: the driver, and the folder with the .spv files.
+// parameters; and atomics by generic pointers. Arguments: the driver, and the folder with the .spv files.
 #include "ze_cpu_kernels_rig.h"
 
 #include "backend/levelzero/newer.h"
@@ -154,6 +154,34 @@ static void parameters_of_a_launch(void **state)
 	zeKernelDestroy(kernel);
 }
 
+// Atomics through pointers that may be to global and to local memory, in two work-groups.
+static void generic_atomics(void **state)
+{
+	ze_module_handle_t module = module_of(&rig, "ze_cpu_atomics");
+	ze_kernel_handle_t kernel = kernel_of(module, "count_all");
+	enum { ITEMS = 64, GROUPS = 2 };
+	int counts[8] = { [3] = 1000, [4] = -1 }, *at = counts;
+	const int expected[8] = {
+		ITEMS * GROUPS / 2 * 3,  // odd items add to global memory
+		ITEMS * GROUPS / 2 * 3,  // even ones to local memory
+		ITEMS * GROUPS - 1,      // the largest
+		0,                       // the smallest
+		5,                       // what was exchanged
+		1,                       // a flag that one item found unset
+		7, 7,                    // stored, and loaded again
+	};
+
+	(void)state;
+	set(kernel, 0, at);
+	assert_good(zeKernelSetGroupSize(kernel, ITEMS, 1, 1));
+	assert_good(launch(&rig, kernel, GROUPS, 1));
+	for (int i = 0; i < 8; i++)
+		if (counts[i] != expected[i])
+			fail_msg("count %d is %d, not %d", i, counts[i], expected[i]);
+	zeKernelDestroy(kernel);
+	zeModuleDestroy(module);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -161,6 +189,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(arguments_are_read_at_the_append),
 		cmocka_unit_test(bad_arguments_are_refused),
 		cmocka_unit_test(parameters_of_a_launch),
+		cmocka_unit_test(generic_atomics),
 	};
 
 	if (argc < 3 || !open_rig(&rig, argv[1], argv[2]))
