@@ -81,7 +81,7 @@ ze_result_t cpu_zeCommandListCreateImmediate(ze_context_handle_t context,
 	list->device = device;
 	list->ordinal = description->ordinal;
 	list->in_order = (description->flags & LEVELZERO_QUEUE_IN_ORDER) != 0;
-	result = cpu_queue_new(description, &list->immediate);
+	result = cpu_queue_new(device, description, &list->immediate);
 	if (result != ZE_RESULT_SUCCESS)
 		free(list);
 	else

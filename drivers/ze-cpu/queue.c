@@ -22,7 +22,7 @@ ze_result_t cpu_zeCommandQueueCreate(ze_context_handle_t context, ze_device_hand
 	queue = calloc(1, sizeof *queue);
 	if (!queue)
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-	result = cpu_queue_new(description, &queue->queue);
+	result = cpu_queue_new(device, description, &queue->queue);
 	if (result != ZE_RESULT_SUCCESS)
 		free(queue);
 	else

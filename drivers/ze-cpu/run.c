@@ -491,10 +491,11 @@ static void *queue_main(void *context)
 	return NULL;
 }
 
-ze_result_t cpu_queue_new(const ze_command_queue_desc_t *description, struct cpu_queue **made)
+ze_result_t cpu_queue_new(ze_device_handle_t device, const ze_command_queue_desc_t *description,
+                          struct cpu_queue **made)
 {
 	uint32_t ordinal = description->ordinal, index = description->index;
-	const struct cpu_group *group = &cpu_device.groups[ordinal < CPU_GROUPS ? ordinal : 0];
+	const struct cpu_group *group = &device->groups[ordinal < CPU_GROUPS ? ordinal : 0];
 	struct cpu_queue *queue;
 	ze_result_t result;
 
@@ -505,6 +506,7 @@ ze_result_t cpu_queue_new(const ze_command_queue_desc_t *description, struct cpu
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 	queue->ordinal = ordinal;
 	queue->index = index;
+	queue->parts = device->root || !cpu_sub_device_count ? 1 : cpu_sub_device_count;
 	queue->synchronous = description->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
 	queue->priority = description->priority;
 	queue->engine_index = group->first_engine + index;

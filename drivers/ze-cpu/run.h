@@ -8,8 +8,9 @@
 #define CPU_LIST_FLAGS UINT32_C(0x3f)
 #define CPU_LAST_ADVICE 9  // CLEAR_SYSTEM_MEMORY_PREFERRED_LOCATION
 
-// A queue on an engine. INVALID_ARGUMENT: there is no such engine.
-ze_result_t cpu_queue_new(const ze_command_queue_desc_t *description, struct cpu_queue **queue);
+// A queue on an engine of the device. INVALID_ARGUMENT: there is no such engine.
+ze_result_t cpu_queue_new(ze_device_handle_t device, const ze_command_queue_desc_t *description,
+                          struct cpu_queue **queue);
 // Gives it back. What is in it goes on for a while (see queue_main); it never blocks.
 void cpu_queue_end(struct cpu_queue *queue);
 

@@ -119,6 +119,7 @@ static void done(void *context, struct tare_model_operation *operation)
 	run->stamp.end_ps = operation->end_ps;
 	run->stamp.leave_ps = active ? operation->leave_ps : operation->end_ps;
 	run->stamp.queue = queue->scripted->number;
+	run->stamp.parts = queue->parts;
 	run->stamp.known = true;
 	cpu_run_modelled(run);
 	if (run->command && run->command->signal)

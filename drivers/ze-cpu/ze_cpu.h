@@ -59,12 +59,16 @@ struct cpu_engine {
 	bool busy;              // a command runs on it; under work_lock
 };
 
-// There is one of each: the driver, and its one device.
+#define CPU_SUB_DEVICES 4
+
+// There is one of each: the driver, and its one device; sub-devices as the script says.
 struct _ze_driver_handle_t {
 	struct _ze_device_handle_t *device;
 };
 
 struct _ze_device_handle_t {
+	struct _ze_device_handle_t *root;  // of a sub-device, which has copies of what is below; else NULL
+	uint32_t number;                 // a sub-device's
 	struct tare_script script;       // what was told by ZE_CPU_SCRIPT; or what this CPU is
 	bool scripted;                   // stamps are the model's
 	struct cpu_group groups[CPU_GROUPS];
@@ -77,6 +81,8 @@ struct _ze_device_handle_t {
 
 extern struct _ze_driver_handle_t cpu_driver;
 extern struct _ze_device_handle_t cpu_device;
+extern struct _ze_device_handle_t cpu_sub_devices[CPU_SUB_DEVICES];
+extern uint32_t cpu_sub_device_count;
 
 struct _ze_context_handle_t {
 	struct _ze_driver_handle_t *driver;
@@ -121,6 +127,7 @@ struct cpu_stamp {
 	int64_t start_ps, end_ps;        // scripted: the model's
 	int64_t leave_ps;                // end of the context stamps; end_ps but under `stamps active`
 	uint64_t queue;                  // scripted: number of the queue that signalled; 0: the host
+	uint32_t parts;                  // scripted: on so many sub-devices; 0 and 1: it is one result
 	int64_t start_ns, end_ns;        // unscripted: the host's, also scripted for mapped timestamps
 	bool known;                      // false: signalled by the host, or by a signal command
 };
@@ -305,6 +312,7 @@ static inline struct cpu_point *cpu_run_queried(const struct run *run, uint32_t 
 struct cpu_queue {
 	struct cpu_queue *next;                  // of all queues
 	uint32_t ordinal, index;
+	uint32_t parts;                          // sub-devices that its commands run on; 1: one, or none
 	struct cpu_engine *engine;
 	size_t engine_index;
 	bool synchronous;
