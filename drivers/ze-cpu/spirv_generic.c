@@ -210,8 +210,10 @@ int spirv_generic(const void *data, size_t bytes, void **changed, size_t *change
 	if (words.bound / MOST_IDS_A_WORD <= words.count) {
 		to.pairs = calloc(words.count, sizeof *to.pairs);
 		to.ids = calloc(words.bound, sizeof *to.ids);
-		status = to.pairs && to.ids ? look_and_lower(&to, error)
-		                            : tare_fail(error, ENOMEM, "no memory for the ids of a SPIR-V module");
+		if (to.pairs && to.ids)
+			status = look_and_lower(&to, error);
+		else
+			status = tare_fail(error, ENOMEM, "no memory for the ids of a SPIR-V module");
 	}
 	if (status == 0 && to.words) {
 		*changed = to.words;

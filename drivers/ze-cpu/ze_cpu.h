@@ -6,7 +6,7 @@
 //   driver.c device*.c context.c image.c          what there is
 //   memory*.c    allocations                     list*.c command.c            what is appended
 //   event*.c pool.c fence.c queue.c              what runs, and when it is done
-//   run.c work.c the real layer: data moves, kernels run
+//   run*.c work.c the real layer: data moves, kernels run
 //   scripted*.c  the modelled layer: what the stamps are under a script
 //   icd.c opencl.c                the OpenCL CPU device, opened past its loader
 //   module*.c program*.c native.c build_log.c kernel*.c launch.c   modules and kernels on it

@@ -102,7 +102,8 @@ static void engines(const void *row, int attempt)
 	uint64_t start = ze_stamps(done[0]).global.kernelStart;
 	for (int i = 0; i < 4; i++) {
 		near(ze_duration_ns(&ze, done[i]), BYTES, 0);
-		near((int64_t)(ze_stamps(done[i]).global.kernelStart - start), i < 2 ? 0 : (i - 1) * BYTES, 0);
+		near((int64_t)(ze_stamps(done[i]).global.kernelStart - start), i < 2 ? 0 : (i - 1) * BYTES,
+		     0);
 	}
 }
 
