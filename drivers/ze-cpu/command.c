@@ -7,6 +7,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+// The slots that events have now: an event that counts may be signalled elsewhere later, which is
+// nothing to this command.
+static bool take_slots(struct command *command, struct cpu_slot ***slots, uint32_t *slot_count,
+                       const ze_event_handle_t *events, uint32_t count)
+{
+	if (count == 0)
+		return true;
+	*slots = calloc(count, sizeof **slots);
+	if (!*slots)
+		return false;
+	for (; *slot_count < count; ++*slot_count) {
+		(*slots)[*slot_count] = cpu_event_slot(events[*slot_count]);
+		command->counts = command->counts || events[*slot_count]->counting;
+	}
+	return true;
+}
+
+static bool take_signal(struct command *command, ze_event_handle_t signal)
+{
+	if (!signal)
+		return true;
+	command->signal = signal->counting ? cpu_slot_new(true) : cpu_event_slot(signal);
+	if (signal->counting) {
+		command->counts = true;
+		command->counter = signal;
+		cpu_event_retain(signal);
+	}
+	return command->signal;
+}
+
 struct command *cpu_command_new(enum command_type type, ze_event_handle_t signal,
                                 const ze_event_handle_t *waits, uint32_t wait_count)
 {
@@ -15,36 +45,31 @@ struct command *cpu_command_new(enum command_type type, ze_event_handle_t signal
 	if (!command)
 		return NULL;
 	command->type = type;
-	if (wait_count > 0) {
-		command->waits = calloc(wait_count, sizeof(ze_event_handle_t));
-		if (!command->waits) {
-			free(command);
-			return NULL;
-		}
-	}
-	command->signal = signal;
-	command->wait_count = wait_count;
-	if (signal)
-		cpu_event_retain(signal);
-	for (uint32_t i = 0; i < wait_count; i++) {
-		command->waits[i] = waits[i];
-		cpu_event_retain(waits[i]);
+	if (!take_slots(command, &command->waits, &command->wait_count, waits, wait_count) ||
+	    !take_signal(command, signal)) {
+		cpu_command_free(command);
+		return NULL;
 	}
 	return command;
+}
+
+bool cpu_command_query(struct command *command, const ze_event_handle_t *events, uint32_t count)
+{
+	return take_slots(command, &command->queried, &command->queried_count, events, count);
 }
 
 void cpu_command_free(struct command *command)
 {
 	if (!command)
 		return;
-	if (command->signal)
-		cpu_event_release(command->signal);
+	cpu_slot_release(command->signal);
+	cpu_slot_release(command->reset);
 	for (uint32_t i = 0; i < command->wait_count; i++)
-		cpu_event_release(command->waits[i]);
-	if (command->event)
-		cpu_event_release(command->event);
+		cpu_slot_release(command->waits[i]);
 	for (uint32_t i = 0; i < command->queried_count; i++)
-		cpu_event_release(command->queried[i]);
+		cpu_slot_release(command->queried[i]);
+	if (command->counter)
+		cpu_event_release(command->counter);
 	if (command->launch)
 		launch_free(command->launch);
 	free(command->waits);

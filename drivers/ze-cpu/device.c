@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct _ze_device_handle_t cpu_device;
+struct _ze_device_handle_t cpu_device, cpu_sub_devices[CPU_SUB_DEVICES];
+uint32_t cpu_sub_device_count;
 
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -41,6 +42,25 @@ static void group_engines(struct _ze_device_handle_t *device)
 			};
 		device->groups[device->group_count - 1].engine_count++;
 		before = engine;
+	}
+}
+
+// Each has its share of the units, and of the engines of each group.
+static void share_out(struct _ze_device_handle_t *root)
+{
+	uint32_t count = (uint32_t)root->script.device.sub_devices;
+
+	cpu_sub_device_count = count;
+	for (uint32_t i = 0; i < count; i++) {
+		struct _ze_device_handle_t *part = &cpu_sub_devices[i];
+		*part = *root;
+		part->root = root;
+		part->number = i;
+		part->script.device.units /= count;
+		for (uint32_t k = 0; k < part->group_count; k++) {
+			part->groups[k].engine_count /= count;
+			part->groups[k].first_engine += i * part->groups[k].engine_count;
+		}
 	}
 }
 
@@ -79,6 +99,7 @@ static ze_result_t start(struct _ze_device_handle_t *device)
 	}
 	group_engines(device);
 	device->started = tare_host_now();
+	share_out(device);
 	pthread_mutex_lock(&work_lock);
 	result = scripted_start();
 	pthread_mutex_unlock(&work_lock);

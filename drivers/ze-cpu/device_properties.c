@@ -45,10 +45,12 @@ ze_result_t cpu_zeDeviceGetSubDevices(ze_device_handle_t device, uint32_t *count
 {
 	ze_result_t result = check(device, count);
 
-	(void)devices;
-	if (result == ZE_RESULT_SUCCESS)
-		*count = 0;
-	return result;
+	if (result != ZE_RESULT_SUCCESS)
+		return result;
+	for (uint32_t i = 0, taken = take(count, devices, device->root ? 0 : cpu_sub_device_count);
+	     i < taken; i++)
+		devices[i] = &cpu_sub_devices[i];
+	return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t cpu_zeDeviceGetRootDevice(ze_device_handle_t device, ze_device_handle_t *root)
@@ -56,7 +58,7 @@ ze_result_t cpu_zeDeviceGetRootDevice(ze_device_handle_t device, ze_device_handl
 	ze_result_t result = check(device, root);
 
 	if (result == ZE_RESULT_SUCCESS)
-		*root = NULL; // it is one itself
+		*root = device->root;  // NULL: it is one itself
 	return result;
 }
 
@@ -117,9 +119,10 @@ static uint32_t small(uint64_t value)
 	return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
 }
 
-static uint32_t flags_of(const struct tare_script_device *device)
+static uint32_t flags_of(const struct tare_script_device *device, bool part)
 {
-	return (device->unified ? ZE_DEVICE_PROPERTY_FLAG_INTEGRATED : 0u) |
+	return (part ? ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE : 0u) |
+	       (device->unified ? ZE_DEVICE_PROPERTY_FLAG_INTEGRATED : 0u) |
 	       (device->ecc ? ZE_DEVICE_PROPERTY_FLAG_ECC : 0u) |
 	       (cpu_device.scripted ? 0u : ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING);
 }
@@ -144,7 +147,8 @@ ze_result_t cpu_zeDeviceGetProperties(ze_device_handle_t device, ze_device_prope
 		.pNext = properties->pNext,
 		.type = atomic_load(&poses_as_gpu) ? ZE_DEVICE_TYPE_GPU : ZE_DEVICE_TYPE_CPU,
 		.vendorId = vendor_of(facts->vendor),
-		.flags = flags_of(facts),
+		.subdeviceId = device->number,
+		.flags = flags_of(facts, device->root),
 		.coreClockRate = small(facts->clock_hz / 1000000),
 		.maxMemAllocSize = facts->largest_bytes,
 		.maxHardwareContexts = 65536,
@@ -158,6 +162,9 @@ ze_result_t cpu_zeDeviceGetProperties(ze_device_handle_t device, ze_device_prope
 		.kernelTimestampValidBits = script->timer.rate.valid_bits,
 		.uuid = uuid_of(facts),
 	};
+	// The last byte of a sub-device's: its number, from 1.
+	if (device->root)
+		properties->uuid.id[sizeof properties->uuid.id - 1] ^= (uint8_t)(device->number + 1);
 	snprintf(properties->name, sizeof properties->name, "%s (ze-cpu%s)", facts->name,
 	         device->scripted ? ", scripted" : ": kernels on the CPU, for tests");
 	extend(properties->pNext, facts);
@@ -357,7 +364,7 @@ ze_result_t cpu_zeDeviceSetCacheAdviceExt(ze_device_handle_t device, void *at, s
 	               : ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
 }
 
-// ---- peers: there is one device
+// ---- peers: there is one device, and its sub-devices have the same memory
 
 ze_result_t cpu_zeDeviceGetP2PProperties(ze_device_handle_t device, ze_device_handle_t peer,
                                          ze_device_p2p_properties_t *properties)
@@ -367,9 +374,8 @@ ze_result_t cpu_zeDeviceGetP2PProperties(ze_device_handle_t device, ze_device_ha
 	if (!peer)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 	if (result == ZE_RESULT_SUCCESS)
-		properties->flags = device == peer ? ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS |
-		                                             ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS
-		                                   : 0u;
+		properties->flags = ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS |
+		                    ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS;
 	return result;
 }
 
@@ -381,7 +387,7 @@ ze_result_t cpu_zeDeviceCanAccessPeer(ze_device_handle_t device, ze_device_handl
 	if (!peer)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 	if (result == ZE_RESULT_SUCCESS)
-		*can = device == peer;
+		*can = true;
 	return result;
 }
 

@@ -17,6 +17,9 @@ static const struct {
 	{ ZE_MEMORY_FREE_POLICIES_EXT_NAME, ZE_MEMORY_FREE_POLICIES_EXT_VERSION_1_0 },
 	{ ZE_RELAXED_ALLOCATION_LIMITS_EXP_NAME, ZE_RELAXED_ALLOCATION_LIMITS_EXP_VERSION_1_0 },
 	{ ZE_EVENT_QUERY_TIMESTAMPS_EXP_NAME, ZE_EVENT_QUERY_TIMESTAMPS_EXP_VERSION_1_0 },
+	{ LEVELZERO_NAME_COUNTER_POOL, ZE_MAKE_VERSION(1, 0) },
+	{ "ZE_experimental_immediate_command_list_append", ZE_MAKE_VERSION(1, 0) },
+	{ "ZEX_counter_based_event", ZE_MAKE_VERSION(1, 0) },
 };
 #define EXTENSIONS (uint32_t)(sizeof extensions / sizeof *extensions)
 
@@ -136,7 +139,7 @@ ze_result_t cpu_zeDriverGetExtensionProperties(ze_driver_handle_t driver, uint32
 	return ZE_RESULT_SUCCESS;
 }
 
-// Extensions of its own it has none; those of the specification are in the tables.
+// Those of the specification, also newer ones than the loader's, and those of extensions.
 ze_result_t cpu_zeDriverGetExtensionFunctionAddress(ze_driver_handle_t driver, const char *name,
                                                     void **address)
 {

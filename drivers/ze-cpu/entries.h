@@ -235,6 +235,8 @@
 	N(command_list, 31, 9, zeCommandListGetOrdinal) \
 	N(command_list, 32, 9, zeCommandListImmediateGetIndex) \
 	N(command_list, 33, 9, zeCommandListIsImmediate) \
+	N(command_list, 36, 14, zeCommandListAppendLaunchKernelWithParameters) \
+	N(command_list, 37, 14, zeCommandListAppendLaunchKernelWithArguments) \
 	N(command_list, 51, 17, zeCommandListAppendHostFunction) \
 	N(command_list_exp, 1, 9, zeCommandListImmediateAppendCommandListsExp) \
 	N(event_pool, 5, 6, zeEventPoolPutIpcHandle) \
@@ -245,8 +247,13 @@
 	N(event, 9, 9, zeEventGetSignalScope) \
 	N(event, 10, 9, zeEventGetWaitScope) \
 	N(event, 11, 15, zeEventCounterBasedCreate) \
+	N(event, 16, 17, zeEventGetCounterBasedFlags) \
 	N(mem, 10, 6, zeMemPutIpcHandle) \
 	N(physical_mem, 2, 15, zePhysicalMemGetProperties)
+
+// Of extensions, in no table: zeDriverGetExtensionFunctionAddress gives them.
+#define CPU_EXTENSIONS(E) \
+	E(zexCounterBasedEventCreate2)
 
 // Weak: an entry that no file defines is NULL.
 #define CPU_WEAK __attribute__((weak, visibility("hidden")))

@@ -134,14 +134,15 @@ ze_result_t cpu_zeKernelSetArgumentValue(ze_kernel_handle_t kernel, uint32_t ind
 		return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
 	struct kernel_argument *argument = &kernel->arguments[index];
 	int64_t wanted = kernel->spirv->parameters[index].bytes;
+	// Of more bytes than the parameter has, its own are taken.
 	switch (argument->kind) {
 	case TARE_PARAMETER_MEMORY:
-		if (bytes != sizeof argument->pointer)
+		if (bytes < sizeof argument->pointer)
 			return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
 		argument->pointer = NULL;
 		if (value)
-			memcpy(&argument->pointer, value, bytes);
-		argument->bytes = bytes;
+			memcpy(&argument->pointer, value, sizeof argument->pointer);
+		argument->bytes = sizeof argument->pointer;
 		break;
 	case TARE_PARAMETER_LOCAL:
 		if (!bytes)
@@ -152,9 +153,9 @@ ze_result_t cpu_zeKernelSetArgumentValue(ze_kernel_handle_t kernel, uint32_t ind
 		// An image or a sampler, of which the device has none.
 		return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
 	case TARE_PARAMETER_VALUE:
-		if (!bytes || (wanted > 0 && bytes != (uint64_t)wanted))
+		if (!bytes || (wanted > 0 && bytes < (uint64_t)wanted))
 			return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
-		return set_value(argument, bytes, value);
+		return set_value(argument, wanted > 0 ? (size_t)wanted : bytes, value);
 	}
 	argument->set = true;
 	return ZE_RESULT_SUCCESS;

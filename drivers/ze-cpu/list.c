@@ -53,6 +53,7 @@ ze_result_t cpu_zeCommandListCreate(ze_context_handle_t context, ze_device_handl
 	list->device = device;
 	list->ordinal = description->commandQueueGroupOrdinal;
 	list->flags = description->flags;
+	list->in_order = (description->flags & LEVELZERO_LIST_IN_ORDER) != 0;
 	*made = list;
 	return ZE_RESULT_SUCCESS;
 }
@@ -79,7 +80,8 @@ ze_result_t cpu_zeCommandListCreateImmediate(ze_context_handle_t context,
 	list->context = context;
 	list->device = device;
 	list->ordinal = description->ordinal;
-	result = cpu_queue_new(description, &list->immediate);
+	list->in_order = (description->flags & LEVELZERO_QUEUE_IN_ORDER) != 0;
+	result = cpu_queue_new(device, description, &list->immediate);
 	if (result != ZE_RESULT_SUCCESS)
 		free(list);
 	else
@@ -166,6 +168,7 @@ static ze_result_t run_at_once(struct cpu_queue *queue, struct command *command)
 	result = cpu_device.lost ? ZE_RESULT_ERROR_DEVICE_LOST : cpu_queue_submit(queue, run);
 	if (result == ZE_RESULT_SUCCESS) {
 		run = NULL;
+		cpu_command_count(command);
 		if (queue->synchronous)
 			result = cpu_queue_wait(queue, UINT64_MAX);
 	}
@@ -175,10 +178,23 @@ static ze_result_t run_at_once(struct cpu_queue *queue, struct command *command)
 	return result;
 }
 
+// Events that count are signalled by lists in order, of the kind that they were made for.
+static bool may_count(const struct _ze_command_list_handle_t *list,
+                      const struct _ze_event_handle_t *event)
+{
+	uint32_t kind = list->immediate ? LEVELZERO_COUNTER_IMMEDIATE : LEVELZERO_COUNTER_REGULAR;
+
+	return list->in_order && (event->counting & kind) != 0;
+}
+
 ze_result_t cpu_list_append(ze_command_list_handle_t list, struct command *command)
 {
 	if (!command)
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+	if (command->counter && !may_count(list, command->counter)) {
+		cpu_command_free(command);
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	}
 	if (list->immediate)
 		return run_at_once(list->immediate, command);
 	if (list->chain->last)
@@ -186,6 +202,11 @@ ze_result_t cpu_list_append(ze_command_list_handle_t list, struct command *comma
 	else
 		list->chain->first = command;
 	list->chain->last = command;
+	if (command->counter) {
+		pthread_mutex_lock(&work_lock);
+		cpu_command_count(command);
+		pthread_mutex_unlock(&work_lock);
+	}
 	return ZE_RESULT_SUCCESS;
 }
 
@@ -239,11 +260,11 @@ ze_result_t cpu_zeCommandListAppendEventReset(ze_command_list_handle_t list,
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 	if (result != ZE_RESULT_SUCCESS)
 		return result;
+	if (event->counting)
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 	command = cpu_command_new(COMMAND_RESET, NULL, NULL, 0);
-	if (command) {
-		command->event = event;
-		cpu_event_retain(event);
-	}
+	if (command)
+		command->reset = cpu_event_slot(event);
 	return cpu_list_append(list, command);
 }
 
@@ -278,20 +299,14 @@ static struct command *query_new(uint32_t count, const ze_event_handle_t *events
 
 	if (!command)
 		return NULL;
-	command->queried = calloc(count == 0 ? 1 : count, sizeof(ze_event_handle_t));
 	if (offsets)
 		command->offsets = calloc(count == 0 ? 1 : count, sizeof *offsets);
-	if (!command->queried || (offsets && !command->offsets)) {
+	if (!cpu_command_query(command, events, count) || (offsets && !command->offsets)) {
 		cpu_command_free(command);
 		return NULL;
 	}
-	command->queried_count = count;
-	for (uint32_t i = 0; i < count; i++) {
-		command->queried[i] = events[i];
-		cpu_event_retain(events[i]);
-		if (offsets)
-			command->offsets[i] = offsets[i];
-	}
+	for (uint32_t i = 0; offsets && i < count; i++)
+		command->offsets[i] = offsets[i];
 	return command;
 }
 

@@ -104,6 +104,9 @@ ze_result_t cpu_zeEventGetEventPool(ze_event_handle_t event, ze_event_pool_handl
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 	if (!pool)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	// One that counts may have none.
+	if (!event->pool)
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 	*pool = event->pool;
 	return ZE_RESULT_SUCCESS;
 }
@@ -169,6 +172,10 @@ ze_result_t cpu_zeCommandListImmediateAppendCommandListsExp(
 		return result;
 	if (!immediate->immediate)
 		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	// Else its waits would already be there.
+	result = cpu_check_lists(immediate->immediate, count, lists);
+	if (result != ZE_RESULT_SUCCESS)
+		return result;
 	if (wait_count > 0)
 		result = cpu_zeCommandListAppendBarrier(immediate, NULL, wait_count, waits);
 	if (result == ZE_RESULT_SUCCESS)

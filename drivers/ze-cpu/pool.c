@@ -8,8 +8,6 @@
 
 // Host visible, IPC, kernel timestamps, and mapped ones since 1.6.
 #define POOL_FLAGS UINT32_C(0xf)
-// What an extension of 1.9 appends to the description of a pool.
-#define TYPE_COUNTER_BASED_POOL UINT32_C(0x20014)
 
 static void pool_release(ze_event_pool_handle_t pool)
 {
@@ -31,13 +29,21 @@ static ze_result_t check_flags(ze_event_pool_flags_t flags)
 	return both ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_SUCCESS;
 }
 
-// Events of such a pool count instead of being set: they would be wrong here.
-static bool is_counter_based(const void *next)
+// Whether events of the pool count, and in which lists. 0: they are regular.
+static ze_result_t read_counting(const ze_event_pool_desc_t *description, uint32_t *counting)
 {
-	for (const ze_base_desc_t *at = next; at; at = at->pNext)
-		if ((uint32_t)at->stype == TYPE_COUNTER_BASED_POOL)
-			return true;
-	return false;
+	*counting = 0;
+	for (const ze_base_desc_t *at = description->pNext; at; at = at->pNext)
+		if (at->stype == LEVELZERO_TYPE_COUNTER_POOL) {
+			*counting = ((const struct levelzero_counter_pool *)at)->flags;
+			if (*counting > (LEVELZERO_COUNTER_IMMEDIATE | LEVELZERO_COUNTER_REGULAR))
+				return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+			if (*counting == 0)
+				*counting = LEVELZERO_COUNTER_IMMEDIATE;
+		}
+	// Another process could not see what they stand for.
+	return *counting && (description->flags & ZE_EVENT_POOL_FLAG_IPC) != 0 ?
+	               ZE_RESULT_ERROR_UNSUPPORTED_FEATURE : ZE_RESULT_SUCCESS;
 }
 
 ze_result_t cpu_zeEventPoolCreate(ze_context_handle_t context,
@@ -45,6 +51,7 @@ ze_result_t cpu_zeEventPoolCreate(ze_context_handle_t context,
                                   ze_device_handle_t *devices, ze_event_pool_handle_t *made)
 {
 	ze_event_pool_handle_t pool;
+	uint32_t counting;
 	ze_result_t result;
 
 	if (!context)
@@ -53,9 +60,9 @@ ze_result_t cpu_zeEventPoolCreate(ze_context_handle_t context,
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	if (description->count == 0 || (!devices && device_count > 0))
 		return ZE_RESULT_ERROR_INVALID_SIZE;
-	if (is_counter_based(description->pNext))
-		return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
 	result = check_flags(description->flags);
+	if (result == ZE_RESULT_SUCCESS)
+		result = read_counting(description, &counting);
 	if (result != ZE_RESULT_SUCCESS)
 		return result;
 	pool = calloc(1, sizeof *pool);
@@ -69,6 +76,7 @@ ze_result_t cpu_zeEventPoolCreate(ze_context_handle_t context,
 	pool->context = context;
 	pool->flags = description->flags;
 	pool->count = description->count;
+	pool->counting = counting;
 	pool->references = 1;
 	*made = pool;
 	return ZE_RESULT_SUCCESS;
@@ -145,7 +153,7 @@ ze_result_t cpu_zeEventPoolCloseIpcHandle(ze_event_pool_handle_t pool)
 
 static ze_event_handle_t event_new(ze_event_pool_handle_t pool, const ze_event_desc_t *description)
 {
-	ze_event_handle_t event = calloc(1, sizeof *event);
+	ze_event_handle_t event = cpu_event_new(pool->flags, pool->counting);
 
 	if (!event)
 		return NULL;
@@ -153,7 +161,6 @@ static ze_event_handle_t event_new(ze_event_pool_handle_t pool, const ze_event_d
 	event->index = description->index;
 	event->signal_scope = description->signal;
 	event->wait_scope = description->wait;
-	event->references = event->handles = 1;
 	__atomic_add_fetch(&pool->references, 1, __ATOMIC_RELAXED);
 	return event;
 }
@@ -196,7 +203,7 @@ ze_result_t cpu_zeEventDestroy(ze_event_handle_t event)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 	pthread_mutex_lock(&work_lock);
 	last = --event->handles == 0;
-	if (last && event->pool->events[event->index] == event)
+	if (last && event->pool && event->pool->events[event->index] == event)
 		event->pool->events[event->index] = NULL;
 	pthread_mutex_unlock(&work_lock);
 	if (last)
@@ -213,6 +220,8 @@ void cpu_event_release(ze_event_handle_t event)
 {
 	if (__atomic_sub_fetch(&event->references, 1, __ATOMIC_ACQ_REL) != 0)
 		return;
-	pool_release(event->pool);
+	if (event->pool)
+		pool_release(event->pool);
+	cpu_slot_release(event->slot);
 	free(event);
 }

@@ -3,9 +3,12 @@
 // takes no SPIR-V, built.
 #include "program.h"
 #include "ending.h"
+#include "spirv_generic.h"
 #include "spirv_half.h"
 #include "spirv_rewrite.h"
 #include "translate.h"
+
+#include "backend/spirv_words.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -115,13 +118,17 @@ static ze_result_t rewrite(struct cpu_program *program, ze_module_build_log_hand
 	return code == -ENOMEM ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
 }
 
+typedef int lowering(const void *data, size_t bytes, void **changed, size_t *changed_bytes,
+                     struct tare_error *error);
+
 // What the device lacks is written in what it has.
-static ze_result_t lower_halves(struct cpu_program *program, ze_module_build_log_handle_t log)
+static ze_result_t lower(struct cpu_program *program, lowering *change,
+                         ze_module_build_log_handle_t log)
 {
 	void *changed;
 	size_t changed_bytes;
 	struct tare_error error = { .message = "" };
-	int code = spirv_half(program->ready, program->ready_bytes, &changed, &changed_bytes, &error);
+	int code = change(program->ready, program->ready_bytes, &changed, &changed_bytes, &error);
 
 	if (code) {
 		build_log_add(log, "error: %s", error.message);
@@ -241,12 +248,30 @@ static ze_result_t build(struct cpu_program *program, ze_module_build_log_handle
 	return ZE_RESULT_SUCCESS;
 }
 
+// Every module says how its pointers look. One that does not was cut off, perhaps behind its header,
+// and translators make an empty program of it.
+static int check_whole(const struct cpu_program *program, struct tare_error *error)
+{
+	struct spirv_words words;
+	bool found = false;
+	int code = spirv_words_read(program->il, program->il_bytes, &words, error);
+
+	if (code)
+		return code;
+	for (size_t at = SPIRV_HEADER_WORDS; at < words.count && !found; at += spirv_length(&words, at))
+		found = spirv_op(&words, at) == SPIRV_MEMORY_MODEL;
+	spirv_words_free(&words);
+	return found ? 0 : tare_fail(error, EINVAL, "this SPIR-V is cut off: it has no memory model");
+}
+
 ze_result_t program_build(struct cpu_program *program, ze_module_build_log_handle_t log)
 {
 	struct tare_error error = { .message = "" };
 	char why[512];
 	int code = tare_spirv_read(program->il, program->il_bytes, &program->spirv, &error);
 
+	if (!code)
+		code = check_whole(program, &error);
 	if (code) {
 		build_log_add(log, "error: %s", error.message);
 		return code == -ENOMEM ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
@@ -264,6 +289,8 @@ ze_result_t program_build(struct cpu_program *program, ze_module_build_log_handl
 	if (!result && (program->globals->count || program->constant_count))
 		result = rewrite(program, log);
 	if (!result && !program->opencl->half)
-		result = lower_halves(program, log);
+		result = lower(program, spirv_half, log);
+	if (!result)
+		result = lower(program, spirv_generic, log);
 	return result ? result : build(program, log);
 }

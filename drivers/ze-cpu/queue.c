@@ -22,7 +22,7 @@ ze_result_t cpu_zeCommandQueueCreate(ze_context_handle_t context, ze_device_hand
 	queue = calloc(1, sizeof *queue);
 	if (!queue)
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-	result = cpu_queue_new(description, &queue->queue);
+	result = cpu_queue_new(device, description, &queue->queue);
 	if (result != ZE_RESULT_SUCCESS)
 		free(queue);
 	else
@@ -70,8 +70,8 @@ static void free_runs(struct run *runs)
 	}
 }
 
-static ze_result_t check_lists(const struct cpu_queue *queue, uint32_t count,
-                               ze_command_list_handle_t *lists)
+ze_result_t cpu_check_lists(const struct cpu_queue *queue, uint32_t count,
+                            ze_command_list_handle_t *lists)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (!lists[i])
@@ -87,7 +87,7 @@ static ze_result_t check_lists(const struct cpu_queue *queue, uint32_t count,
 ze_result_t cpu_execute(struct cpu_queue *queue, uint32_t count, ze_command_list_handle_t *lists,
                         ze_fence_handle_t fence)
 {
-	ze_result_t result = check_lists(queue, count, lists);
+	ze_result_t result = cpu_check_lists(queue, count, lists);
 	struct run *runs;
 
 	if (result != ZE_RESULT_SUCCESS)

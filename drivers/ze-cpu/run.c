@@ -19,54 +19,18 @@ uint64_t cpu_last_sequence(void)
 	return sequence;
 }
 
-struct run *cpu_run_new(const struct command *command, struct command_chain *chain,
-                        struct _ze_fence_handle_t *fence)
-{
-	struct run *run = calloc(1, sizeof *run);
-
-	if (!run)
-		return NULL;
-	if (command && command->type == COMMAND_QUERY_TIMESTAMPS) {
-		run->queried = calloc(command->queried_count, sizeof *run->queried);
-		if (!run->queried) {
-			free(run);
-			return NULL;
-		}
-	}
-	run->command = command;
-	run->chain = chain;
-	run->fence = fence;
-	if (chain)
-		__atomic_add_fetch(&chain->references, 1, __ATOMIC_RELAXED);
-	if (fence)
-		__atomic_add_fetch(&fence->references, 1, __ATOMIC_RELAXED);
-	return run;
-}
-
-void cpu_run_free(struct run *run)
-{
-	if (run->chain)
-		cpu_chain_release(run->chain);
-	else
-		cpu_command_free((struct command *)(uintptr_t)run->command);
-	if (run->fence)
-		cpu_fence_release(run->fence);
-	free(run->queried);
-	free(run->scripted);
-	free(run);
-}
-
 static void keep_queried(struct run *run)
 {
 	const struct command *command = run->command;
 
 	for (uint32_t i = 0; i < command->queried_count; i++)
-		run->queried[i] = command->queried[i]->stamp;
+		run->queried[i] = cpu_run_queried(run, i)->stamp;
 }
 
 void cpu_run_modelled(struct run *run)
 {
 	const struct command *command = run->command;
+	struct cpu_point *signal = command ? cpu_run_signal(run) : NULL;
 	struct cpu_queue *queue = run->queue;
 
 	if (queue->first_modelled == run) {
@@ -78,10 +42,10 @@ void cpu_run_modelled(struct run *run)
 	if (command && command->type == COMMAND_QUERY_TIMESTAMPS)
 		keep_queried(run);
 	if (command && command->type == COMMAND_RESET)
-		command->event->modelled = false;
-	if (command && command->signal) {
-		command->signal->modelled = true;
-		command->signal->stamp = run->stamp;
+		command->reset->point->modelled = false;
+	if (signal) {
+		signal->modelled = true;
+		signal->stamp = run->stamp;
 	}
 	if (run->fence)
 		run->fence->modelled = true;
@@ -92,6 +56,7 @@ void cpu_run_modelled(struct run *run)
 void cpu_run_real(struct run *run, bool failed)
 {
 	const struct command *command = run->command;
+	struct cpu_point *signal = command ? cpu_run_signal(run) : NULL;
 	struct cpu_queue *queue = run->queue;
 
 	queue->first_real = run->next_real;
@@ -99,10 +64,10 @@ void cpu_run_real(struct run *run, bool failed)
 		queue->last_real = NULL;
 	run->real = true;
 	if (command && command->type == COMMAND_RESET)
-		command->event->real = command->event->failed = false;
-	if (command && command->signal) {
-		command->signal->real = true;
-		command->signal->failed = failed;
+		command->reset->point->real = command->reset->point->failed = false;
+	if (signal) {
+		signal->real = true;
+		signal->failed = failed;
 	}
 	if (run->fence) {
 		run->fence->real = true;
@@ -131,7 +96,7 @@ static bool still_waiting(const struct cpu_queue *queue, bool (*done)(void *cont
 
 static bool is_real(void *context)
 {
-	return ((const struct _ze_event_handle_t *)context)->real;
+	return ((const struct cpu_point *)context)->real;
 }
 
 static bool is_empty(void *context)
@@ -149,8 +114,8 @@ static bool await_events(const struct run *run)
 	const struct command *command = run->command;
 
 	for (uint32_t i = 0; command && i < command->wait_count; i++)
-		while (!command->waits[i]->real && !cpu_device.lost)
-			if (!still_waiting(run->queue, is_real, command->waits[i]))
+		while (!cpu_run_wait(run, i)->real && !cpu_device.lost)
+			if (!still_waiting(run->queue, is_real, cpu_run_wait(run, i)))
 				return false;
 	return true;
 }
@@ -224,7 +189,7 @@ static bool is_ready(const struct run *run)
 	const struct command *command = run->command;
 
 	for (uint32_t i = 0; command && i < command->wait_count; i++)
-		if (!command->waits[i]->real)
+		if (!cpu_run_wait(run, i)->real)
 			return false;
 	return true;
 }
@@ -304,7 +269,7 @@ static bool waits_for_failure(const struct run *run)
 	const struct command *command = run->command;
 
 	for (uint32_t i = 0; command && i < command->wait_count; i++)
-		if (command->waits[i]->failed)
+		if (cpu_run_wait(run, i)->failed)
 			return true;
 	return false;
 }
@@ -435,10 +400,11 @@ static void *queue_main(void *context)
 	return NULL;
 }
 
-ze_result_t cpu_queue_new(const ze_command_queue_desc_t *description, struct cpu_queue **made)
+ze_result_t cpu_queue_new(ze_device_handle_t device, const ze_command_queue_desc_t *description,
+                          struct cpu_queue **made)
 {
 	uint32_t ordinal = description->ordinal, index = description->index;
-	const struct cpu_group *group = &cpu_device.groups[ordinal < CPU_GROUPS ? ordinal : 0];
+	const struct cpu_group *group = &device->groups[ordinal < CPU_GROUPS ? ordinal : 0];
 	struct cpu_queue *queue;
 	ze_result_t result;
 
@@ -449,6 +415,7 @@ ze_result_t cpu_queue_new(const ze_command_queue_desc_t *description, struct cpu
 		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 	queue->ordinal = ordinal;
 	queue->index = index;
+	queue->parts = device->root || !cpu_sub_device_count ? 1 : cpu_sub_device_count;
 	queue->synchronous = description->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
 	queue->priority = description->priority;
 	queue->engine_index = group->first_engine + index;
@@ -505,6 +472,7 @@ static void put(struct cpu_queue *queue, struct run *run)
 		queue->first_real = run;
 	queue->last_real = run;
 	queue->submitted++;
+	cpu_run_bind(run);
 	if (!cpu_device.scripted)
 		return;
 	if (queue->last_modelled)

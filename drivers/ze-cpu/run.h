@@ -8,10 +8,14 @@
 #define CPU_LIST_FLAGS UINT32_C(0x3f)
 #define CPU_LAST_ADVICE 9  // CLEAR_SYSTEM_MEMORY_PREFERRED_LOCATION
 
-// A queue on an engine. INVALID_ARGUMENT: there is no such engine.
-ze_result_t cpu_queue_new(const ze_command_queue_desc_t *description, struct cpu_queue **queue);
+// A queue on an engine of the device. INVALID_ARGUMENT: there is no such engine.
+ze_result_t cpu_queue_new(ze_device_handle_t device, const ze_command_queue_desc_t *description,
+                          struct cpu_queue **queue);
 // Gives it back. What is in it goes on for a while (see queue_main); it never blocks.
 void cpu_queue_end(struct cpu_queue *queue);
+
+// With work_lock, as a run is submitted: finds its points.
+void cpu_run_bind(struct run *run);
 
 // Makes a run of a command (NULL: of a fence alone), with references of its own to chain and
 // fence. NULL: memory ran out. cpu_run_free: without work_lock.
@@ -70,12 +74,21 @@ int64_t cpu_monotonic_ns(void);
 // Appends to a regular list, or runs at once in an immediate one. The command is the list's then,
 // also where it fails.
 ze_result_t cpu_list_append(ze_command_list_handle_t list, struct command *command);
+// With work_lock, once a command is appended: the event that it counts up stands for it.
+void cpu_command_count(struct command *command);
+// Whether lists can run on the queue: closed, regular and of its group.
+ze_result_t cpu_check_lists(const struct cpu_queue *queue, uint32_t count,
+                            ze_command_list_handle_t *lists);
 // What all append entry points check of their events.
 ze_result_t cpu_check_waits(ze_command_list_handle_t list, uint32_t count,
                             const ze_event_handle_t *waits);
 
 void cpu_chain_release(struct command_chain *chain);
 void cpu_fence_release(ze_fence_handle_t fence);
+
+// An event, counting by flags or regular, of no pool. One that counts is signalled at first. With
+// work_lock. NULL: memory ran out.
+ze_event_handle_t cpu_event_new(ze_event_pool_flags_t flags, uint32_t counting);
 
 // An event's stamp as the specification's result has it, and in nanoseconds of the host.
 void cpu_stamp_ticks(const struct cpu_stamp *stamp, ze_kernel_timestamp_result_t *result);

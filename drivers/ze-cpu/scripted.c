@@ -70,11 +70,11 @@ static void look(struct cpu_queue *queue)
 	const struct command *command = head->command;
 	int64_t at_ps = tare_model_now_ps(model);
 	for (uint32_t i = 0; command && i < command->wait_count; i++) {
-		const struct _ze_event_handle_t *event = command->waits[i];
-		if (!event->modelled)
+		const struct cpu_point *point = cpu_run_wait(head, i);
+		if (!point->modelled)
 			return;
-		bool other = event->stamp.queue && event->stamp.queue != queue->scripted->number;
-		at_ps = later(at_ps, tare_model_add_ps(event->stamp.end_ps,
+		bool other = point->stamp.queue && point->stamp.queue != queue->scripted->number;
+		at_ps = later(at_ps, tare_model_add_ps(point->stamp.end_ps,
 		                                       other ? cpu_device.script.queue.event_gap_ps
 		                                             : 0));
 	}
@@ -119,6 +119,7 @@ static void done(void *context, struct tare_model_operation *operation)
 	run->stamp.end_ps = operation->end_ps;
 	run->stamp.leave_ps = active ? operation->leave_ps : operation->end_ps;
 	run->stamp.queue = queue->scripted->number;
+	run->stamp.parts = queue->parts;
 	run->stamp.known = true;
 	cpu_run_modelled(run);
 	if (run->command && run->command->signal)
@@ -219,25 +220,25 @@ void scripted_submit(struct run *run)
 	look(run->queue);
 }
 
-void scripted_host_signal(ze_event_handle_t event)
+void scripted_host_signal(struct cpu_point *point)
 {
 	if (!model)
 		return;
 	scripted_pump();
-	event->stamp.start_ps = event->stamp.end_ps = event->stamp.leave_ps =
+	point->stamp.start_ps = point->stamp.end_ps = point->stamp.leave_ps =
 	    tare_model_now_ps(model);
-	event->stamp.queue = 0;
-	event->stamp.known = false;
-	event->modelled = true;
+	point->stamp.queue = 0;
+	point->stamp.known = false;
+	point->modelled = true;
 	look_at_all();
 }
 
-void scripted_host_reset(ze_event_handle_t event)
+void scripted_host_reset(struct cpu_point *point)
 {
 	if (!model)
 		return;
 	scripted_pump();
-	event->modelled = false;
+	point->modelled = false;
 }
 
 void scripted_pump(void)

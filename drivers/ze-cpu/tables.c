@@ -10,6 +10,8 @@
 
 // All of specification 1.9's getters are here, but no ray tracing, which is optional.
 #define NEWEST_MINOR 9
+// "Since" a version that never comes.
+#define IN_NO_TABLE UINT32_MAX
 
 typedef void (*entry)(void);
 
@@ -45,12 +47,16 @@ enum table {
 	extern void newer_##function(void) __asm__("cpu_" #function) CPU_WEAK;
 CPU_NEWER(N)
 #undef N
+#define E(function) extern void newer_##function(void) __asm__("cpu_" #function) CPU_WEAK;
+CPU_EXTENSIONS(E)
+#undef E
 
 #define X(table, member, since, function) \
 	{ TABLE_##table, offsetof(ze_##table##_dditable_t, member), since, #function, \
 	  (entry)cpu_##function },
 #define N(table, place, since, function) \
 	{ TABLE_##table, (place) * sizeof(entry), since, #function, newer_##function },
+#define E(function) { TABLE_driver, 0, IN_NO_TABLE, #function, newer_##function },
 
 static const struct {
 	enum table table;
@@ -58,10 +64,11 @@ static const struct {
 	uint32_t since;  // specification 1.N
 	const char *name;
 	entry function;  // NULL: the driver lacks it
-} rows[] = { CPU_ENTRIES(X) CPU_NEWER(N) };
+} rows[] = { CPU_ENTRIES(X) CPU_NEWER(N) CPU_EXTENSIONS(E) };
 
 #undef X
 #undef N
+#undef E
 
 static atomic_uint loader_minor;
 

@@ -5,8 +5,8 @@
 //   tables.c     hands them to the loader        newer.c                      those after 1.4
 //   driver.c device*.c context.c image.c          what there is
 //   memory*.c    allocations                     list*.c command.c            what is appended
-//   event.c pool.c fence.c queue.c               what runs, and when it is done
-//   run.c work.c the real layer: data moves, kernels run
+//   event*.c pool.c fence.c queue.c              what runs, and when it is done
+//   run*.c work.c the real layer: data moves, kernels run
 //   scripted*.c  the modelled layer: what the stamps are under a script
 //   icd.c opencl.c                the OpenCL CPU device, opened past its loader
 //   module*.c program*.c native.c build_log.c kernel*.c launch.c   modules and kernels on it
@@ -59,12 +59,16 @@ struct cpu_engine {
 	bool busy;              // a command runs on it; under work_lock
 };
 
-// There is one of each: the driver, and its one device.
+#define CPU_SUB_DEVICES 4
+
+// There is one of each: the driver, and its one device; sub-devices as the script says.
 struct _ze_driver_handle_t {
 	struct _ze_device_handle_t *device;
 };
 
 struct _ze_device_handle_t {
+	struct _ze_device_handle_t *root;  // of a sub-device, which has copies of what is below; else NULL
+	uint32_t number;                 // a sub-device's
 	struct tare_script script;       // what was told by ZE_CPU_SCRIPT; or what this CPU is
 	bool scripted;                   // stamps are the model's
 	struct cpu_group groups[CPU_GROUPS];
@@ -77,6 +81,8 @@ struct _ze_device_handle_t {
 
 extern struct _ze_driver_handle_t cpu_driver;
 extern struct _ze_device_handle_t cpu_device;
+extern struct _ze_device_handle_t cpu_sub_devices[CPU_SUB_DEVICES];
+extern uint32_t cpu_sub_device_count;
 
 struct _ze_context_handle_t {
 	struct _ze_driver_handle_t *driver;
@@ -115,12 +121,13 @@ struct cpu_allocation cpu_allocation_of(const void *at);
 // The kind of memory as the script calls it: heap memory is PAGEABLE, zeMemAllocHost PINNED.
 enum tare_place cpu_place_of(const void *at);
 
-// ---- events (pool.c, event.c)
+// ---- events (pool.c, event.c, event_counter.c)
 
 struct cpu_stamp {
 	int64_t start_ps, end_ps;        // scripted: the model's
 	int64_t leave_ps;                // end of the context stamps; end_ps but under `stamps active`
 	uint64_t queue;                  // scripted: number of the queue that signalled; 0: the host
+	uint32_t parts;                  // scripted: on so many sub-devices; 0 and 1: it is one result
 	int64_t start_ns, end_ns;        // unscripted: the host's, also scripted for mapped timestamps
 	bool known;                      // false: signalled by the host, or by a signal command
 };
@@ -131,36 +138,61 @@ struct _ze_event_pool_handle_t {
 	uint32_t count;
 	struct _ze_event_handle_t **events;  // by index; NULL where none was created
 	uint32_t references;                 // the handle's own, one an event, one a second opening
+	uint32_t counting;                   // flags of events that count (LEVELZERO_COUNTER_*); 0: regular
 	struct _ze_event_pool_handle_t *of;  // opened by IPC: whose events these are; else NULL
 };
 
-// The handle's reference is dropped by zeEventDestroy; every command that names the event has one,
-// so that an event destroyed while pending does no harm.
+// What is waited for: something that gets done. All but the references is under work_lock.
+struct cpu_point {
+	uint32_t references;
+	bool real, modelled;             // done in each layer; unscripted both are set together
+	bool failed;                     // it came to nothing: waits answer DEVICE_LOST
+	struct cpu_stamp stamp;          // of what did it last
+};
+
+// Where commands find the point that they signal, reset or wait for. A regular event has one slot with
+// one point for its life. Of an event that counts each append that signals it makes a slot, and each
+// execution of that command after the first puts a new point in: what waited for the one before still
+// does. Commands hold slots, not events, so that an event destroyed while pending does no harm.
+struct cpu_slot {
+	uint32_t references;
+	bool counts;                     // of an event that counts
+	bool used;                       // a run signals `point`: the next run brings its own
+	struct cpu_point *point;         // under work_lock where it counts
+};
+
 struct _ze_event_handle_t {
-	ze_event_pool_handle_t pool;
+	ze_event_pool_handle_t pool;     // NULL: it counts, and needs none
 	uint32_t index;
 	uint32_t references;
 	uint32_t handles;                // 2 and more: created again from a pool opened by IPC
+	ze_event_pool_flags_t flags;     // of its pool, or what stands for them
+	uint32_t counting;               // as the pool's
 	ze_event_scope_flags_t signal_scope, wait_scope;
-	bool real, modelled;             // signalled in each layer; unscripted both are set together
-	bool failed;                     // what signalled it came to nothing: waits answer DEVICE_LOST
-	struct cpu_stamp stamp;          // of what signalled it last
+	struct cpu_slot *slot;           // where it counts under work_lock: that of its last append
 };
 
-// With work_lock.
-static inline bool cpu_event_signalled(const struct _ze_event_handle_t *event)
+static inline bool cpu_point_reached(const struct cpu_point *point)
 {
-	return event->real && event->modelled;
+	return point->real && point->modelled;
 }
-// With or without it.
+// Points and slots, with or without work_lock. NULL: memory ran out.
+struct cpu_point *cpu_point_new(void);
+struct cpu_point *cpu_point_retain(struct cpu_point *point);
+void cpu_point_release(struct cpu_point *point);
+struct cpu_slot *cpu_slot_new(bool counts);
+struct cpu_slot *cpu_slot_retain(struct cpu_slot *slot);
+void cpu_slot_release(struct cpu_slot *slot);
 void cpu_event_release(ze_event_handle_t event);
 void cpu_event_retain(ze_event_handle_t event);
+// A reference to the event's slot of this moment. Without work_lock.
+struct cpu_slot *cpu_event_slot(ze_event_handle_t event);
 
 // ---- commands (list.c and what else appends; command.c)
 
 enum command_type {
 	COMMAND_BARRIER,           // also signal and wait: nothing but its events
-	COMMAND_RESET,             // of one event, `event`
+	COMMAND_RESET,             // of one event, `reset`
 	COMMAND_COPY,
 	COMMAND_REGION,
 	COMMAND_FILL,
@@ -176,10 +208,12 @@ enum command_type {
 struct command {
 	enum command_type type;
 	struct command *next;
-	ze_event_handle_t signal;
-	ze_event_handle_t *waits;
+	struct cpu_slot *signal;       // NULL: it signals nothing
+	struct cpu_slot **waits;
 	uint32_t wait_count;
-	ze_event_handle_t event;
+	struct cpu_slot *reset;        // RESET
+	ze_event_handle_t counter;     // an event that counts, which takes `signal` once this is appended
+	bool counts;                   // of one of its slots: its runs have points of their own
 	void *destination;
 	const void *source;
 	size_t bytes;
@@ -187,7 +221,7 @@ struct command {
 	size_t pattern_bytes;
 	ze_copy_region_t to, from;
 	uint32_t to_pitch, to_slice, from_pitch, from_slice;
-	ze_event_handle_t *queried;    // QUERY_TIMESTAMPS; stamps go to destination + offsets[i]
+	struct cpu_slot **queried;     // QUERY_TIMESTAMPS; stamps go to destination + offsets[i]
 	uint32_t queried_count;
 	size_t *offsets;
 	struct launch *launch;
@@ -200,6 +234,8 @@ struct command {
 struct command *cpu_command_new(enum command_type type, ze_event_handle_t signal,
                                 const ze_event_handle_t *waits, uint32_t wait_count);
 void cpu_command_free(struct command *command);
+// QUERY_TIMESTAMPS: of these events. False: memory ran out.
+bool cpu_command_query(struct command *command, const ze_event_handle_t *events, uint32_t count);
 // Does a command's work on the calling thread: moves bytes, runs the kernel. Not the timestamps'.
 ze_result_t cpu_command_do(const struct command *command);
 
@@ -214,6 +250,7 @@ struct _ze_command_list_handle_t {
 	ze_device_handle_t device;
 	uint32_t ordinal;
 	ze_command_list_flags_t flags;
+	bool in_order;                 // as it was asked for; all lists run in order
 	bool closed;
 	struct command_chain *chain;   // NULL: an immediate list
 	struct cpu_queue *immediate;   // NULL: a regular list
@@ -239,6 +276,9 @@ struct run {
 	const struct command *command;           // NULL: there is only a fence
 	struct command_chain *chain;             // that the command is of; NULL: `command` is its own
 	struct cpu_queue *queue;
+	// Where the command `counts`, found as it is submitted: what it signals (or NULL), waits for, and
+	// queries. Else NULL: the slots' own.
+	struct cpu_point **points;
 	uint64_t sequence;                       // of all submissions, from 1
 	struct run *next;                        // in its queue, until it is freed
 	struct _ze_fence_handle_t *fence;        // signalled when it is done; command may then be NULL
@@ -252,9 +292,27 @@ struct run {
 	struct scripted_run *scripted;           // the modelled layer's own
 };
 
+// What a run with a command signals (NULL: nothing), waits for and queries. With work_lock.
+static inline struct cpu_point *cpu_run_signal(const struct run *run)
+{
+	if (run->points)
+		return run->points[0];
+	return run->command->signal ? run->command->signal->point : NULL;
+}
+static inline struct cpu_point *cpu_run_wait(const struct run *run, uint32_t i)
+{
+	return run->points ? run->points[1 + i] : run->command->waits[i]->point;
+}
+static inline struct cpu_point *cpu_run_queried(const struct run *run, uint32_t i)
+{
+	return run->points ? run->points[1 + run->command->wait_count + i]
+	                   : run->command->queried[i]->point;
+}
+
 struct cpu_queue {
 	struct cpu_queue *next;                  // of all queues
 	uint32_t ordinal, index;
+	uint32_t parts;                          // sub-devices that its commands run on; 1: one, or none
 	struct cpu_engine *engine;
 	size_t engine_index;
 	bool synchronous;
@@ -313,9 +371,9 @@ void scripted_queue_end(struct cpu_queue *queue);       // forgets what is in it
 int64_t scripted_now_ps(void);
 // The run, with its submitted_ps, was put at the end of its queue's FIFOs.
 void scripted_submit(struct run *run);
-// The host signalled or reset an event, now; event->modelled is as it was before.
-void scripted_host_signal(ze_event_handle_t event);
-void scripted_host_reset(ze_event_handle_t event);
+// The host signalled or reset an event's point, now; point->modelled is as it was before.
+void scripted_host_signal(struct cpu_point *point);
+void scripted_host_reset(struct cpu_point *point);
 // Lets model time pass up to the host's now: sets `modelled` and stamps of runs, events, fences,
 // and tells cpu_changed when any changed.
 void scripted_pump(void);

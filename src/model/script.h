@@ -50,6 +50,8 @@ struct tare_script_device {
 	uint64_t memory_bytes, largest_bytes, cache_bytes, local_bytes;
 	uint64_t memory_clock_hz, memory_bus_bits, memory_rate;
 	uint64_t unified, fp64, fp16, ecc;
+	uint64_t sub_devices;  // 0: none; of Level Zero only
+	int64_t stagger_ps;    // each sub-device begins, and ends, so much after the one before
 };
 
 struct tare_script_link {

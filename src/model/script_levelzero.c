@@ -95,6 +95,28 @@ bool tare_script_levelzero_grouped(const struct tare_script_engine *before,
 	       engine->flows != TARE_FLOWS_OF_COPIES;
 }
 
+// Each sub-device has its share of every queue group.
+static int check_shares(const struct tare_script *script, const char *name, struct tare_error *error)
+{
+	size_t first = 0;
+
+	if (!script->device.sub_devices)
+		return 0;
+	for (size_t i = 1; i <= script->engine_count; i++) {
+		if (i < script->engine_count &&
+		    tare_script_levelzero_grouped(&script->engines[i - 1], &script->engines[i]))
+			continue;
+		if ((i - first) % script->device.sub_devices)
+			return tare_fail(error, EINVAL,
+			                 "%s:%u: %zu engines of a kind cannot be shared out to %llu "
+			                 "sub-devices; give as many, or twice as many, one after another",
+			                 name, script->engines[first].line, i - first,
+			                 (unsigned long long)script->device.sub_devices);
+		first = i;
+	}
+	return 0;
+}
+
 int tare_script_check_levelzero(const struct tare_script *script, const char *name,
                                 struct tare_error *error)
 {
@@ -104,5 +126,5 @@ int tare_script_check_levelzero(const struct tare_script *script, const char *na
 		status = check_engine(&script->engines[i], name, error);
 	for (size_t i = 0; status == 0 && i < script->engine_count; i++)
 		status = check_directions(script, &script->engines[i], name, error);
-	return status;
+	return status == 0 ? check_shares(script, name, error) : status;
 }

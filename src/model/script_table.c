@@ -58,6 +58,8 @@ static const struct tare_script_field device_fields[] = {
 	DEVICE(WORD, fp64, "fp64", .high = 1, .words = no_yes),
 	DEVICE(WORD, fp16, "fp16", .high = 1, .words = no_yes),
 	DEVICE(WORD, ecc, "ecc", .high = 1, .words = no_yes),
+	DEVICE(COUNT, sub_devices, "sub-devices", .low = 2, .high = 4),
+	DEVICE(TIME, stagger_ps, "stagger"),
 	END
 };
 

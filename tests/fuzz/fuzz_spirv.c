@@ -5,6 +5,7 @@
 // spirv-as.
 #include "target.h"
 
+#include "spirv_generic.h"
 #include "spirv_half.h"
 #include "spirv_rewrite.h"
 
@@ -59,13 +60,17 @@ static void change(const uint8_t *data, size_t size, const struct tare_spirv *mo
 		free(placements[i].at);
 }
 
-static void lower_halves(const uint8_t *data, size_t size, const struct tare_spirv *module)
+typedef int lowering(const void *data, size_t bytes, void **changed, size_t *changed_bytes,
+                     struct tare_error *error);
+
+static void lower(lowering *made_by, const uint8_t *data, size_t size,
+                  const struct tare_spirv *module)
 {
 	struct tare_error error = { 0 };
 	struct tare_spirv *again = NULL;
 	size_t bytes;
 	void *changed;
-	int status = spirv_half(data, size, &changed, &bytes, &error);
+	int status = made_by(data, size, &changed, &bytes, &error);
 
 	if (status < 0) {
 		check_refusal(status, &error);
@@ -103,7 +108,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		length += strlen(module->variables[i].name);
 	FUZZ_CHECK(length < SIZE_MAX);
 	change(data, size, module);
-	lower_halves(data, size, module);
+	lower(spirv_half, data, size, module);
+	lower(spirv_generic, data, size, module);
 	tare_spirv_free(module);
 	return 0;
 }

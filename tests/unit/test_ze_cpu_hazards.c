@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "sleeping_thread.h"
 #include "ze_work_rig.h"
 
 #include <errno.h>
@@ -131,25 +132,6 @@ static void *wait_shortly(void *at)
 	return NULL;
 }
 
-static void await_sleep(struct waiter *waiter)
-{
-	char path[64], state = 0;
-	FILE *file;
-
-	while (state != 'S') {
-		usleep(1000);
-		if (atomic_load(&waiter->number) == 0)
-			continue;
-		snprintf(path, sizeof path, "/proc/self/task/%ld/stat", atomic_load(&waiter->number));
-		file = fopen(path, "r");
-		// Where it has ended already, nothing is tested, and nothing is wrong.
-		if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-			state = 'S';
-		if (file)
-			fclose(file);
-	}
-}
-
 // What a thread waits for may be destroyed by another. Under the address sanitizer a look at what
 // is gone is found.
 static void destroyed_while_waited_for(void **state)
@@ -164,7 +146,7 @@ static void destroyed_while_waited_for(void **state)
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&waiters[i].thread, NULL, wait_shortly, &waiters[i]), 0);
 	for (int i = 0; i < 2; i++)
-		await_sleep(&waiters[i]);
+		await_sleep(&waiters[i].number);
 	must(zeEventDestroy(waiters[0].event));
 	must(zeFenceDestroy(waiters[1].fence));
 	must(zeEventHostReset(other));
@@ -467,7 +449,8 @@ static int end_with_work(void)
 	for (int i = 0; i < 2; i++)
 		if (zeCommandListCreateImmediate(context, device, &described, &lists[i]) != 0)
 			return 1;
-	ze_event_handle_t gate = event_of(pool_new(1, 0), 0);
+	static ze_event_handle_t gate;
+	gate = event_of(pool_new(1, 0), 0);
 	zeCommandListAppendBarrier(lists[0], NULL, 1, &gate);
 	for (int i = 0; i < 50; i++)
 		zeCommandListAppendMemoryCopy(lists[1], to, from, BYTES, NULL, 0, NULL);

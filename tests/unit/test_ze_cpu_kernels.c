@@ -238,7 +238,7 @@ static void refusals(void **state)
 	ze_kernel_desc_t description = { .stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "nobody" };
 	ze_device_compute_properties_t device = {
 		.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES };
-	uint64_t wide = 0;
+	uint64_t wide[2] = { 0, 0 };
 	uint32_t x, y, z;
 
 	(void)state;
@@ -251,19 +251,37 @@ static void refusals(void **state)
 		          zeKernelSetGroupSize(kernel, sizes[i].x, sizes[i].y, sizes[i].z));
 	const struct { uint32_t index; size_t bytes; ze_result_t expected; } arguments[] = {
 		{ 0, 4, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE },
-		{ 0, 16, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE },
-		{ 3, 8, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE },
+		{ 0, 16, ZE_RESULT_SUCCESS },
+		{ 3, 2, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE },
+		{ 3, 8, ZE_RESULT_SUCCESS },
 		{ 3, 0, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE },
 		{ 4, 4, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX },
 		{ UINT32_MAX, 4, ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX },
 		{ 3, 4, ZE_RESULT_SUCCESS } };
 	for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++)
 		assert_ze(arguments[i].expected, zeKernelSetArgumentValue(kernel, arguments[i].index,
-		                                                          arguments[i].bytes, &wide));
+		                                                          arguments[i].bytes, wide));
 	assert_ze(ZE_RESULT_ERROR_INVALID_KERNEL_NAME, zeKernelCreate(rig.module, &description, &none));
 	assert_null(none);
 	assert_ze(ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION,
 	          zeKernelSuggestGroupSize(kernel, 0, 1, 1, &x, &y, &z));
+	zeKernelDestroy(kernel);
+}
+
+// More bytes than the parameters have: theirs are taken, from the first on.
+static void larger_arguments(void **state)
+{
+	ze_kernel_handle_t kernel = kernel_of(rig.module, "count");
+	int counter = 5;
+	struct { int *at; long rest; } to = { &counter, -1 };
+	struct { int step; int rest[8]; } by = { 3, { -1, -1, -1, -1, -1, -1, -1, -1 } };
+
+	(void)state;
+	set(kernel, 0, to);
+	set(kernel, 1, by);
+	assert_good(zeKernelSetGroupSize(kernel, 4, 1, 1));
+	assert_good(launch(&rig, kernel, 2, 1));
+	assert_int_equal(counter, 5 + 8 * 3);
 	zeKernelDestroy(kernel);
 }
 
@@ -489,6 +507,7 @@ int main(int count, char **arguments)
 		cmocka_unit_test(grid),
 		cmocka_unit_test(null_pointer),
 		cmocka_unit_test(refusals),
+		cmocka_unit_test(larger_arguments),
 		cmocka_unit_test(properties),
 		cmocka_unit_test(local_and_cooperative),
 		cmocka_unit_test(no_function_pointers),

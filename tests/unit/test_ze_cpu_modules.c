@@ -174,9 +174,10 @@ static void damaged(void **state)
 	struct spirv_file file = read_spirv(rig.folder, "ze_cpu_import");
 	uint8_t text[] = "kernel void not_spirv(void) {}";
 	struct spirv_file short_file = { file.data, file.bytes / 2 / 4 * 4 }, empty = { file.data, 0 };
-	struct spirv_file source = { text, sizeof text };
+	struct spirv_file source = { text, sizeof text }, header = { file.data, 20 };
 
 	(void)state;
+	refused(&header, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "no memory model");
 	refused(&short_file, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "error");
 	refused(&source, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "error");
 	refused(&empty, ZE_RESULT_ERROR_INVALID_SIZE, NULL);

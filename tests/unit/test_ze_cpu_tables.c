@@ -169,6 +169,8 @@ static void newer_entries_have_their_places(void **state)
 		{ "zeGetDriverProcAddrTable", 6, 6, "zeDriverGetLastErrorDescription" },
 		{ "zeGetDeviceProcAddrTable", 18, 7, "zeDeviceGetRootDevice" },
 		{ "zeGetCommandListProcAddrTable", 28, 6, "zeCommandListHostSynchronize" },
+		{ "zeGetCommandListProcAddrTable", 36, 14, "zeCommandListAppendLaunchKernelWithParameters" },
+		{ "zeGetCommandListProcAddrTable", 37, 14, "zeCommandListAppendLaunchKernelWithArguments" },
 		{ "zeGetEventProcAddrTable", 7, 6, "zeEventQueryKernelTimestampsExt" },
 		{ "zeGetMemProcAddrTable", 10, 6, "zeMemPutIpcHandle" },
 	};
