@@ -192,6 +192,7 @@ static void forget_process(struct loading *l)
 	free(l->clocks);
 	l->clocks = NULL;
 	loading_forget_phases(l);
+	loading_forget_lists(l);
 	l->object_count = l->fact_count = l->change_count = l->pair_count = 0;
 	l->track_count = l->clock_count = 0;
 	l->contexts = l->platform_count = 0;
@@ -233,7 +234,9 @@ static int load_process(struct loading *l, const struct tare_trace_header *refer
 	if (!l->status && status == -ENOMEM)
 		loading_fail(l, ENOMEM, "windows");
 	// Any other failure of the reader ends this file; what came before it stands.
-	if (!l->status && !loading_finish_waits(l) && !loading_map_times(l))
+	if (!l->status && !loading_finish_waits(l))
+		loading_finish_lists(l);
+	if (!l->status && !loading_map_times(l))
 		loading_apply_changes(l);
 	finish_process(l);
 	share_harvest(&r->processes[l->process], r->command_count - l->first_command);
@@ -477,5 +480,7 @@ void tare_recording_free(struct tare_recording *r)
 	free(r->stacks);
 	free(r->frames);
 	free(r->places);
+	free(r->lists);
+	free(r->executions);
 	free(r);
 }

@@ -140,7 +140,17 @@ struct tare_recorded_shape {
 // saw, or of a clock that could not be put on the host's.
 #define TARE_UNTIMED_UNUSABLE 255
 
-// A command: an enqueue that succeeded. In the order of enter_ns.
+// What a command has to do with a command list (a graph).
+enum tare_list_part {
+	TARE_ALONE,          // nothing
+	TARE_EXECUTES,       // it executes one; all that this runs are commands of their own
+	TARE_EXECUTES_MORE,  // the same, but of some that it ran nothing more is known
+	TARE_RUN,            // one run of a command of a list: `execution` says by which command
+};
+
+// A command: an enqueue that succeeded, or one run of a command of a list, which was enqueued when
+// its list was executed. In the order of enter_ns; runs follow the command that executes the list, in
+// the order of the list.
 struct tare_recorded_command {
 	int64_t enter_ns, exit_ns;  // of the call
 	int64_t submitted_ns;       // TARE_NO_TIME where not known; so the next two
@@ -157,7 +167,28 @@ struct tare_recorded_command {
 	uint8_t flags;              // enum tare_trace_command_flags
 	uint8_t untimed;            // when start_ns is not known: enum tare_trace_untimed, or
 	                            // TARE_UNTIMED_UNUSABLE; 0: never harvested
-	uint32_t stack;             // from where it was enqueued; TARE_NO_INDEX: not recorded
+	uint32_t stack;             // from where it was enqueued (of a run: appended to its list);
+	                            // TARE_NO_INDEX: not recorded
+	uint32_t part : 2;          // enum tare_list_part
+	uint32_t execution : 30;    // index into executions, unless it is alone
+};
+
+// A command list, from when it was made or last reset. What is appended to it is a call.
+struct tare_recorded_list {
+	uint32_t process;
+	uint32_t number;            // in its process, counted with the queues
+	uint64_t properties;        // as made
+	int64_t created_ns;
+	uint32_t commands;          // appended
+	uint32_t executions;
+};
+
+struct tare_recorded_execution {
+	uint32_t command;           // that executes
+	uint32_t list;
+	uint64_t number;            // of the list's executions, from 1
+	uint64_t nodes;             // commands that it runs
+	uint32_t runs;              // of these, how many are commands of the recording
 };
 
 // A list of commands that a command waits for ends with one that has `last`.
@@ -297,10 +328,13 @@ struct tare_recording {
 	struct tare_recorded_stack *stacks;
 	uint64_t *frames;
 	struct tare_recorded_place *places;
+	struct tare_recorded_list *lists;
+	struct tare_recorded_execution *executions;
 	size_t process_count, thread_count, device_count, queue_count, kernel_count,
 	    kernel_fact_count, program_count, memory_count, shape_count, command_count, wait_count,
 	    call_count, callback_count, function_count, change_count, loss_count, cpu_sample_count,
-	    phase_count, module_count, stack_count, frame_count, place_count;
+	    phase_count, module_count, stack_count, frame_count, place_count, list_count,
+	    execution_count;
 	uint64_t failed_commands;   // enqueues that the API refused; their calls are in `calls`
 	uint64_t unresolved;        // records that name an object, queue or event that was not found
 	void *storage;              // private to loading

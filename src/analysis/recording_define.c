@@ -150,6 +150,7 @@ struct load_track *loading_track(struct loading *l, uint32_t track)
 		.unfinished_function = TARE_NO_INDEX, .unfinished_since_ns = TARE_NO_TIME };
 	*state = (struct load_track){ .thread = (uint32_t)(l->recording->thread_count - 1),
 		.command = TARE_NO_INDEX, .call = TARE_NO_INDEX, .phase = TARE_NO_INDEX,
+		.template = TARE_NO_INDEX,
 		.first_ns = TARE_NO_TIME, .last_ns = TARE_NO_TIME };
 	l->track_count++;
 	return state;
@@ -271,8 +272,8 @@ static void define_object(struct loading *l, const struct tare_trace_object *o)
 	case TARE_OBJECT_PROGRAM: index = add_program(l); break;
 	case TARE_OBJECT_KERNEL: index = o->name; break;
 	case TARE_OBJECT_MEMORY: index = add_memory(l, o); break;
-	case TARE_OBJECT_EVENT:
-	case TARE_OBJECT_GRAPH: break;
+	case TARE_OBJECT_GRAPH: index = loading_add_list(l, o); break;
+	case TARE_OBJECT_EVENT: break;
 	default: return;
 	}
 	*object = (struct load_object){ o->handle, o->ticks, o->parent, o->device, index,
