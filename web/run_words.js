@@ -67,6 +67,9 @@ const UNTIMED_WORDS = {
 	refused: 'the API refused them', failed: 'the command ended with an error', abandoned: 'the process ended first',
 	no_room: 'too many commands were pending', unusable: 'times came that cannot be',
 };
+// What a command has to do with a command list.
+const COMMAND_PARTS = { alone: 0, executes: 1, executesMore: 2, run: 3 };
+
 const COMMAND_FLAGS = { blocking: 2, noTimes: 32, nested: 128 };
 const CALL_FAILED = 1;
 const PHASE_FLAGS = { instant: 1, unended: 2, range: 4 };

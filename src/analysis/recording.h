@@ -91,9 +91,12 @@ struct tare_recorded_device {
 
 struct tare_recorded_queue {
 	uint32_t process, device; // index; TARE_NO_INDEX
+	uint32_t api;             // enum tare_trace_api
 	uint32_t number;          // in its process
 	uint64_t properties;      // as made
-	bool out_of_order, profiling;
+	bool out_of_order;        // the API does not say that its commands run one after another
+	bool one_engine;          // all its commands go to one engine of the device
+	bool profiling;
 	bool profiling_added;     // by the recorder
 	int64_t created_ns;
 };

@@ -4,6 +4,11 @@
 
 #include <string.h>
 
+// Of a queue's properties, which are as the API was given them.
+#define OPENCL_QUEUE_OUT_OF_ORDER 1
+#define OPENCL_QUEUE_PROFILING 2
+#define LEVELZERO_QUEUE_IN_ORDER 2
+
 // ---- by content
 
 // The element of `map` whose content is the same, or absent: keys that only collide follow one
@@ -211,9 +216,17 @@ static uint32_t add_queue(struct loading *l, const struct tare_trace_object *o)
 	if (!q)
 		return TARE_NO_INDEX;
 	*q = (struct tare_recorded_queue){ .process = l->process, .device = TARE_NO_INDEX,
-		.number = o->number, .properties = o->properties,
-		.out_of_order = o->properties & 1, .profiling = o->properties & 2,
-		.created_ns = loading_ns(l, o->ticks) };
+		.api = loading_api_of_head(l, o->head), .number = o->number,
+		.properties = o->properties, .created_ns = loading_ns(l, o->ticks) };
+	if (q->api == TARE_TRACE_LEVELZERO) {
+		// Bound to an ordinal and an index; commands may run beside each other unless asked
+		// not to. Whether stamps can be had is a fact.
+		q->out_of_order = !(o->properties & LEVELZERO_QUEUE_IN_ORDER);
+		q->one_engine = true;
+	} else {
+		q->out_of_order = o->properties & OPENCL_QUEUE_OUT_OF_ORDER;
+		q->profiling = o->properties & OPENCL_QUEUE_PROFILING;
+	}
 	if (!tare_id_map_put(&l->queue_of, o->number, index))
 		loading_fail(l, ENOMEM, "queues");
 	return index;

@@ -235,6 +235,8 @@ uint32_t loading_run_of(struct loading *l, uint64_t identity, uint64_t execution
 bool loading_untimed_list(struct loading *l, uint64_t identity, uint8_t why);
 // When all events of the process have been read.
 void loading_finish_lists(struct loading *l);
+// How many of the process's commands are runs of lists.
+size_t loading_run_count(const struct loading *l);
 void loading_forget_lists(struct loading *l);
 
 // ---- recording_stack.c: from where

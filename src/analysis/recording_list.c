@@ -464,3 +464,13 @@ void loading_finish_lists(struct loading *l)
 	for (size_t i = l->lists->first_execution; i < l->recording->execution_count; i++)
 		finish_runs(l, (uint32_t)i);
 }
+
+size_t loading_run_count(const struct loading *l)
+{
+	size_t count = 0;
+
+	for (size_t i = l->lists ? l->lists->first_execution : SIZE_MAX;
+	     i < l->recording->execution_count; i++)
+		count += l->recording->executions[i].runs;
+	return count;
+}

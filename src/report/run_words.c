@@ -207,3 +207,10 @@ const char *tare_run_api_title(uint32_t api)
 	};
 	return LOOK_UP(words, api);
 }
+
+const char *tare_run_part(uint32_t part)
+{
+	static const char *const words[] = { [TARE_ALONE] = NULL, [TARE_EXECUTES] = "executes",
+		[TARE_EXECUTES_MORE] = "executes", [TARE_RUN] = "run" };
+	return part < sizeof words / sizeof *words ? words[part] : NULL;
+}
