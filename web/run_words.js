@@ -65,7 +65,7 @@ for (const [light, dark] of [['#5F6F52', '#A8BD94'], ['#7A5C68', '#CFA3B3'], ['#
 const ENGINE_TITLES = ['compute', 'copy to device', 'copy to host', 'within device'];
 const UNTIMED_WORDS = {
 	refused: 'the API refused them', failed: 'the command ended with an error', abandoned: 'the process ended first',
-	no_room: 'too many commands were pending', unusable: 'times came that cannot be',
+	no_room: 'too many commands were pending', reused: 'its event was used again before it was read', unusable: 'times came that cannot be',
 };
 // What a command has to do with a command list.
 const COMMAND_PARTS = { alone: 0, executes: 1, executesMore: 2, run: 3 };

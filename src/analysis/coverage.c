@@ -33,6 +33,8 @@ enum tare_unobserved tare_command_unobserved(const struct tare_recorded_command 
 		return TARE_UNOBSERVED_ABANDONED;
 	case TARE_UNTIMED_NO_ROOM:
 		return TARE_UNOBSERVED_NO_ROOM;
+	case TARE_UNTIMED_REUSED:
+		return TARE_UNOBSERVED_REUSED;
 	default:
 		return TARE_UNOBSERVED_UNUSABLE;
 	}

@@ -405,6 +405,7 @@ static void free_loading(struct loading *l)
 	free(l->pairs);
 	free(l->platforms);
 	free(l->resolutions_ns);
+	free(l->ticks);
 	free(l->tracks);
 	free(l->observed_ns);
 	tare_trace_close(l->trace);

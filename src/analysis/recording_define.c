@@ -4,10 +4,9 @@
 
 #include <string.h>
 
-// Of a queue's properties, which are as the API was given them.
-#define OPENCL_QUEUE_OUT_OF_ORDER 1
-#define OPENCL_QUEUE_PROFILING 2
-#define LEVELZERO_QUEUE_IN_ORDER 2
+// Of a queue's properties, for all APIs alike.
+#define QUEUE_ANY_ORDER 1
+#define QUEUE_TIMED 2
 
 // ---- by content
 
@@ -186,7 +185,7 @@ static uint32_t add_device(struct loading *l, const struct tare_trace_object *o)
 	                                         l->clock_count) : NULL;
 	struct tare_device_clock **clocks;
 
-	if (!d || !resolution) {
+	if (!d || !resolution || !loading_add_ticks(l)) {
 		loading_fail(l, ENOMEM, "devices");
 		return TARE_NO_INDEX;
 	}
@@ -218,15 +217,9 @@ static uint32_t add_queue(struct loading *l, const struct tare_trace_object *o)
 	*q = (struct tare_recorded_queue){ .process = l->process, .device = TARE_NO_INDEX,
 		.api = loading_api_of_head(l, o->head), .number = o->number,
 		.properties = o->properties, .created_ns = loading_ns(l, o->ticks) };
-	if (q->api == TARE_TRACE_LEVELZERO) {
-		// Bound to an ordinal and an index; commands may run beside each other unless asked
-		// not to. Whether stamps can be had is a fact.
-		q->out_of_order = !(o->properties & LEVELZERO_QUEUE_IN_ORDER);
-		q->one_engine = true;
-	} else {
-		q->out_of_order = o->properties & OPENCL_QUEUE_OUT_OF_ORDER;
-		q->profiling = o->properties & OPENCL_QUEUE_PROFILING;
-	}
+	q->out_of_order = o->properties & QUEUE_ANY_ORDER;
+	q->profiling = o->properties & QUEUE_TIMED;
+	q->one_engine = q->api == TARE_TRACE_LEVELZERO; // bound to an ordinal and an index
 	if (!tare_id_map_put(&l->queue_of, o->number, index))
 		loading_fail(l, ENOMEM, "queues");
 	return index;

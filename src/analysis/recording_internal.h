@@ -94,6 +94,8 @@ struct loading {
 	size_t platform_room;
 	uint64_t *resolutions_ns; // of the process's devices
 	size_t resolution_room;
+	struct load_ticks *ticks; // how each of the process's devices counts (recording_ticks.c)
+	size_t tick_room;
 	struct tare_device_clock **clocks; // of the process's devices; NULL: no evidence yet
 	size_t clock_count;
 	struct tare_id_map object_at; // first object of a (handle, kind)
@@ -231,8 +233,9 @@ int loading_execute(struct loading *l, const struct tare_trace_execute *e);
 // but that run is not known.
 #define TARE_NO_RUN (TARE_ID_ABSENT - 1)
 uint32_t loading_run_of(struct loading *l, uint64_t identity, uint64_t execution);
-// Takes note that times will not come; false: it is of no list's command.
-bool loading_untimed_list(struct loading *l, uint64_t identity, uint8_t why);
+// Takes note that times will not come, of all executions where none is told; false: it is of no list's
+// command.
+bool loading_untimed_list(struct loading *l, uint64_t identity, uint64_t execution, uint8_t why);
 // When all events of the process have been read.
 void loading_finish_lists(struct loading *l);
 // How many of the process's commands are runs of lists.
@@ -276,6 +279,17 @@ int loading_times(struct loading *l, const struct tare_trace_times *times);
 int loading_untimed(struct loading *l, const struct tare_trace_untimed_record *untimed);
 // Settles the clocks of this process's devices and maps its commands' stamps.
 int loading_map_times(struct loading *l);
+
+// ---- recording_ticks.c: a device's counter
+
+// Room for how one more device counts.
+bool loading_add_ticks(struct loading *l);
+// A FACT of how a device counts.
+void loading_tick_fact(struct loading *l, uint32_t device, uint16_t key, uint64_t value);
+// What the counter showed, and the stamps that are present, as nanoseconds of its clock.
+uint64_t loading_pair_ns(struct loading *l, uint32_t device, const struct tare_reading *reading);
+void loading_stamps_ns(struct loading *l, uint32_t device, uint8_t present,
+                       struct tare_stamps *stamps);
 
 // ---- recording_order.c
 

@@ -12,6 +12,8 @@
 #define RUNS_A_RECORD 8
 
 struct load_list {
+	uint64_t ticks;       // when it was made
+	uint32_t next;        // that took over its number; TARE_NO_INDEX: none
 	uint32_t first, last; // templates; TARE_NO_INDEX: none
 	uint64_t waits;       // events that they wait for, together
 };
@@ -45,7 +47,8 @@ struct load_executing {
 };
 
 struct load_lists {
-	struct tare_id_map list_of;      // by number
+	struct tare_id_map list_of;      // by number, the one that is appended to now
+	struct tare_id_map latest_of;    // by number, the one that was defined last
 	struct tare_id_map template_of;  // by track and number
 	struct tare_id_map executing_of; // the same
 	struct tare_id_map execution_of; // by list and number
@@ -84,6 +87,7 @@ void loading_forget_lists(struct loading *l)
 	if (!s)
 		return;
 	tare_id_map_free(&s->list_of);
+	tare_id_map_free(&s->latest_of);
 	tare_id_map_free(&s->template_of);
 	tare_id_map_free(&s->executing_of);
 	tare_id_map_free(&s->execution_of);
@@ -103,6 +107,31 @@ static uint64_t identity_of(uint64_t head, uint32_t number)
 
 // ---- what is appended
 
+// A list that is reset may keep its number.
+static bool number_list(struct load_lists *s, uint32_t number, uint32_t index)
+{
+	uint32_t before = tare_id_map_find(&s->latest_of, number);
+
+	if (before != TARE_ID_ABSENT)
+		s->lists[before - s->first_list].next = index;
+	else if (!tare_id_map_put(&s->list_of, number, index))
+		return false;
+	return tare_id_map_put(&s->latest_of, number, index);
+}
+
+// The list of a number at a time; they are asked for in the order of time.
+static uint32_t list_now(struct load_lists *s, uint32_t number, uint64_t ticks)
+{
+	uint32_t list = tare_id_map_find(&s->list_of, number), first = list, next;
+
+	while ((next = s->lists[list - s->first_list].next) != TARE_NO_INDEX &&
+	       s->lists[next - s->first_list].ticks <= ticks)
+		list = next;
+	if (list != first)
+		tare_id_map_put(&s->list_of, number, list);
+	return list;
+}
+
 uint32_t loading_add_list(struct loading *l, const struct tare_trace_object *o)
 {
 	struct load_lists *s = o->number ? lists_of(l) : NULL;
@@ -112,13 +141,13 @@ uint32_t loading_add_list(struct loading *l, const struct tare_trace_object *o)
 
 	if (!o->number)
 		return TARE_NO_INDEX; // nothing can be appended to it under that number
-	if (!state || !tare_id_map_put(&s->list_of, o->number, index)) {
+	if (!state || !number_list(s, o->number, index)) {
 		loading_fail(l, ENOMEM, "command lists");
 		return TARE_NO_INDEX;
 	}
 	*list = (struct tare_recorded_list){ .process = l->process, .number = o->number,
 		.properties = o->properties, .created_ns = loading_ns(l, o->ticks) };
-	*state = (struct load_list){ TARE_NO_INDEX, TARE_NO_INDEX, 0 };
+	*state = (struct load_list){ o->ticks, TARE_NO_INDEX, TARE_NO_INDEX, TARE_NO_INDEX, 0 };
 	s->list_count++;
 	return index;
 }
@@ -179,7 +208,7 @@ static struct load_template template_of(struct loading *l, const struct tare_tra
 int loading_append(struct loading *l, struct load_track *track, const struct tare_trace_command *c)
 {
 	struct load_lists *s = l->lists;
-	uint32_t list = tare_id_map_find(&s->list_of, c->queue);
+	uint32_t list = list_now(s, c->queue, c->enter);
 	uint32_t function = loading_function(l, tare_trace_detail(c->head), TARE_ROLE_COMMAND);
 	uint32_t call = add_append_call(l, track, c, function);
 	struct load_template *t = TARE_ROOM_FOR(s->templates, s->template_room, s->template_count);
@@ -319,7 +348,7 @@ static void add_run(struct loading *l, const struct load_template *t,
 		.amount = t->amount, .thread = by->thread, .queue = by->queue, .object = t->object,
 		.first_wait = TARE_NO_INDEX, .function = t->function, .kind = t->kind,
 		.direction = t->direction, .alignment = t->alignment, .memory = t->memory,
-		.flags = own | (by->flags & TARE_COMMAND_NO_TIMES),
+		.flags = own,
 		.stack = r->calls[t->call].stack, .part = TARE_RUN,
 		.execution = execution & MOST_EXECUTIONS };
 	add_waits(l, t, index);
@@ -388,6 +417,8 @@ int loading_execute(struct loading *l, const struct tare_trace_execute *e)
 	x->runs = runs_of(l, x->list, x->nodes);
 	r->commands[x->command].part = x->nodes > x->runs ? TARE_EXECUTES_MORE : TARE_EXECUTES;
 	r->commands[x->command].execution = index & MOST_EXECUTIONS;
+	// Its times are those of its runs.
+	r->commands[x->command].flags &= (uint8_t)~TARE_COMMAND_NO_TIMES;
 	if (x->list != TARE_NO_INDEX)
 		r->lists[x->list].executions++;
 	key = execution_key(l, x->list, x->number, &before);
@@ -415,11 +446,19 @@ uint32_t loading_run_of(struct loading *l, uint64_t identity, uint64_t execution
 	return s->first_run[index - s->first_execution] + t->position;
 }
 
-bool loading_untimed_list(struct loading *l, uint64_t identity, uint8_t why)
+bool loading_untimed_list(struct loading *l, uint64_t identity, uint64_t execution, uint8_t why)
 {
 	struct load_lists *s = l->lists;
 	uint32_t at = s ? tare_id_map_find(&s->template_of, identity) : TARE_ID_ABSENT;
 
+	if (at != TARE_ID_ABSENT && execution) {
+		uint32_t run = loading_run_of(l, identity, execution);
+		if (run == TARE_ID_ABSENT)
+			l->recording->unresolved++;
+		else if (!l->recording->commands[run].untimed)
+			l->recording->commands[run].untimed = why;
+		return true;
+	}
 	if (at != TARE_ID_ABSENT) {
 		// It does not say of which execution: of all so far that have no times.
 		s->templates[at].untimed = why;

@@ -166,6 +166,7 @@ const char *tare_run_unobserved(uint32_t reason)
 	static const char *const words[] = {
 		[TARE_UNOBSERVED_PENDING] = "pending",   [TARE_UNOBSERVED_REFUSED] = "refused",
 		[TARE_UNOBSERVED_FAILED] = "failed",     [TARE_UNOBSERVED_ABANDONED] = "abandoned",
+		[TARE_UNOBSERVED_REUSED] = "reused",
 		[TARE_UNOBSERVED_NO_ROOM] = "no_room",   [TARE_UNOBSERVED_NOT_ASKED] = "not_asked",
 		[TARE_UNOBSERVED_UNUSABLE] = "unusable",
 	};
@@ -181,6 +182,7 @@ const char *tare_run_unobserved_title(uint32_t reason)
 		[TARE_UNOBSERVED_FAILED] = "ended with an error",
 		[TARE_UNOBSERVED_ABANDONED] = "abandoned at the exit",
 		[TARE_UNOBSERVED_NO_ROOM] = "no room to wait for them",
+		[TARE_UNOBSERVED_REUSED] = "event used again before it was read",
 		[TARE_UNOBSERVED_NOT_ASKED] = "queue without profiling",
 		[TARE_UNOBSERVED_UNUSABLE] = "with impossible times",
 	};

@@ -150,6 +150,8 @@ static const char *untimed(uint32_t why)
 		return tare_run_unobserved(TARE_UNOBSERVED_ABANDONED);
 	case TARE_UNTIMED_NO_ROOM:
 		return tare_run_unobserved(TARE_UNOBSERVED_NO_ROOM);
+	case TARE_UNTIMED_REUSED:
+		return tare_run_unobserved(TARE_UNOBSERVED_REUSED);
 	default:
 		return NULL;
 	}
