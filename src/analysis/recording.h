@@ -71,11 +71,22 @@ enum tare_clock_source {
 	TARE_CLOCK_CAUSAL,   // bounded by the calls: queued while the enqueue ran, ended before it was seen
 };
 
+// By what a device was found to be the same as an earlier one.
+enum tare_same_by {
+	TARE_SAME_BY_NOTHING, // it is the first
+	TARE_SAME_BY_UUID,
+	TARE_SAME_BY_PCI,     // its place on the bus
+	TARE_SAME_BY_NAME,    // a name that the platform, or each of two APIs, has once
+};
+
 // A device as one process sees it; `same_as` joins those of several processes, platforms
 // and APIs.
 struct tare_recorded_device {
 	uint32_t process;
 	uint32_t same_as;        // lowest index of the same device; its own when it is the first
+	enum tare_same_by same_by;
+	uint32_t maybe_same;     // 1 + index of a device of another API: whether it is the same is not
+	                         // known; 0: none
 	uint32_t api;            // enum tare_trace_api by which it is seen
 	const char *name, *platform, *vendor, *driver_version;
 	uint64_t type;           // CL_DEVICE_TYPE bits

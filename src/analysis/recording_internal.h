@@ -300,6 +300,8 @@ int loading_order(struct loading *l);
 
 // Joins devices of several processes.
 int loading_same_devices(struct loading *l);
+// Joins those of two APIs that only their names tell (recording_two_apis.c).
+void loading_same_by_name(struct loading *l);
 // What is to be added to the times of a process so that they compare with those of `reference`; 0
 // when they do already. *sentence says that times were aligned by the clock of day, else NULL.
 int64_t loading_alignment_ns(const struct tare_trace_header *header,

@@ -210,6 +210,13 @@ const char *tare_run_api_title(uint32_t api)
 	return LOOK_UP(words, api);
 }
 
+const char *tare_run_same_by(uint32_t by)
+{
+	static const char *const words[] = { [TARE_SAME_BY_UUID] = "uuid",
+		[TARE_SAME_BY_PCI] = "pci", [TARE_SAME_BY_NAME] = "name" };
+	return by < sizeof words / sizeof *words ? words[by] : NULL;
+}
+
 const char *tare_run_part(uint32_t part)
 {
 	static const char *const words[] = { [TARE_ALONE] = NULL, [TARE_EXECUTES] = "executes",
