@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define IN_ORDER_QUEUE 2u // of flags that older headers lack
 #define BYTES (1u << 16)
@@ -152,6 +153,28 @@ static void signalled(void)
 	check(zeCommandListDestroy(list), "zeCommandListDestroy");
 }
 
+// One now and then until the counter has gone round, and some more.
+static void wrapping(void)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	ze_command_list_handle_t list = immediate(0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	ze_event_pool_handle_t pool = pool_of(&device, 1);
+	ze_event_handle_t event = event_of(pool, 0);
+	uint64_t first = 0, last = 0;
+	for (uint32_t i = 0; last >= first; i++) {
+		launch(list, event);
+		wait_for(event);
+		last = stamps_of(event).global.kernelEnd;
+		first = i == 0 ? last : first;
+		check(zeEventHostReset(event), "zeEventHostReset");
+		nanosleep(&moment, NULL);
+	}
+	check(zeEventDestroy(event), "zeEventDestroy");
+	check(zeEventPoolDestroy(pool), "zeEventPoolDestroy");
+	check(zeCommandListDestroy(list), "zeCommandListDestroy");
+	without(0);
+}
+
 // ---- regular lists
 
 static void fill_list(ze_command_list_handle_t list, ze_event_handle_t event)
@@ -233,7 +256,8 @@ static void run(const char *style)
 		const char *name;
 		void (*run)(void);
 	} styles[] = { { "plain", plain }, { "synchronous", synchronous }, { "reused", reused },
-		       { "signalled", signalled }, { "several", several }, { "endless", endless } };
+		       { "signalled", signalled }, { "wrapping", wrapping },
+		       { "several", several }, { "endless", endless } };
 	if (strcmp(style, "without") == 0)
 		without(0);
 	else if (strcmp(style, "in-order") == 0)

@@ -24,9 +24,9 @@ device name "exact" memory 1 GiB
 timer rate {rate} bits {bits} epoch {epoch} ticks
 engine compute runs to-device,to-host,local,kernel
 engine copy runs to-device,to-host,local
-copy pinned device fixed 30 us
-copy pageable device fixed 30 us
-fill fixed 20 us
+copy pinned device fixed 29 us rate 65.536 GB/s
+copy pageable device fixed 29 us rate 65.536 GB/s
+fill fixed 19 us rate 65.536 GB/s
 marker fixed 10 us
 kernel empty fixed 50 us
 """
@@ -90,15 +90,13 @@ def test_every_command_is_timed_by_the_script(on, style):
     assert int.from_bytes(trace.header[1136:1144], "little") == 0, "nothing is pending"
 
 
-@pytest.mark.parametrize("rate", RATES)
-@pytest.mark.parametrize("bits", [32, 36])
+@pytest.mark.parametrize("rate,bits", [("12 MHz", 32), ("19.2 MHz", 32), ("12.5 MHz", 36), ("1 GHz", 36)])
 def test_counters_that_wrap(on, rate, bits):
-    """They wrap within the run: the epoch is so."""
-    epoch = (1 << bits) - int(RATES[rate] * 0.002)
-    ticks, bits = script(on, rate, bits, epoch)
-    trace = check(on.record([STYLES, *IMMEDIATE, "regular=10"]), ticks, bits)
-    assert any(start > end for _, start, end in trace.runs()) or \
-        max(start for _, start, _ in trace.runs()) - min(start for _, start, _ in trace.runs()) > 1 << (bits - 1)
+    """The program goes on until its counter has gone round: at 2 s of the driver's, by the script's epoch."""
+    ticks, bits = script(on, rate, bits, (1 << bits) - int(RATES[rate] * 2))
+    trace = check(on.record([STYLES, "wrapping"]), ticks, bits)
+    starts = [start for _, start, _ in trace.runs()]
+    assert max(starts) - min(starts) > 1 << (bits - 1)
 
 
 def test_one_after_another_and_nothing_waits(on):
@@ -168,8 +166,11 @@ def test_a_killed_program_leaves_its_trace(on):
     program = subprocess.Popen([on.tare, "record", "-q", "--force", "-o", "run", "--", STYLES, "endless"],
                                cwd=on.folder, env=environment, stdout=subprocess.PIPE, start_new_session=True)
     try:
-        lines = [program.stdout.readline() for _ in range(100)]
-        assert lines.count(b"run kernel\n") >= 1
+        seen = 0
+        while seen < 20:
+            line = program.stdout.readline()
+            assert line, "it has ended"
+            seen += line == b"run kernel\n"
         time.sleep(0.1)
     finally:
         children = pathlib.Path(f"/proc/{program.pid}/task/{program.pid}/children").read_text().split()

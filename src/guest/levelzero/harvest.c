@@ -68,30 +68,15 @@ static bool is_new(const struct ze_event *known, const ze_kernel_timestamp_resul
 	       (known->start != stamps->global.kernelStart && known->end != stamps->global.kernelEnd);
 }
 
-// Reads one command's times. False: it is not complete, and `last` is false: it may be later.
-static bool read_one(struct guest_thread *thread, const struct ze_list *list, const struct ze_pending *pending,
-                     bool last)
+// What an event says of a command. NOT_READY: it is not complete. An event that was not reset before it was
+// signalled again says the old times until then.
+static ze_result_t ask(const struct ze_list *list, const struct ze_pending *pending,
+                       ze_kernel_timestamp_result_t *stamps)
 {
-	ze_kernel_timestamp_result_t stamps;
-	ze_result_t result = list->driver->call.zeEventQueryKernelTimestamp(pending->event, &stamps);
-	struct ze_event *known = pending->known;
-	// An event that was not reset before it was signalled again says the old times until then.
-	bool old = result == ZE_RESULT_SUCCESS && known != NULL && !is_new(known, &stamps);
-	if ((result == ZE_RESULT_NOT_READY || old) && !last)
-		return false;
-	if (result == ZE_RESULT_SUCCESS && !old) {
-		ze_write_times(thread, pending->track, pending->number, 0, &stamps);
-		if (known != NULL) {
-			known->read = true;
-			known->start = stamps.global.kernelStart;
-			known->end = stamps.global.kernelEnd;
-		}
-	} else if (result == ZE_RESULT_NOT_READY || old) {
-		ze_write_untimed(thread, pending->track, pending->number, 0, TARE_UNTIMED_REUSED, 0);
-	} else {
-		ze_write_untimed(thread, pending->track, pending->number, 0, TARE_UNTIMED_FAILED, (int64_t)result);
-	}
-	return true;
+	ze_result_t result = list->driver->call.zeEventQueryKernelTimestamp(pending->event, stamps);
+	if (result == ZE_RESULT_SUCCESS && pending->known != NULL && !is_new(pending->known, stamps))
+		return ZE_RESULT_NOT_READY;
+	return result;
 }
 
 static struct ze_pending look(struct ze_list *list, uint32_t at)
@@ -102,18 +87,58 @@ static struct ze_pending look(struct ze_list *list, uint32_t at)
 	return pending;
 }
 
-// Its times were written: the event is the program's alone again, or free.
-static void done_with(struct ze_list *list, uint32_t at, const struct ze_pending *pending)
+// Of those who have asked for a command's times, who gets true writes them: the thread that is about to reset
+// the event need not wait for one that harvests.
+static bool claim(struct ze_list *list, uint32_t at, const struct ze_pending *pending)
 {
 	struct ze_event *known = pending->known;
 	guest_hold(&list->push);
-	list->ring[at & list->mask].event = NULL;
-	if (known != NULL && known->list == list && known->content == NULL && known->at == at)
-		known->list = NULL;
+	struct ze_pending *entry = &list->ring[at & list->mask];
+	bool mine = entry->event != NULL && entry->event == pending->event;
+	if (mine) {
+		entry->event = NULL;
+		if (known != NULL && known->list == list && known->content == NULL && known->at == at)
+			known->list = NULL;
+	}
 	guest_let_go(&list->push);
+	return mine;
+}
+
+// Writes what was said of a command that was claimed.
+static void settle(struct guest_thread *thread, struct ze_list *list, const struct ze_pending *pending,
+                   ze_result_t result, const ze_kernel_timestamp_result_t *stamps)
+{
+	struct ze_event *known = pending->known;
+	if (result == ZE_RESULT_SUCCESS) {
+		ze_write_times(thread, pending->track, pending->number, 0, stamps);
+		if (known != NULL) {
+			known->read = true;
+			known->start = stamps->global.kernelStart;
+			known->end = stamps->global.kernelEnd;
+		}
+	} else {
+		ze_write_untimed(thread, pending->track, pending->number, 0,
+		                 result == ZE_RESULT_NOT_READY ? TARE_UNTIMED_REUSED : TARE_UNTIMED_FAILED,
+		                 (int64_t)result);
+	}
 	if (known == NULL)
 		ze_own_give(list->own, pending->event);
 	guest_count(&guest_header->pending, (uint64_t)-1);
+}
+
+// False: the command is not complete.
+static bool harvest_one(struct guest_thread *thread, struct ze_list *list, uint32_t at)
+{
+	struct ze_pending pending = look(list, at);
+	ze_kernel_timestamp_result_t stamps;
+	if (pending.event == NULL)
+		return true;
+	ze_result_t result = ask(list, &pending, &stamps);
+	if (result == ZE_RESULT_NOT_READY)
+		return look(list, at).event == NULL;
+	if (claim(list, at, &pending))
+		settle(thread, list, &pending, result, &stamps);
+	return true;
 }
 
 static void harvest_ring(struct guest_thread *thread, struct ze_list *list)
@@ -122,14 +147,12 @@ static void harvest_ring(struct guest_thread *thread, struct ze_list *list)
 	uint32_t tail = atomic_load_explicit(&list->tail, memory_order_relaxed);
 	bool gap = false;
 	for (uint32_t at = tail; at != head; at++) {
-		struct ze_pending pending = look(list, at);
-		bool stop = !ze_may_call() || atomic_load_explicit(&list->wanted, memory_order_relaxed) != 0;
-		if (pending.event != NULL && !stop && read_one(thread, list, &pending, false)) {
-			done_with(list, at, &pending);
-		} else if (pending.event != NULL) {
+		if (!ze_may_call() || atomic_load_explicit(&list->wanted, memory_order_relaxed) != 0)
+			return;
+		if (!harvest_one(thread, list, at)) {
 			gap = true;
-			if (stop || list->in_order || ++incomplete == INCOMPLETE_AT_A_LOOK)
-				break;
+			if (list->in_order || ++incomplete == INCOMPLETE_AT_A_LOOK)
+				return;
 		}
 		if (!gap)
 			atomic_store_explicit(&list->tail, at + 1, memory_order_release);
@@ -140,29 +163,33 @@ static void before_in_ring(struct guest_thread *thread, struct ze_list *list, st
 {
 	uint32_t at = event->at;
 	struct ze_pending pending = {0};
+	ze_kernel_timestamp_result_t stamps;
 	guest_hold(&list->push);
 	if (event->list == list && event->content == NULL &&
 	    at - atomic_load(&list->tail) < atomic_load(&list->head) - atomic_load(&list->tail))
 		pending = list->ring[at & list->mask];
 	guest_let_go(&list->push);
-	if (pending.event != NULL && pending.known == event) {
-		read_one(thread, list, &pending, true);
-		done_with(list, at, &pending);
-	}
-	event->list = NULL;
+	if (pending.event == NULL || pending.known != event)
+		return;
+	ze_result_t result = ask(list, &pending, &stamps);
+	if (claim(list, at, &pending))
+		settle(thread, list, &pending, result, &stamps);
 }
 
 void ze_event_before(struct guest_thread *thread, struct ze_event *event)
 {
 	struct ze_list *list = event->list;
-	if (ZE_LIKELY(list == NULL) || !ze_may_call() || !ze_take_right(list))
+	if (ZE_LIKELY(list == NULL) || !ze_may_call())
 		return;
 	int saved = errno;
-	if (event->content != NULL)
-		ze_contents_harvest(thread, list);
-	else
+	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
+	if (event->content == NULL)
 		before_in_ring(thread, list, event);
-	guest_release(&list->harvesting);
+	else if (atomic_load(&list->in_flight) != 0 && ze_take_right(list)) {
+		ze_contents_harvest(thread, list);
+		guest_release(&list->harvesting);
+	}
+	guest_aside_end(thread, aside);
 	errno = saved;
 }
 
