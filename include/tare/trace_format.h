@@ -220,7 +220,8 @@ enum tare_trace_object_kind {
 	TARE_OBJECT_PLATFORM = 1,
 	TARE_OBJECT_DEVICE = 2,  // parent: platform; number: from 0 in this process; bytes: memory
 	TARE_OBJECT_CONTEXT = 3,
-	TARE_OBJECT_QUEUE = 4,   // parent: context; device; number; properties as made (clock of stamps: its device's)
+	TARE_OBJECT_QUEUE = 4,   // parent: context; device; number; properties as made, of any API bit 0
+	                         // out of order, bit 1 profiling (clock of stamps: its device's)
 	TARE_OBJECT_PROGRAM = 5, // parent: context
 	TARE_OBJECT_KERNEL = 6,  // parent: program; name
 	TARE_OBJECT_MEMORY = 7,  // parent: context, or the buffer it is a part of; properties: flags;
@@ -282,9 +283,9 @@ enum tare_trace_fact {
 	TARE_TRACE_FACT_UNIFIED_MEMORY = 24,   // 1: device memory is the host's
 	TARE_TRACE_FACT_PROFILING = 25,        // queue: 1 stamps can be had
 	TARE_TRACE_FACT_LIBRARY = 26,          // string: the driver's file
-	TARE_TRACE_FACT_TIMER_HZ = 27,         // device: ticks a second of TIMES and CLOCK_PAIRs; none: nanoseconds
-	TARE_TRACE_FACT_STAMP_BITS = 28,       // device: valid bits of the stamps in TIMES; none: 64
-	TARE_TRACE_FACT_PAIR_BITS = 29,        // device: valid bits of a CLOCK_PAIR's value; none: 64
+	TARE_TRACE_FACT_TIMER_HZ = 27,         // device: ticks a second of its stamps and clock pairs
+	TARE_TRACE_FACT_STAMP_BITS = 28,       // device: of its stamps so many bits are counted
+	TARE_TRACE_FACT_PAIR_BITS = 29,        // device: the same for its clock pairs
 };
 struct tare_trace_fact_record {
 	uint64_t head;
@@ -496,7 +497,7 @@ struct tare_trace_untimed_record {
 	uint32_t command_track, command_number;
 	int64_t value;
 	uint64_t observed;
-	uint64_t execution;
+	uint64_t execution; // as in TIMES
 	uint64_t reserved[3];
 };
 

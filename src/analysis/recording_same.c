@@ -33,6 +33,8 @@ static uint64_t identity_key(const struct tare_recording *r, const struct tare_r
 		return hash_digits(key, d->uuid);
 	if (*kind == 'p')
 		return tare_hash_text(key, d->pci);
+	// Names of two APIs are another question (recording_two_apis.c).
+	key = tare_hash_bytes(key, &d->api, sizeof d->api);
 	return tare_hash_text(tare_hash_text(key, d->platform), d->name);
 }
 
