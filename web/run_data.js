@@ -111,7 +111,8 @@ function decodeColumn(bytes, columns, name, indices, done) {
 }
 
 const INDEX_COLUMNS = new Set(['number', 'thread', 'queue', 'object', 'shape', 'function', 'waits', 'stack',
-	'command', 'device', 'name', 'domain', 'depth', 'parent', 'site', 'frames', 'text']);
+	'command', 'device', 'name', 'domain', 'depth', 'parent', 'site', 'frames', 'text',
+	'executed_by']);
 
 function camelCase(name) {
 	return name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());

@@ -79,7 +79,9 @@ function commandFields(view, row) {
 		field('thread', threadText(header, commands.thread[row])), ...processFields(header, commands.thread[row]),
 		field('call', functionName(header, commands.function[row]) + (commands.flags[row] & COMMAND_FLAGS.blocking ? ', blocking' : '')),
 		...commandTimes(commands, row)];
-	if (!isKnown(length))
+	if (commands.part[row] === COMMAND_PARTS.run && commands.executedBy[row] < commands.count)
+		fields.push(field('executed by', functionName(header, commands.function[commands.executedBy[row]])));
+	if (!isKnown(length) && commands.part[row] !== COMMAND_PARTS.executes)
 		fields.push(field('no device times', untimedText(header, commands.untimed[row])));
 	if (kernel)
 		fields.push(field('work', shapeText(timeline, commands.shape[row])));

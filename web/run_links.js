@@ -156,8 +156,9 @@ function arrowsOf(view, id) {
 		link(onDevice(other), own, other, id);
 	for (const other of waitersOf(timeline, id).subarray(0, MOST_ARROWS))
 		link(own, onDevice(other), id, other);
-	const call = placesOf(view, { kind: 'command', id }).find((place) => place.call);
+	const caller = commands.part[id] === COMMAND_PARTS.run ? commands.executedBy[id] : id;
+	const call = caller < commands.count && placesOf(view, { kind: 'command', id: caller }).find((place) => place.call);
 	if (call && own)
-		arrows.push({ kind: 'call', from: commands.enter[id], to: own.from, fromY: call.y, toY: own.y, fromCommand: id, toCommand: id });
+		arrows.push({ kind: 'call', from: commands.enter[id], to: own.from, fromY: call.y, toY: own.y, fromCommand: caller, toCommand: id });
 	return arrows;
 }

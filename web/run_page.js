@@ -53,7 +53,7 @@ function timelineNotes(run, timeline, rows) {
 		const parts = PARTS_LEFT_OUT.filter((part) => header.left_out[part] > 0).map((part) => `${header.left_out[part]} ${part}`);
 		notes.push(`Left out of the timeline: ${parts.join(', ') || 'something'}${header.left_out.why ? `; ${header.left_out.why}` : ''}. The tables are about all of the run.`);
 	}
-	const untimed = commands.start.reduce((sum, at) => sum + (at !== at), 0);
+	const untimed = commands.start.reduce((sum, at, row) => sum + (at !== at && commands.part[row] !== COMMAND_PARTS.executes), 0);
 	if (commands.count && untimed === commands.count)
 		notes.push('No command has times of the device: there are no rows of queues and devices, only the calls.');
 	else if (untimed)

@@ -243,7 +243,9 @@ async function addThreads(timeline, rows, turn) {
 	const { commands, calls, callbacks, phases, header } = timeline;
 	const threads = header.threads.length;
 	const known = (thread) => (thread < threads ? thread : -1);
-	const lists = [commands, calls, callbacks, phases].map((table) => groupRows(table.count, threads, (row) => known(table.thread[row])));
+	// Runs of a list are in the call of the command that executes it.
+	const threadOf = (table) => (row) => (table === commands && commands.part[row] === COMMAND_PARTS.run ? -1 : known(table.thread[row]));
+	const lists = [commands, calls, callbacks, phases].map((table) => groupRows(table.count, threads, threadOf(table)));
 	const sources = [commandSource(timeline, 'call'), callSource(timeline), callbackSource(timeline), phaseSource(timeline)];
 	const firstLane = new Uint8Array(callbacks.count);
 	for (let i = 0; i < threads; i++) {

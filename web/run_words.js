@@ -65,8 +65,12 @@ for (const [light, dark] of [['#5F6F52', '#A8BD94'], ['#7A5C68', '#CFA3B3'], ['#
 const ENGINE_TITLES = ['compute', 'copy to device', 'copy to host', 'within device'];
 const UNTIMED_WORDS = {
 	refused: 'the API refused them', failed: 'the command ended with an error', abandoned: 'the process ended first',
-	no_room: 'too many commands were pending', unusable: 'times came that cannot be', not_sampled: 'others of their kind stand for them',
+	no_room: 'too many commands were pending', reused: 'its event was used again before it was read', unusable: 'times came that cannot be',
+	not_sampled: 'others of their kind stand for them',
 };
+// What a command has to do with a command list.
+const COMMAND_PARTS = { alone: 0, executes: 1, executesMore: 2, run: 3 };
+
 const COMMAND_FLAGS = { blocking: 2, noTimes: 32, nested: 128 };
 const CALL_FAILED = 1;
 const PHASE_FLAGS = { instant: 1, unended: 2, range: 4 };

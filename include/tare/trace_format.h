@@ -14,7 +14,7 @@
 
 #define TARE_TRACE_MAGIC "\x89tare\r\n\x1a"
 #define TARE_TRACE_VERSION_MAJOR 1 // a reader refuses a higher one
-#define TARE_TRACE_VERSION_MINOR 3 // may add record types, fact keys and enum values
+#define TARE_TRACE_VERSION_MINOR 4 // may add record types, fact keys and enum values
 #define TARE_TRACE_BYTE_ORDER UINT32_C(0x01020304)
 #define TARE_TRACE_HEADER_BYTES 4096
 #define TARE_TRACE_WINDOW_BYTES (256 * 1024)
@@ -305,6 +305,9 @@ enum tare_trace_fact {
 	TARE_TRACE_FACT_UNIFIED_MEMORY = 24,   // 1: device memory is the host's
 	TARE_TRACE_FACT_PROFILING = 25,        // queue: 1 stamps can be had
 	TARE_TRACE_FACT_LIBRARY = 26,          // string: the driver's file
+	TARE_TRACE_FACT_TIMER_HZ = 27,         // device: ticks a second of its stamps and clock pairs
+	TARE_TRACE_FACT_STAMP_BITS = 28,       // device: of its stamps so many bits are counted
+	TARE_TRACE_FACT_PAIR_BITS = 29,        // device: the same for its clock pairs
 };
 struct tare_trace_fact_record {
 	uint64_t head;
@@ -512,13 +515,15 @@ enum tare_trace_untimed {
 	TARE_UNTIMED_FAILED = 2,    // the command ended with an error; value is its status
 	TARE_UNTIMED_ABANDONED = 3, // the process ended first
 	TARE_UNTIMED_NO_ROOM = 4,   // too many were pending
+	TARE_UNTIMED_REUSED = 5,    // its event was used again before it could be read
 };
 struct tare_trace_untimed_record {
 	uint64_t head;
 	uint32_t command_track, command_number;
 	int64_t value;
 	uint64_t observed;
-	uint64_t reserved[4];
+	uint64_t execution; // as in TIMES
+	uint64_t reserved[3];
 };
 
 // For graphs and command lists: execution `execution` of the list `graph` was started by a command.

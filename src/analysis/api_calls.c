@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host time by function of the API, and the builds among the calls.
+#include "analysis/intervals.h"
 #include "analysis/tables_internal.h"
 
 #include <stdlib.h>
@@ -42,7 +43,7 @@ static void count_calls(const struct tables_context *context, struct tare_api_ro
 	}
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = &recording->commands[i];
-		if (tables_has_command(context, command))
+		if (!tare_command_is_run(command) && tables_has_command(context, command))
 			add_calls(row_of(context, rows, command->function), 1,
 			          tables_length(command->enter_ns, command->exit_ns),
 			          command->flags & TARE_COMMAND_NESTED);

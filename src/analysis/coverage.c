@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the figures rest on: what was seen, what was not, and what recording cost.
+#include "analysis/intervals.h"
 #include "analysis/tables_internal.h"
 
 #include "base/cleanup.h"
@@ -35,6 +36,8 @@ enum tare_unobserved tare_command_unobserved(const struct tare_recorded_command 
 		return TARE_UNOBSERVED_NOT_SAMPLED;
 	case TARE_UNTIMED_NO_ROOM:
 		return TARE_UNOBSERVED_NO_ROOM;
+	case TARE_UNTIMED_REUSED:
+		return TARE_UNOBSERVED_REUSED;
 	default:
 		return TARE_UNOBSERVED_UNUSABLE;
 	}
@@ -92,12 +95,19 @@ static void find_starters(struct gathering *g)
 	}
 }
 
+// Other APIs start what is enqueued without being asked.
+static bool needs_flush(const struct tare_recorded_queue *queue)
+{
+	return queue->api == TARE_TRACE_OPENCL || queue->api == TARE_TRACE_NO_API;
+}
+
 static bool is_never_flushed(const struct gathering *g, const struct tare_recorded_command *command)
 {
 	const struct tare_recording *recording = g->context->recording;
 	uint32_t process = tables_process(recording, command->thread);
 	const struct tare_recorded_process *of;
-	if (command->queue >= recording->queue_count || process >= recording->process_count)
+	if (command->queue >= recording->queue_count || process >= recording->process_count ||
+	    !needs_flush(&recording->queues[command->queue]))
 		return false;
 	// The call that started it may be among those that were lost.
 	of = &recording->processes[process];
@@ -110,6 +120,22 @@ static bool is_never_flushed(const struct gathering *g, const struct tare_record
 
 // ---- counts
 
+// What an execution ran and is no run of the recording. One of them is the executing command itself.
+static void count_unseen_runs(const struct tare_recording *recording,
+                              const struct tare_recorded_command *command,
+                              struct tare_coverage *coverage)
+{
+	if (command->part != TARE_EXECUTES_MORE || command->execution >= recording->execution_count)
+		return;
+	const struct tare_recorded_execution *x = &recording->executions[command->execution];
+	if (x->nodes <= (uint64_t)x->runs + 1)
+		return;
+	uint64_t count = x->nodes - x->runs - 1;
+	coverage->enqueued += count;
+	coverage->unobserved += count;
+	coverage->unobserved_by[tare_command_unobserved(command)] += count;
+}
+
 static void count_commands(struct gathering *g)
 {
 	const struct tare_recording *recording = g->context->recording;
@@ -120,9 +146,10 @@ static void count_commands(struct gathering *g)
 		struct tables_span span;
 		if (!tables_has_command(g->context, command))
 			continue;
-		coverage->enqueued++;
-		coverage->calls++;
-		if (process < recording->process_count) {
+		count_unseen_runs(recording, command, coverage);
+		coverage->enqueued += !tare_command_only_executes(command);
+		coverage->calls += !tare_command_is_run(command);
+		if (process < recording->process_count && !tare_command_is_run(command)) {
 			g->commands[process]++;
 			g->untimed[process] += (command->flags & TARE_COMMAND_NO_TIMES) != 0;
 			g->stacks[process] += command->stack < recording->stack_count;
@@ -131,6 +158,8 @@ static void count_commands(struct gathering *g)
 			coverage->completed++;
 			continue;
 		}
+		if (tare_command_only_executes(command))
+			continue;
 		coverage->unobserved++;
 		coverage->unobserved_by[tare_command_unobserved(command)]++;
 		coverage->never_flushed += is_never_flushed(g, command);

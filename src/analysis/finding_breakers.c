@@ -67,7 +67,7 @@ static void gather_pageable(const struct judging *judging, struct pageable *p, u
 		p->count++;
 		p->ns += (double)ns;
 		p->bytes += (double)c->amount;
-		p->call_ns += (double)(c->exit_ns - c->enter_ns);
+		p->call_ns += (double)tare_command_launch_ns(recording, c);
 		const struct tare_transfer_row *row = finding_row_of(judging, c);
 		p->ceiling_ns += row ? 1e9 * (double)c->amount / row->pinned_ceiling : NAN;
 		finding_claim(draft, c->start_ns, c->end_ns);

@@ -76,7 +76,8 @@ static const struct tare_recorded_command *previous_of(const struct judging *jud
 {
 	const struct tare_recorded_command *commands = judging->recording->commands;
 	for (uint32_t i = 0; i < LOOK_BACK && i < index; i++)
-		if (commands[index - 1 - i].thread == commands[index].thread)
+		if (commands[index - 1 - i].thread == commands[index].thread &&
+		    !tare_command_only_executes(&commands[index - 1 - i]))
 			return &commands[index - 1 - i];
 	return NULL;
 }

@@ -15,7 +15,7 @@
 // How the commands of the chunks were issued.
 struct issue {
 	uint64_t queues, copies, blocking, waits;
-	bool out_of_order;
+	bool free_order; // commands of a queue may overlap
 };
 
 static bool in_chunks(const struct judging *judging, const struct tare_overlap_gain *gain,
@@ -54,7 +54,8 @@ static int look(const struct judging *judging, const struct tare_overlap_gain *g
 			continue;
 		issue->queues += !queues[c->queue];
 		queues[c->queue] = true;
-		issue->out_of_order |= recording->queues[c->queue].out_of_order;
+		issue->free_order |= recording->queues[c->queue].out_of_order &&
+		                     !recording->queues[c->queue].one_engine;
 		issue->copies += tables_is_transfer(c);
 		issue->blocking += tables_is_transfer(c) && (c->flags & TARE_COMMAND_BLOCKING);
 		first_ns = c->enter_ns < first_ns ? c->enter_ns : first_ns;
@@ -72,7 +73,7 @@ static const char *id_of(const struct issue *issue, uint64_t chunks)
 		return "overlap-missed";
 	if (blocks)
 		return "blocking-call";
-	return issue->queues == 1 && !issue->out_of_order ? "single-queue" : NULL;
+	return issue->queues == 1 && !issue->free_order ? "single-queue" : NULL;
 }
 
 // The chunks' time without their kernels, which the prediction does not shorten.

@@ -21,7 +21,8 @@ int finding_recording_cost(struct judging *judging, struct tare_error *error)
 	uint64_t commands = 0, untimed = 0, calls = 0;
 	(void)error;
 	for (size_t i = 0; i < recording->command_count; i++)
-		if (judging_has_command(judging, &recording->commands[i])) {
+		if (!tare_command_is_run(&recording->commands[i]) &&
+		    judging_has_command(judging, &recording->commands[i])) {
 			commands++;
 			untimed += (recording->commands[i].flags & TARE_COMMAND_NO_TIMES) != 0;
 		}

@@ -104,7 +104,7 @@ static int see(struct repeats *r, uint32_t at, uint32_t identity)
 		return -ENOMEM;
 	struct last_copy now = { .command = at,
 		                 .inside_ns = tables_add(r->inside_ns[command->thread],
-		                                         command->exit_ns - command->enter_ns) };
+		                                         tare_command_call_ns(command)) };
 	if (number == r->last_count) {
 		struct last_copy *added = TARE_ROOM_FOR(r->last, r->last_room, r->last_count);
 		if (!added)
@@ -133,7 +133,7 @@ static int walk(struct repeats *r)
 		if (placed && is_worth(r, command) && see(r, i, identity))
 			return -ENOMEM;
 		r->inside_ns[command->thread] = tables_add(r->inside_ns[command->thread],
-		                                           command->exit_ns - command->enter_ns);
+		                                           tare_command_call_ns(command));
 	}
 	return 0;
 }

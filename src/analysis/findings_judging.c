@@ -47,7 +47,8 @@ static void count_commands(struct judging *judging)
 	const struct tare_recording *recording = judging->recording;
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = &recording->commands[i];
-		if (!tables_has_command_of_any_name(&judging->context, command))
+		if (tare_command_only_executes(command) ||
+		    !tables_has_command_of_any_name(&judging->context, command))
 			continue;
 		judging->commands++;
 		judging->timed += tare_command_timed(command);

@@ -79,7 +79,7 @@ static void chain(struct ledger_hosts *hosts, const struct tare_view *view)
 	const struct tare_recording *recording = hosts->recording;
 	for (size_t i = recording->command_count; i-- > 0;) {
 		const struct tare_recorded_command *command = &recording->commands[i];
-		if (!is_ours(hosts, view, command->thread))
+		if (tare_command_is_run(command) || !is_ours(hosts, view, command->thread))
 			continue;
 		struct host_thread *thread = &hosts->threads[command->thread];
 		hosts->next_command[i] = thread->command;

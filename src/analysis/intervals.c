@@ -23,6 +23,8 @@ static enum tare_effect transfer_effect(const struct tare_recorded_command *comm
 
 enum tare_effect tare_command_effect(const struct tare_recorded_command *command)
 {
+	if (tare_command_only_executes(command))
+		return TARE_EFFECT_NONE;
 	switch (command->kind) {
 	case TARE_KIND_KERNEL:
 	case TARE_KIND_TASK:
@@ -43,6 +45,24 @@ enum tare_effect tare_command_effect(const struct tare_recorded_command *command
 	default:
 		return TARE_EFFECT_NONE;
 	}
+}
+
+int64_t tare_command_launch_ns(const struct tare_recording *recording,
+                               const struct tare_recorded_command *command)
+{
+	if (tare_command_only_executes(command))
+		return 0;
+	if (!tare_command_is_run(command))
+		return command->exit_ns - command->enter_ns;
+	if (command->execution >= recording->execution_count)
+		return 0;
+	const struct tare_recorded_execution *execution =
+	    &recording->executions[command->execution];
+	if (execution->command >= recording->command_count || execution->runs == 0)
+		return 0;
+	const struct tare_recorded_command *by = &recording->commands[execution->command];
+	// Of lists that one call executes the first has the call.
+	return by->flags & TARE_COMMAND_NESTED ? 0 : (by->exit_ns - by->enter_ns) / execution->runs;
 }
 
 int64_t tare_later_ns(int64_t at_ns, int64_t by_ns)

@@ -15,6 +15,26 @@ enum tare_effect {
 enum tare_effect tare_command_effect(const struct tare_recorded_command *command);
 
 // Whether start and end are known and in order.
+// One run of a command of a list. Its call is that of the command that executed the list.
+static inline bool tare_command_is_run(const struct tare_recorded_command *command)
+{
+	return command->part == TARE_RUN;
+}
+// Executes a list, and all that this did is in the recording as runs: it is a call of the host and
+// nothing on the device.
+static inline bool tare_command_only_executes(const struct tare_recorded_command *command)
+{
+	return command->part == TARE_EXECUTES;
+}
+// How long the call that enqueued it took; 0 for a run, as that call is another command's.
+static inline int64_t tare_command_call_ns(const struct tare_recorded_command *command)
+{
+	return tare_command_is_run(command) ? 0 : command->exit_ns - command->enter_ns;
+}
+// The same with the call of an execution divided among its runs, instead.
+int64_t tare_command_launch_ns(const struct tare_recording *recording,
+                               const struct tare_recorded_command *command);
+
 static inline bool tare_command_timed(const struct tare_recorded_command *command)
 {
 	return command->start_ns != TARE_NO_TIME && command->end_ns != TARE_NO_TIME &&

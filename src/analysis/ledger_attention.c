@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/ledger_internal.h"
 
+#include "analysis/intervals.h"
+
 #include <stdlib.h>
 
 // A call that puts work into a queue of the device or waits for it.
@@ -58,7 +60,7 @@ static bool take_command(struct ledger_attention *attention, struct contact *con
 	for (; attention->command < recording->command_count; attention->command++) {
 		const struct tare_recorded_command *command =
 		    &recording->commands[attention->command];
-		if (!ledger_has_command(attention->scope, command))
+		if (tare_command_is_run(command) || !ledger_has_command(attention->scope, command))
 			continue;
 		*contact = (struct contact){ command->enter_ns, command->exit_ns, command->thread,
 		                             ledger_state_of_command(command) };

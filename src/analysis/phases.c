@@ -337,6 +337,7 @@ static int count_commands(const struct making *making, struct tare_phases *phase
 		place = &places[command->thread];
 		pass_marks(marks, place, command->enter_ns, phases->rows);
 		place->commands +=
+		    !tare_command_only_executes(command) &&
 		    tare_view_has_moment(recording, making->view, command->enter_ns) &&
 		    tare_view_wants_command(recording, making->view, command);
 	}

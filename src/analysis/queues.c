@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queues: how busy, how deep, how long until a command starts, and what their gaps were.
+#include "analysis/intervals.h"
 #include "analysis/tables_internal.h"
 
 #include "base/cleanup.h"
@@ -26,6 +27,7 @@ enum what {
 static bool is_listed(const struct gathering *g, const struct tare_recorded_command *command)
 {
 	return command->queue < g->context->recording->queue_count &&
+	       !tare_command_only_executes(command) &&
 	       tables_has_command(g->context, command);
 }
 

@@ -211,6 +211,7 @@ static void forget_process(struct loading *l)
 	free(l->clocks);
 	l->clocks = NULL;
 	loading_forget_phases(l);
+	loading_forget_lists(l);
 	l->object_count = l->fact_count = l->change_count = l->pair_count = 0;
 	l->track_count = l->clock_count = 0;
 	l->contexts = l->platform_count = 0;
@@ -252,10 +253,13 @@ static int load_process(struct loading *l, const struct tare_trace_header *refer
 	if (!l->status && status == -ENOMEM)
 		loading_fail(l, ENOMEM, "windows");
 	// Any other failure of the reader ends this file; what came before it stands.
-	if (!l->status && !loading_finish_waits(l) && !loading_map_times(l))
+	if (!l->status && !loading_finish_waits(l))
+		loading_finish_lists(l);
+	if (!l->status && !loading_map_times(l))
 		loading_apply_changes(l);
 	finish_process(l);
-	share_harvest(&r->processes[l->process], r->command_count - l->first_command);
+	share_harvest(&r->processes[l->process],
+	              r->command_count - l->first_command - loading_run_count(l));
 	if (!l->status)
 		loading_finish_phases(l);
 	if (!l->status)
@@ -420,6 +424,7 @@ static void free_loading(struct loading *l)
 	free(l->pairs);
 	free(l->platforms);
 	free(l->resolutions_ns);
+	free(l->ticks);
 	free(l->tracks);
 	free(l->observed_ns);
 	tare_trace_close(l->trace);
@@ -496,5 +501,7 @@ void tare_recording_free(struct tare_recording *r)
 	free(r->stacks);
 	free(r->frames);
 	free(r->places);
+	free(r->lists);
+	free(r->executions);
 	free(r);
 }

@@ -77,11 +77,22 @@ enum tare_clock_source {
 	TARE_CLOCK_CAUSAL,   // bounded by the calls: queued while the enqueue ran, ended before it was seen
 };
 
+// By what a device was found to be the same as an earlier one.
+enum tare_same_by {
+	TARE_SAME_BY_NOTHING, // it is the first
+	TARE_SAME_BY_UUID,
+	TARE_SAME_BY_PCI,     // its place on the bus
+	TARE_SAME_BY_NAME,    // a name that the platform, or each of two APIs, has once
+};
+
 // A device as one process sees it; `same_as` joins those of several processes, platforms
 // and APIs.
 struct tare_recorded_device {
 	uint32_t process;
 	uint32_t same_as;        // lowest index of the same device; its own when it is the first
+	enum tare_same_by same_by;
+	uint32_t maybe_same;     // 1 + index of a device of another API: whether it is the same is not
+	                         // known; 0: none
 	uint32_t api;            // enum tare_trace_api by which it is seen
 	const char *name, *platform, *vendor, *driver_version;
 	uint64_t type;           // CL_DEVICE_TYPE bits
@@ -97,9 +108,12 @@ struct tare_recorded_device {
 
 struct tare_recorded_queue {
 	uint32_t process, device; // index; TARE_NO_INDEX
+	uint32_t api;             // enum tare_trace_api
 	uint32_t number;          // in its process
 	uint64_t properties;      // as made
-	bool out_of_order, profiling;
+	bool out_of_order;        // the API does not say that its commands run one after another
+	bool one_engine;          // all its commands go to one engine of the device
+	bool profiling;
 	bool profiling_added;     // by the recorder
 	int64_t created_ns;
 };
@@ -149,7 +163,17 @@ struct tare_recorded_shape {
 // then that the program asked for no event.
 #define TARE_UNTIMED_NOT_SAMPLED 253
 
-// A command: an enqueue that succeeded. In the order of enter_ns.
+// What a command has to do with a command list (a graph).
+enum tare_list_part {
+	TARE_ALONE,          // nothing
+	TARE_EXECUTES,       // it executes one; all that this runs are commands of their own
+	TARE_EXECUTES_MORE,  // the same, but of some that it ran nothing more is known
+	TARE_RUN,            // one run of a command of a list: `execution` says by which command
+};
+
+// A command: an enqueue that succeeded, or one run of a command of a list, which was enqueued when
+// its list was executed. In the order of enter_ns; runs follow the command that executes the list, in
+// the order of the list.
 struct tare_recorded_command {
 	int64_t enter_ns, exit_ns;  // of the call
 	int64_t submitted_ns;       // TARE_NO_TIME where not known; so the next two
@@ -166,7 +190,28 @@ struct tare_recorded_command {
 	uint8_t flags;              // enum tare_trace_command_flags
 	uint8_t untimed;            // when start_ns is not known: enum tare_trace_untimed,
 	                            // TARE_UNTIMED_NOT_SAMPLED or _UNUSABLE; 0: never harvested
-	uint32_t stack;             // from where it was enqueued; TARE_NO_INDEX: not recorded
+	uint32_t stack;             // from where it was enqueued (of a run: appended to its list);
+	                            // TARE_NO_INDEX: not recorded
+	uint32_t part : 2;          // enum tare_list_part
+	uint32_t execution : 30;    // index into executions, unless it is alone
+};
+
+// A command list, from when it was made or last reset. What is appended to it is a call.
+struct tare_recorded_list {
+	uint32_t process;
+	uint32_t number;            // in its process, counted with the queues
+	uint64_t properties;        // as made
+	int64_t created_ns;
+	uint32_t commands;          // appended
+	uint32_t executions;
+};
+
+struct tare_recorded_execution {
+	uint32_t command;           // that executes
+	uint32_t list;
+	uint64_t number;            // of the list's executions, from 1
+	uint64_t nodes;             // commands that it runs
+	uint32_t runs;              // of these, how many are commands of the recording
 };
 
 // A list of commands that a command waits for ends with one that has `last`.
@@ -316,10 +361,13 @@ struct tare_recording {
 	struct tare_recorded_stack *stacks;
 	uint64_t *frames;
 	struct tare_recorded_place *places;
+	struct tare_recorded_list *lists;
+	struct tare_recorded_execution *executions;
 	size_t process_count, thread_count, device_count, queue_count, kernel_count,
 	    kernel_fact_count, program_count, memory_count, shape_count, command_count, wait_count,
 	    call_count, callback_count, function_count, change_count, loss_count, cpu_sample_count,
-	    phase_count, module_count, stack_count, frame_count, place_count;
+	    phase_count, module_count, stack_count, frame_count, place_count, list_count,
+	    execution_count;
 	uint64_t failed_commands;   // enqueues that the API refused; their calls are in `calls`
 	uint64_t unresolved;        // records that name an object, queue or event that was not found
 	void *storage;              // private to loading

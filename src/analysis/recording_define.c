@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+// Of a queue's properties, for all APIs alike.
+#define QUEUE_ANY_ORDER 1
+#define QUEUE_TIMED 2
+
 // ---- by content
 
 // The element of `map` whose content is the same, or absent: keys that only collide follow one
@@ -150,6 +154,7 @@ struct load_track *loading_track(struct loading *l, uint32_t track)
 		.unfinished_function = TARE_NO_INDEX, .unfinished_since_ns = TARE_NO_TIME };
 	*state = (struct load_track){ .thread = (uint32_t)(l->recording->thread_count - 1),
 		.command = TARE_NO_INDEX, .call = TARE_NO_INDEX, .phase = TARE_NO_INDEX,
+		.template = TARE_NO_INDEX,
 		.first_ns = TARE_NO_TIME, .last_ns = TARE_NO_TIME };
 	l->track_count++;
 	return state;
@@ -180,7 +185,7 @@ static uint32_t add_device(struct loading *l, const struct tare_trace_object *o)
 	                                         l->clock_count) : NULL;
 	struct tare_device_clock **clocks;
 
-	if (!d || !resolution) {
+	if (!d || !resolution || !loading_add_ticks(l)) {
 		loading_fail(l, ENOMEM, "devices");
 		return TARE_NO_INDEX;
 	}
@@ -210,9 +215,11 @@ static uint32_t add_queue(struct loading *l, const struct tare_trace_object *o)
 	if (!q)
 		return TARE_NO_INDEX;
 	*q = (struct tare_recorded_queue){ .process = l->process, .device = TARE_NO_INDEX,
-		.number = o->number, .properties = o->properties,
-		.out_of_order = o->properties & 1, .profiling = o->properties & 2,
-		.created_ns = loading_ns(l, o->ticks) };
+		.api = loading_api_of_head(l, o->head), .number = o->number,
+		.properties = o->properties, .created_ns = loading_ns(l, o->ticks) };
+	q->out_of_order = o->properties & QUEUE_ANY_ORDER;
+	q->profiling = o->properties & QUEUE_TIMED;
+	q->one_engine = q->api == TARE_TRACE_LEVELZERO; // bound to an ordinal and an index
 	if (!tare_id_map_put(&l->queue_of, o->number, index))
 		loading_fail(l, ENOMEM, "queues");
 	return index;
@@ -271,8 +278,8 @@ static void define_object(struct loading *l, const struct tare_trace_object *o)
 	case TARE_OBJECT_PROGRAM: index = add_program(l); break;
 	case TARE_OBJECT_KERNEL: index = o->name; break;
 	case TARE_OBJECT_MEMORY: index = add_memory(l, o); break;
-	case TARE_OBJECT_EVENT:
-	case TARE_OBJECT_GRAPH: break;
+	case TARE_OBJECT_GRAPH: index = loading_add_list(l, o); break;
+	case TARE_OBJECT_EVENT: break;
 	default: return;
 	}
 	*object = (struct load_object){ o->handle, o->ticks, o->parent, o->device, index,

@@ -43,7 +43,7 @@ static uint32_t queue_of_number(struct loading *l, uint32_t number)
 
 	if (queue != TARE_ID_ABSENT)
 		return queue;
-	l->recording->unresolved++;
+	l->recording->unresolved += !loading_is_list(l, number);
 	return TARE_NO_INDEX;
 }
 
@@ -87,6 +87,7 @@ static int add_failed(struct loading *l, struct load_track *track,
 	track->call_enter = c->enter;
 	track->command = TARE_NO_INDEX;
 	track->command_number = c->number;
+	track->template = TARE_NO_INDEX;
 	return l->status;
 }
 
@@ -98,6 +99,12 @@ static uint8_t api_of(const struct loading *l, uint32_t command)
 static uint64_t event_key(uint8_t api, uint64_t event)
 {
 	return event ^ (uint64_t)api << 60;
+}
+
+void loading_put_event(struct loading *l, uint8_t api, uint64_t event, uint32_t index)
+{
+	if (!tare_id_map_put(&l->event_of, event_key(api, event), index))
+		loading_fail(l, ENOMEM, "events");
 }
 
 // What becomes known later is joined by (track, number), dependencies by the event's handle.
@@ -113,8 +120,7 @@ static void remember(struct loading *l, const struct tare_trace_command *c, uint
 		l->own_events++; // the program does not know its handle
 	} else if (c->event) {
 		l->retained_events += !(flags & TARE_COMMAND_NO_TIMES);
-		if (!tare_id_map_put(&l->event_of, event_key(api_of(l, index), c->event), index))
-			loading_fail(l, ENOMEM, "events");
+		loading_put_event(l, api_of(l, index), c->event, index);
 	}
 }
 
@@ -130,20 +136,32 @@ static struct tare_recorded_command *last_command(struct loading *l, uint32_t he
 	return NULL;
 }
 
-// Keeps where a write or read takes place; those of the host's memory that have an address.
+uint32_t loading_address_identity(uint64_t address)
+{
+	return (uint32_t)tare_hash_bytes(TARE_HASH_START, &address, sizeof address);
+}
+
+uint32_t loading_transfer_identity(uint32_t identity, const struct tare_trace_transfer *t)
+{
+	return (uint32_t)tare_hash_bytes(identity, &t->offset,
+	                                 sizeof *t - offsetof(typeof(*t), offset));
+}
+
+int loading_add_place(struct loading *l, uint32_t command, uint32_t identity)
+{
+	struct tare_recorded_place *place = LOADING_ADD(l, places, place_count, place_room);
+
+	if (place)
+		*place = (struct tare_recorded_place){ command, identity };
+	return l->status;
+}
+
+// Those of the host's memory that have an address.
 static int add_place(struct loading *l, const struct tare_trace_command *c, uint32_t index)
 {
-	struct tare_recorded_place *place;
-
 	if ((c->kind != TARE_KIND_WRITE && c->kind != TARE_KIND_READ) || !c->object2)
 		return l->status;
-	place = LOADING_ADD(l, places, place_count, place_room);
-	if (place)
-		*place = (struct tare_recorded_place){
-			index, (uint32_t)tare_hash_bytes(TARE_HASH_START, &c->object2,
-			                                 sizeof c->object2)
-		};
-	return l->status;
+	return loading_add_place(l, index, loading_address_identity(c->object2));
 }
 
 // The rest of the place of a transfer: other threads' commands may have come since.
@@ -155,7 +173,9 @@ static int add_transfer(struct loading *l, const struct tare_trace_transfer *t)
 	const struct tare_recording *r = l->recording;
 	size_t low = 0, high = c ? r->place_count : 0;
 
-	if (!c && track && track->command_number != t->number)
+	if (!c && track && loading_is_template(l, track->template, t->number))
+		loading_append_transfer(l, track->template, t);
+	else if (!c && track && track->command_number != t->number)
 		l->recording->unresolved++;
 	// They come in the order of the commands, of all threads.
 	while (low < high) {
@@ -166,10 +186,20 @@ static int add_transfer(struct loading *l, const struct tare_trace_transfer *t)
 			high = middle;
 	}
 	if (c && low < r->place_count && r->places[low].command == track->command)
-		r->places[low].identity =
-		        (uint32_t)tare_hash_bytes(r->places[low].identity, &t->offset,
-		                                  sizeof *t - offsetof(typeof(*t), offset));
+		r->places[low].identity = loading_transfer_identity(r->places[low].identity, t);
 	return l->status;
+}
+
+// A call may execute several lists: the first command has the call, the others are within it.
+static void same_call(struct loading *l, const struct load_track *track,
+                      const struct tare_trace_command *c, struct tare_recorded_command *added)
+{
+	const struct tare_recorded_command *before =
+	        track->command == TARE_NO_INDEX ? NULL : &l->recording->commands[track->command];
+
+	if (before && before->kind == TARE_KIND_GRAPH && before->function == added->function &&
+	    track->command_enter == c->enter)
+		added->flags |= TARE_COMMAND_NESTED;
 }
 
 static int add_command(struct loading *l, const struct tare_trace_command *c)
@@ -182,6 +212,8 @@ static int add_command(struct loading *l, const struct tare_trace_command *c)
 		return l->status;
 	if (tare_trace_record_flags(c->head) & TARE_COMMAND_FAILED)
 		return add_failed(l, track, c);
+	if (loading_is_list(l, c->queue))
+		return loading_append(l, track, c);
 	added = LOADING_ADD(l, commands, command_count, command_room);
 	if (!added)
 		return l->status;
@@ -207,11 +239,18 @@ static int add_command(struct loading *l, const struct tare_trace_command *c)
 		added->object = loading_resolve(l, api_of(l, index), TARE_OBJECT_KERNEL, c->object,
 		                                c->enter);
 		added->amount = loading_shape(l, c->amount);
-	} else {
+	} else if (c->kind != TARE_KIND_GRAPH) {
 		added->object = loading_resolve(l, api_of(l, index), TARE_OBJECT_MEMORY, c->object,
 		                                c->enter);
+	} else {
+		uint32_t list = loading_resolve(l, api_of(l, index), TARE_OBJECT_GRAPH, c->object,
+		                                c->enter);
+		added->object = TARE_NO_INDEX;
+		same_call(l, track, c, added);
+		loading_executes(l, c, index, list);
 	}
 	track->command = index;
+	track->template = TARE_NO_INDEX;
 	track->command_number = c->number;
 	track->command_enter = c->enter;
 	remember(l, c, index);
@@ -241,11 +280,10 @@ static int add_call_end(struct loading *l, const struct tare_trace_call_end *e)
 
 // The command that an event handle meant at `ticks`; NO_COMMAND for an event of the user's, and,
 // counted, for one that was not seen.
-static uint32_t command_of_event(struct loading *l, const struct tare_trace_depends *d,
-                                 uint64_t event, uint64_t ticks, int64_t before_ns)
+uint32_t loading_command_of_event(struct loading *l, uint8_t api, uint64_t event, uint64_t ticks,
+                                  int64_t before_ns)
 {
 	const struct tare_recording *r = l->recording;
-	uint8_t api = loading_api(l, tare_trace_record_flags(d->head) >> TARE_DEPENDS_API_SHIFT);
 	uint32_t index = tare_id_map_find(&l->event_of, event_key(api, event));
 	const struct load_object *user = loading_find(l, api, TARE_OBJECT_EVENT, event, ticks);
 
@@ -255,6 +293,11 @@ static uint32_t command_of_event(struct loading *l, const struct tare_trace_depe
 		return index;
 	l->recording->unresolved += !user;
 	return NO_COMMAND;
+}
+
+static uint8_t api_of_depends(const struct loading *l, const struct tare_trace_depends *d)
+{
+	return loading_api(l, tare_trace_record_flags(d->head) >> TARE_DEPENDS_API_SHIFT);
 }
 
 // Waiting calls are about a queue and a device when all their events are.
@@ -274,7 +317,8 @@ static void add_waits_of_call(struct loading *l, struct load_track *track,
 	bool first = !track->waits_told || track->waits_of != d->of;
 
 	for (uint32_t i = 0; i < events; i++) {
-		uint32_t command = command_of_event(l, d, d->event[i], d->of, enter_ns);
+		uint32_t command = loading_command_of_event(l, api_of_depends(l, d), d->event[i],
+		                                            d->of, enter_ns);
 		uint32_t queue = command == NO_COMMAND ? TARE_NO_INDEX : r->commands[command].queue;
 		uint32_t device = queue == TARE_NO_INDEX ? queue : r->queues[queue].device;
 		if (first || track->waits_queue != queue)
@@ -303,6 +347,8 @@ static int add_depends(struct loading *l, const struct tare_trace_depends *d)
 		add_waits_of_call(l, track, d, events);
 		return l->status;
 	}
+	if (!c && loading_is_template(l, track->template, d->of))
+		return loading_append_depends(l, track->template, api_of_depends(l, d), d, events);
 	if (!c) {
 		// What a refused command would have waited for does not matter.
 		l->recording->unresolved += track->command_number != d->of;
@@ -310,8 +356,8 @@ static int add_depends(struct loading *l, const struct tare_trace_depends *d)
 	}
 	enter_ticks = track->command_enter;
 	for (uint32_t i = 0; i < events; i++) {
-		uint32_t command = command_of_event(l, d, d->event[i], enter_ticks,
-		                                    c->enter_ns);
+		uint32_t command = loading_command_of_event(l, api_of_depends(l, d), d->event[i],
+		                                            enter_ticks, c->enter_ns);
 		struct tare_recorded_wait *wait =
 		        TARE_ROOM_FOR(track->waits, track->wait_room, track->wait_count);
 		if (!wait)
@@ -494,6 +540,7 @@ int loading_event(struct loading *l, const union tare_trace_record *record)
 	case TARE_TRACE_DEPENDS: return add_depends(l, &record->depends);
 	case TARE_TRACE_TIMES: return loading_times(l, &record->times);
 	case TARE_TRACE_UNTIMED: return loading_untimed(l, &record->untimed);
+	case TARE_TRACE_EXECUTE: return loading_execute(l, &record->execute);
 	case TARE_TRACE_CALLBACK: return add_callback(l, &record->callback);
 	case TARE_TRACE_CPU_TIME: return add_cpu_time(l, &record->cpu_time);
 	case TARE_TRACE_CLOCK_PAIR: return loading_clock_pair(l, &record->clock_pair);

@@ -23,6 +23,11 @@ static void apply_to_device(struct loading *l, uint32_t index,
 	case TARE_TRACE_FACT_GROUP_LIMIT: d->group_limit = fact->value; break;
 	case TARE_TRACE_FACT_LOCAL_BYTES: d->local_bytes = fact->value; break;
 	case TARE_TRACE_FACT_UNIFIED_MEMORY: d->unified_memory = fact->value; break;
+	case TARE_TRACE_FACT_TIMER_HZ:
+	case TARE_TRACE_FACT_STAMP_BITS:
+	case TARE_TRACE_FACT_PAIR_BITS:
+		loading_tick_fact(l, index, tare_trace_detail(fact->head), fact->value);
+		break;
 	case TARE_TRACE_FACT_TIMER_RESOLUTION_NS:
 		l->resolutions_ns[index - l->first_device] = fact->value;
 		break;
@@ -109,6 +114,9 @@ static uint8_t fact_kind(uint16_t key)
 	case TARE_TRACE_FACT_COMPUTE_UNITS:
 	case TARE_TRACE_FACT_CLOCK_HZ:
 	case TARE_TRACE_FACT_TIMER_RESOLUTION_NS:
+	case TARE_TRACE_FACT_TIMER_HZ:
+	case TARE_TRACE_FACT_STAMP_BITS:
+	case TARE_TRACE_FACT_PAIR_BITS:
 	case TARE_TRACE_FACT_UUID:
 	case TARE_TRACE_FACT_PCI:
 	case TARE_TRACE_FACT_UNIFIED_MEMORY: return TARE_OBJECT_DEVICE;

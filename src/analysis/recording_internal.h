@@ -39,6 +39,7 @@ struct load_track {
 	uint32_t command;         // the last one; TARE_NO_INDEX: none
 	uint32_t command_number;
 	uint64_t command_enter;   // ticks
+	uint32_t template;        // what the last command appended to a list; TARE_NO_INDEX: nothing
 	uint32_t call;            // the last one; TARE_NO_INDEX: none
 	uint64_t call_enter;      // ticks
 	int64_t first_ns, last_ns; // when its records were written; TARE_NO_TIME: there are none
@@ -64,7 +65,7 @@ struct loading {
 	size_t process_room, thread_room, device_room, queue_room, kernel_room, kernel_fact_room,
 	    program_room, memory_room, shape_room, command_room, wait_room, call_room,
 	    callback_room, function_room, changed_room, loss_room, sample_room, module_room,
-	    stack_room, frame_room, place_room;
+	    stack_room, frame_room, place_room, list_room, execution_room;
 	uint32_t *sample_threads; // of each CPU sample
 	size_t sample_thread_room;
 	struct tare_id_map shapes, functions; // by content
@@ -93,6 +94,8 @@ struct loading {
 	size_t platform_room;
 	uint64_t *resolutions_ns; // of the process's devices
 	size_t resolution_room;
+	struct load_ticks *ticks; // how each of the process's devices counts (recording_ticks.c)
+	size_t tick_room;
 	struct tare_device_clock **clocks; // of the process's devices; NULL: no evidence yet
 	size_t clock_count;
 	struct tare_id_map object_at; // first object of a (handle, kind)
@@ -114,6 +117,7 @@ struct loading {
 	uint64_t own_events, retained_events;
 	struct load_phases *phases;   // open ones; NULL: there was none
 	size_t phase_room;
+	struct load_lists *lists;     // recording_list.c; NULL: there was none
 };
 
 // ---- recording.c
@@ -195,6 +199,49 @@ int loading_event(struct loading *l, const union tare_trace_record *record);
 // Ends the lists of what commands wait for.
 int loading_finish_waits(struct loading *l);
 
+// What a command whose handles are of `api` and that was entered at `enter_ns` means by an event: an
+// index, or that there is none or it was not seen.
+uint32_t loading_command_of_event(struct loading *l, uint8_t api, uint64_t event, uint64_t ticks,
+                                  int64_t enter_ns);
+// The event of a command is that of the command with this index from now on.
+void loading_put_event(struct loading *l, uint8_t api, uint64_t event, uint32_t index);
+// Notes where a write or read takes place.
+int loading_add_place(struct loading *l, uint32_t command, uint32_t identity);
+// The place of the host's address alone, and with what a TRANSFER record adds.
+uint32_t loading_address_identity(uint64_t address);
+uint32_t loading_transfer_identity(uint32_t identity, const struct tare_trace_transfer *t);
+
+// ---- recording_list.c: command lists
+
+// The list that is made by an OBJECT record of kind GRAPH, as its index.
+uint32_t loading_add_list(struct loading *l, const struct tare_trace_object *o);
+// Whether commands of this number are appended to a list.
+bool loading_is_list(const struct loading *l, uint32_t number);
+// A command that is appended to a list.
+int loading_append(struct loading *l, struct load_track *track, const struct tare_trace_command *c);
+// What follows such a command: its dependencies, where it takes place.
+int loading_append_depends(struct loading *l, uint32_t template, uint8_t api,
+                           const struct tare_trace_depends *d, uint32_t events);
+void loading_append_transfer(struct loading *l, uint32_t template,
+                             const struct tare_trace_transfer *t);
+bool loading_is_template(const struct loading *l, uint32_t template, uint64_t number);
+// The command with this index executes the list of an OBJECT's index.
+int loading_executes(struct loading *l, const struct tare_trace_command *c, uint32_t index,
+                     uint32_t list);
+int loading_execute(struct loading *l, const struct tare_trace_execute *e);
+// The run that times are of; TARE_NO_RUN: they are of no list's command, TARE_ID_ABSENT: it is one,
+// but that run is not known.
+#define TARE_NO_RUN (TARE_ID_ABSENT - 1)
+uint32_t loading_run_of(struct loading *l, uint64_t identity, uint64_t execution);
+// Takes note that times will not come, of all executions where none is told; false: it is of no list's
+// command.
+bool loading_untimed_list(struct loading *l, uint64_t identity, uint64_t execution, uint8_t why);
+// When all events of the process have been read.
+void loading_finish_lists(struct loading *l);
+// How many of the process's commands are runs of lists.
+size_t loading_run_count(const struct loading *l);
+void loading_forget_lists(struct loading *l);
+
 // ---- recording_stack.c: from where
 
 int loading_stack(struct loading *l, const struct tare_trace_stack *stack);
@@ -233,6 +280,17 @@ int loading_untimed(struct loading *l, const struct tare_trace_untimed_record *u
 // Settles the clocks of this process's devices and maps its commands' stamps.
 int loading_map_times(struct loading *l);
 
+// ---- recording_ticks.c: a device's counter
+
+// Room for how one more device counts.
+bool loading_add_ticks(struct loading *l);
+// A FACT of how a device counts.
+void loading_tick_fact(struct loading *l, uint32_t device, uint16_t key, uint64_t value);
+// What the counter showed, and the stamps that are present, as nanoseconds of its clock.
+uint64_t loading_pair_ns(struct loading *l, uint32_t device, const struct tare_reading *reading);
+void loading_stamps_ns(struct loading *l, uint32_t device, uint8_t present,
+                       struct tare_stamps *stamps);
+
 // ---- recording_order.c
 
 // Puts commands, calls and CPU samples in order.
@@ -242,6 +300,8 @@ int loading_order(struct loading *l);
 
 // Joins devices of several processes.
 int loading_same_devices(struct loading *l);
+// Joins those of two APIs that only their names tell (recording_two_apis.c).
+void loading_same_by_name(struct loading *l);
 // What is to be added to the times of a process so that they compare with those of `reference`; 0
 // when they do already. *sentence says that times were aligned by the clock of day, else NULL.
 int64_t loading_alignment_ns(const struct tare_trace_header *header,

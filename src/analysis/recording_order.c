@@ -169,6 +169,8 @@ static int order_commands(struct loading *l)
 			r->waits[i].command = ranks[r->waits[i].command] & INT32_MAX;
 	for (size_t i = 0; i < r->place_count; i++)
 		r->places[i].command = ranks[r->places[i].command];
+	for (size_t i = 0; i < r->execution_count; i++)
+		r->executions[i].command = ranks[r->executions[i].command];
 	if (r->place_count)
 		qsort(r->places, r->place_count, sizeof *r->places, compare_places);
 	move_rows(&rows, ranks);

@@ -29,6 +29,7 @@ int loading_clock_pair(struct loading *l, const struct tare_trace_clock_pair *pa
 	if (device == TARE_NO_INDEX)
 		return l->status;
 	clock = loading_clock(l, device);
+	reading.ticks = loading_pair_ns(l, device, &reading);
 	if (clock)
 		tare_device_clock_pair(clock, &reading);
 	return l->status;
@@ -75,14 +76,18 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 {
 	struct tare_recording *r = l->recording;
 	uint64_t identity = (uint64_t)t->command_track << 32 | t->command_number;
-	uint32_t index = t->execution ? tare_id_map_find(&l->pending, identity) :
-	                                tare_id_map_take(&l->pending, identity);
+	uint32_t index = t->execution ? loading_run_of(l, identity, t->execution) : TARE_NO_RUN;
+	bool run = index != TARE_NO_RUN;
 	struct tare_recorded_command *c;
 	struct tare_device_clock *clock;
 	struct tare_stamps stamps;
 	uint32_t device;
 
-	if (index == TARE_ID_ABSENT) {
+	if (!run)
+		index = t->execution ? tare_id_map_find(&l->pending, identity) :
+		                       tare_id_map_take(&l->pending, identity);
+	// A run has times once.
+	if (index == TARE_ID_ABSENT || (run && r->commands[index].untimed)) {
 		r->unresolved++;
 		return l->status;
 	}
@@ -96,6 +101,7 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 		c->untimed = TARE_UNTIMED_UNUSABLE; // of which clock?
 		return l->status;
 	}
+	loading_stamps_ns(l, device, tare_trace_record_flags(t->head), &stamps);
 	clock = loading_clock(l, device);
 	if (!clock || !keep_observed(l, index, stamps.observed_ns))
 		return l->status;
@@ -118,13 +124,15 @@ int loading_untimed(struct loading *l, const struct tare_trace_untimed_record *u
 {
 	uint64_t identity = (uint64_t)u->command_track << 32 | u->command_number;
 	uint32_t index = tare_id_map_take(&l->pending, identity);
+	uint8_t why = tare_trace_detail(u->head) <= TARE_UNTIMED_REUSED ?
+	                      (uint8_t)tare_trace_detail(u->head) : TARE_UNTIMED_UNUSABLE;
 
+	if (loading_untimed_list(l, identity, u->execution, why))
+		return l->status;
 	if (index == TARE_ID_ABSENT)
 		l->recording->unresolved++;
 	else if (l->recording->commands[index].untimed != LOADING_RAW)
-		l->recording->commands[index].untimed =
-		        tare_trace_detail(u->head) <= TARE_UNTIMED_NO_ROOM ?
-		                (uint8_t)tare_trace_detail(u->head) : TARE_UNTIMED_UNUSABLE;
+		l->recording->commands[index].untimed = why;
 	return l->status;
 }
 

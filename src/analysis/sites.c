@@ -3,6 +3,7 @@
 #include "analysis/symbols.h"
 
 #include "analysis/id_map.h"
+#include "analysis/intervals.h"
 #include "analysis/members.h"
 #include "analysis/room.h"
 
@@ -120,7 +121,7 @@ static void add_commands(struct gathering *g, const struct tare_members *members
 		row = &g->sites->rows[g->row_of[i]];
 		row->count++;
 		row->bytes += c->kind == TARE_KIND_KERNEL ? 0 : c->amount;
-		row->host_ns += between(c->enter_ns, c->exit_ns);
+		row->host_ns += between(0, tare_command_call_ns(c));
 		if (c->start_ns != TARE_NO_TIME && c->end_ns != TARE_NO_TIME)
 			row->device_ns += between(c->start_ns, c->end_ns);
 	}

@@ -71,9 +71,12 @@ struct sums {
 };
 
 // A device may run a command inside the call that enqueues it.
-static int64_t issue_time(const struct tare_recorded_command *command, bool timed,
+static int64_t issue_time(const struct tare_recording *recording,
+                          const struct tare_recorded_command *command, bool timed,
                           const struct tables_span *span)
 {
+	if (tare_command_is_run(command))
+		return tables_length(0, tare_command_launch_ns(recording, command));
 	int64_t from_ns = command->enter_ns;
 	int64_t to_ns = command->exit_ns;
 	int64_t call_ns = tables_length(from_ns, to_ns);
@@ -85,7 +88,9 @@ static int64_t issue_time(const struct tare_recorded_command *command, bool time
 
 static bool is_launch(const struct tare_recorded_command *command)
 {
-	return !(command->flags & (TARE_COMMAND_BLOCKING | TARE_COMMAND_NESTED));
+	// A list's runs are launched, each with its share of the call that executes it.
+	return !(command->flags & (TARE_COMMAND_BLOCKING | TARE_COMMAND_NESTED)) &&
+	       !tare_command_only_executes(command);
 }
 
 static bool is_mark(const struct tare_recorded_command *command)
@@ -104,14 +109,15 @@ static bool ends_work(const struct tare_recorded_command *command)
 	return !is_mark(command) && command->kind != TARE_KIND_UNMAP;
 }
 
-static void sum_command(const struct tare_recorded_command *command, struct sums *sums,
+static void sum_command(const struct tare_recording *recording,
+                        const struct tare_recorded_command *command, struct sums *sums,
                         struct tables_pace *pace, struct tare_run_summary *summary)
 {
-	int64_t call_ns = tables_length(command->enter_ns, command->exit_ns);
+	int64_t call_ns = tables_length(0, tare_command_launch_ns(recording, command));
 	int64_t last_ns = command->exit_ns;
 	struct tables_span span;
 	bool timed = tables_timed(command, &span);
-	pace->commands++;
+	pace->commands += !tare_command_only_executes(command);
 	pace->timed += timed;
 	if (timed)
 		last_ns = command->end_ns;
@@ -153,7 +159,8 @@ static double median_of(const struct tables_context *context, const struct table
 		if (runs && timed && tare_command_effect(command) != TARE_EFFECT_NONE)
 			lengths[n++] = span;
 		else if (!runs && is_launch(command))
-			lengths[n++] = (struct tables_span){ 0, issue_time(command, timed, &span) };
+			lengths[n++] = (struct tables_span){ 0, issue_time(recording, command, timed,
+			                                                    &span) };
 	}
 	return n > 0 ? tables_median_length(lengths, n) : NAN;
 }
@@ -177,7 +184,7 @@ static void sum_commands(const struct tables_context *context, struct tables_pac
 	summary->working_from_ns = summary->working_to_ns = TARE_NO_TIME;
 	for (size_t i = 0; i < recording->command_count; i++)
 		if (tables_has_command_of_any_name(context, &recording->commands[i]))
-			sum_command(&recording->commands[i], &sums, pace, summary);
+			sum_command(recording, &recording->commands[i], &sums, pace, summary);
 	summary->launch_ns = sums.call_ns;
 	summary->mean_launch_ns =
 	    sums.calls > 0 ? (double)sums.call_ns / (double)sums.calls : NAN;

@@ -108,6 +108,7 @@ enum tare_unobserved {
 	TARE_UNOBSERVED_FAILED,    // the command ended with an error
 	TARE_UNOBSERVED_ABANDONED, // the process ended first
 	TARE_UNOBSERVED_NO_ROOM,   // too many were pending
+	TARE_UNOBSERVED_REUSED,    // its event was used again first
 	TARE_UNOBSERVED_NOT_ASKED, // no profiling on the queue, or --strict
 	TARE_UNOBSERVED_UNUSABLE,  // times came that cannot be
 	TARE_UNOBSERVED_NOT_SAMPLED, // others stand for it (--times sampled)

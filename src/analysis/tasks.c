@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels by device and name, and within these by shape of work.
+#include "analysis/intervals.h"
 #include "analysis/tables_internal.h"
 
 #include "base/cleanup.h"
@@ -129,7 +130,8 @@ static int count_cells(struct gathering *g)
 		at = &g->cell[cell];
 		at->instances++;
 		at->launch_ns =
-		    tables_add(at->launch_ns, tables_length(command->enter_ns, command->exit_ns));
+		    tables_add(at->launch_ns,
+		               tables_length(0, tare_command_launch_ns(recording, command)));
 		if (tables_timed(command, &span)) {
 			at->timed++;
 			at->total_ns = tables_add(at->total_ns, span.to - span.from);

@@ -176,6 +176,12 @@ static int issue_time(const struct whatif_scope *scope, double *issue_ns)
 		return -ENOMEM;
 	for (size_t i = 0; i < scope->count; i++) {
 		const struct tare_recorded_command *c = &scope->recording->commands[scope->order[i]];
+		if (tare_command_is_run(c)) {
+			int64_t share_ns = tare_command_launch_ns(scope->recording, c);
+			if (c->kind == TARE_KIND_KERNEL && share_ns > 0)
+				calls[count++] = (struct tables_span){ 0, share_ns };
+			continue;
+		}
 		int64_t issued_ns = c->end_ns <= c->exit_ns && c->start_ns < c->exit_ns
 		                        ? c->start_ns
 		                        : c->exit_ns;

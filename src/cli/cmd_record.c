@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/record_program.h"
 #include "record/document.h"
+#include "record/driver.h"
 #include "record/folder.h"
 #include "record/inner.h"
 #include "record/launch.h"
@@ -35,6 +36,7 @@ struct session {
 	struct tare_record_document document;
 	struct tare_launch launch;
 	struct tare_watch *watch;
+	struct tare_drivers drivers;      // of Level Zero, behind stubs
 	struct tare_other_uses others;    // libraries of APIs that are not recorded yet
 	struct tare_launch_end end;
 	struct tare_survey survey;
@@ -140,6 +142,10 @@ static void look_at_libraries(struct session *session)
 			                false);
 	if (session->loader.front[0] && !session->options.strict)
 		session->options.front = session->loader.front;
+	tare_drivers_find(session->layer, getenv(TARE_DRIVERS_VARIABLE), library_path, TARE_CACHE,
+	                  &session->drivers);
+	session->options.drivers = session->drivers.stubs;
+	session->options.behind = session->drivers.behind;
 }
 
 // Finds and makes all that the program needs. Returns an exit status.
@@ -466,6 +472,7 @@ static void session_free(struct session *session)
 	tare_program_free(&session->program);
 	tare_closure_free(&session->closure);
 	tare_environment_free(session->environment);
+	tare_drivers_free(&session->drivers);
 	tare_record_folder_free(&session->folder);
 	free(session->layer);
 }

@@ -51,7 +51,8 @@ static int find_order(struct devices *d)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->command_count; i++) {
 		const struct tare_recorded_command *command = &r->commands[i];
-		if (!tare_members_has_command(d->p->members, command))
+		if (tare_command_only_executes(command) ||
+		    !tare_members_has_command(d->p->members, command))
 			continue;
 		d->p->counts->commands++;
 		if (!tare_command_timed(command)) {
@@ -126,7 +127,13 @@ static void end_edge(struct devices *d, uint32_t source)
 
 static void put_flows(struct devices *d, uint32_t index)
 {
-	perfetto_flow(d->p, perfetto_call_flow(index));
+	const struct tare_recording *r = d->p->recording;
+	const struct tare_recorded_command *command = &r->commands[index];
+	bool run = tare_command_is_run(command) && command->execution < r->execution_count;
+
+	// From the call that enqueued it: of a run, the one that executed its list.
+	perfetto_flow(d->p,
+	              perfetto_call_flow(run ? r->executions[command->execution].command : index));
 	if (!d->first_edge)
 		return;
 	for (uint32_t edge = d->first_edge[index]; edge < d->first_edge[index + 1]; edge++)

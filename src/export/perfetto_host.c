@@ -4,6 +4,7 @@
 // trace) goes to lanes of its own beside the thread.
 #include "export/perfetto_internal.h"
 
+#include "analysis/intervals.h"
 #include "analysis/tables.h"
 #include "report/run_words.h"
 
@@ -60,8 +61,10 @@ static bool is_wanted(const struct perfetto *p, const struct item *item)
 		return false;
 	if (item->source == SOURCE_CALL)
 		return tare_members_has_call(p->members, &r->calls[item->index]);
+	// Runs of a list are in the call of the command that executes it.
 	if (item->source == SOURCE_COMMAND)
-		return tare_members_has_command(p->members, &r->commands[item->index]);
+		return !tare_command_is_run(&r->commands[item->index]) &&
+		       tare_members_has_command(p->members, &r->commands[item->index]);
 	return tare_members_has_moment(p->members, item->thread, item->from_ns);
 }
 
@@ -164,7 +167,7 @@ static void note_command(struct perfetto *p, size_t index)
 	if (command->queue < p->recording->queue_count)
 		perfetto_note_number(p, NOTE_QUEUE, p->recording->queues[command->queue].number);
 	perfetto_note_site(p, command->stack);
-	if (command->start_ns != TARE_NO_TIME && command->end_ns >= command->start_ns) {
+	if (command->part == TARE_EXECUTES || tare_command_timed(command)) {
 		perfetto_flow(p, perfetto_call_flow(index));
 		p->counts->flows++;
 	} else {

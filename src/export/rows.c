@@ -7,7 +7,8 @@
 
 const struct export_table *const export_all_tables[] = {
 	&export_meta, &export_process, &export_thread, &export_device, &export_queue, &export_program,
-	&export_kernel, &export_memory, &export_function, &export_command, &export_wait, &export_call,
+	&export_kernel, &export_memory, &export_function, &export_command, &export_wait, &export_list,
+	&export_execution, &export_call,
 	&export_phase, &export_callback, &export_loss, &export_gap, &export_ledger, &export_stack,
 	&export_frame, NULL,
 };

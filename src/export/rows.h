@@ -77,4 +77,4 @@ void rows_end(struct rows *rows);
 extern const struct export_table export_meta, export_process, export_thread, export_device,
     export_queue, export_program, export_kernel, export_memory, export_function, export_command,
     export_wait, export_call, export_phase, export_callback, export_loss, export_gap, export_ledger,
-    export_stack, export_frame;
+    export_stack, export_frame, export_list, export_execution;

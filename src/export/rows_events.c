@@ -32,7 +32,7 @@ static const struct export_column export_command_columns[] = {
 	{ "local_y", INTEGER }, { "local_z", INTEGER }, { "blocking", INTEGER },
 	{ "nested", INTEGER }, { "enter_ns", INTEGER }, { "exit_ns", INTEGER },
 	{ "submitted_ns", INTEGER }, { "start_ns", INTEGER }, { "end_ns", INTEGER },
-	{ "untimed", TEXT }, { "stack", INTEGER },
+	{ "untimed", TEXT }, { "stack", INTEGER }, { "part", TEXT }, { "execution", INTEGER },
 };
 
 static size_t count_commands(const struct rows *rows)
@@ -61,7 +61,7 @@ static void put_command_times(struct rows *rows, const struct tare_recorded_comm
 	rows_moment(rows, c->submitted_ns);
 	rows_moment(rows, timed ? c->start_ns : TARE_NO_TIME);
 	rows_moment(rows, timed ? c->end_ns : TARE_NO_TIME);
-	rows_text(rows, timed ? NULL : tare_run_unobserved(tare_command_unobserved(c)));
+	rows_text(rows, timed || tare_command_only_executes(c) ? NULL : tare_run_unobserved(tare_command_unobserved(c)));
 }
 
 static void put_command(struct rows *rows, size_t index)
@@ -72,8 +72,8 @@ static void put_command(struct rows *rows, size_t index)
 
 	if (!tare_members_has_command(rows->members, c))
 		return;
-	rows->counts->commands++;
-	rows->counts->without_times += !tare_command_timed(c);
+	rows->counts->commands += !tare_command_only_executes(c);
+	rows->counts->without_times += !tare_command_only_executes(c) && !tare_command_timed(c);
 	rows_integer(rows, (int64_t)index);
 	put_thread(rows, c->thread);
 	rows_index(rows, c->queue, r->queue_count);
@@ -98,6 +98,8 @@ static void put_command(struct rows *rows, size_t index)
 	rows_integer(rows, (c->flags & TARE_COMMAND_NESTED) != 0);
 	put_command_times(rows, c);
 	rows_index(rows, c->stack, r->stack_count);
+	rows_name(rows, tare_run_part(c->part));
+	rows_index(rows, c->part == TARE_ALONE ? TARE_NO_INDEX : c->execution, r->execution_count);
 	rows_end(rows);
 }
 

@@ -98,3 +98,28 @@ static inline void guest_aside_end(struct guest_thread *thread, uint32_t before)
 	if (thread)
 		__atomic_store_n(&thread->aside, before, __ATOMIC_RELAXED);
 }
+
+// A lock of an API's recorder, for a few stores and never across a call of the vendor's. A signal handler
+// that comes meanwhile and calls the API must not wait for its own thread: see guest_thread_of.
+static inline void guest_hold(guest_lock *lock)
+{
+	struct guest_thread *thread = guest_this;
+	if (__builtin_expect(thread != NULL, 1))
+		__atomic_store_n(&thread->locked, thread->locked + 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	// A store is enough where nobody else can take it: another thread, once there is one, finds it.
+	if (guest_alone() && !atomic_load_explicit(&lock->taken, memory_order_relaxed))
+		atomic_store_explicit(&lock->taken, 1, memory_order_relaxed);
+	else if (__builtin_expect(atomic_exchange_explicit(&lock->taken, 1, memory_order_acquire), 0))
+		guest_acquire(lock);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+static inline void guest_let_go(guest_lock *lock)
+{
+	struct guest_thread *thread = guest_this;
+	guest_release(lock);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	// In the child of a fork by a handler it is another state, or none.
+	if (__builtin_expect(thread != NULL && thread->locked != 0, 1))
+		__atomic_store_n(&thread->locked, thread->locked - 1, __ATOMIC_RELAXED);
+}

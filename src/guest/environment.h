@@ -24,3 +24,8 @@
 // OPENCL_LAYERS as it was for the program, set where that lists more than the recorder: loaders write
 // ends into the list as they read it, and what the process starts would inherit the first entry only.
 #define TARE_ENVIRONMENT_LAYERS "TARE_RECORD_LAYERS"
+
+// For the stubs that stand in the places of Level Zero drivers: the recorder's path, then those of the real
+// drivers in the order of the stubs, joined by commas.
+#define TARE_ENVIRONMENT_LEVELZERO "TARE_RECORD_LEVELZERO"
+#define TARE_LEVELZERO_STUBS 8

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guest/environment.h"
 
+#include "record/driver.h"
 #include "record/layer.h"
 
 #include <inttypes.h>
@@ -15,10 +16,10 @@
 
 // The variables that are set anew.
 static const char *const ours[] = { LAYERS, TARE_ENVIRONMENT_DIRECTORY, TARE_ENVIRONMENT_OPTIONS,
-	                            TARE_ENVIRONMENT_LAYERS };
+	                            TARE_ENVIRONMENT_LAYERS, TARE_ENVIRONMENT_LEVELZERO };
 #define OURS (sizeof ours / sizeof *ours)
-// Those and LD_PRELOAD, and the end.
-#define ADDED (OURS + TARE_PHASE_HOOKS + 2)
+// Those, LD_PRELOAD and the drivers, and the end.
+#define ADDED (OURS + TARE_PHASE_HOOKS + 3)
 
 // Those by which programs find a library that records their phases.
 static const struct {
@@ -217,7 +218,8 @@ static void add_inherited(struct made *made, char *const *inherited, const char 
 {
 	for (char *const *entry = inherited; *entry; entry++)
 		if (!is_ours(*entry) && !is_own_hook(inherited, layer, *entry) &&
-		    !(options->front && is_variable(*entry, PRELOAD)))
+		    !(options->front && is_variable(*entry, PRELOAD)) &&
+		    !(options->drivers && is_variable(*entry, TARE_DRIVERS_VARIABLE)))
 			add(made, strdup(*entry));
 }
 
@@ -248,6 +250,10 @@ char **tare_environment_make(char *const *inherited, const char *layer, const ch
 			add_value(&made, hooks[i].variable, layer);
 	if (options->front)
 		add(&made, preload(options->front, value_of(inherited, PRELOAD)));
+	if (options->drivers) {
+		add_value(&made, TARE_DRIVERS_VARIABLE, options->drivers);
+		add_value(&made, TARE_ENVIRONMENT_LEVELZERO, options->behind);
+	}
 	add_layers(&made, layer, value_of(inherited, LAYERS));
 	add_value(&made, TARE_ENVIRONMENT_DIRECTORY, directory);
 	add(&made, options_text(options, start_raw_ns,

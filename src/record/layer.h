@@ -35,11 +35,13 @@ struct tare_record_options {
 	uint64_t max_bytes;            // 0: no limit
 	int64_t delay_ns, duration_ns; // 0: at once; to the end
 	const char *front;             // a loader that is put in front of the program's; NULL: none
+	const char *drivers, *behind;  // stubs of Level Zero's drivers (record/driver.h); NULL: none
 };
 
 // The environment for the program: tare's own (`inherited`), with the layer before those that were
 // in OPENCL_LAYERS (others of its name are left out: two recorders would count everything twice),
-// with the hooks of phases led to it, with options->front before what was in LD_PRELOAD, and with what
+// with the hooks of phases led to it, with options->front before what was in LD_PRELOAD, with stubs
+// for Level Zero's drivers, and with what
 // src/guest/environment.h names. start_raw_ns: CLOCK_MONOTONIC_RAW
 // now. Returns an array of texts that ends with NULL, for tare_environment_free; NULL: no memory.
 char **tare_environment_make(char *const *inherited, const char *layer, const char *directory,

@@ -115,6 +115,19 @@ static json_t *device_apis(struct tare_json *json, const struct tare_recording *
 	return list;
 }
 
+// How devices that several APIs show were found to be one, and of which it could not be told.
+static void put_same(struct tare_json *json, const struct tare_recording *recording, uint32_t device,
+                     json_t *object)
+{
+	const char *by = tare_run_same_by(tare_run_joined_by(recording, device));
+	uint32_t maybe = recording->devices[device].maybe_same;
+
+	tare_json_put(json, object, "one_by", by ? tare_json_text(by) : json_null());
+	tare_json_put(json, object, "maybe_same",
+	              tare_json_index(maybe ? tare_run_device_number(recording, maybe - 1)
+	                                    : TARE_NO_INDEX));
+}
+
 // Each different device once.
 static void put_devices(struct tare_json *json, const struct tare_run_report *run, json_t *root)
 {
@@ -131,6 +144,7 @@ static void put_devices(struct tare_json *json, const struct tare_run_report *ru
 		              tare_json_index(tare_run_device_number(recording, i)));
 		tare_json_put(json, object, "name", tare_json_text(device->name));
 		tare_json_put(json, object, "apis", device_apis(json, recording, i));
+		put_same(json, recording, i, object);
 		tare_json_put(json, object, "platform", text_or_null(device->platform));
 		tare_json_put(json, object, "vendor", text_or_null(device->vendor));
 		tare_json_put(json, object, "driver_version", text_or_null(device->driver_version));

@@ -33,6 +33,17 @@ uint64_t tare_run_device_apis(const struct tare_recording *recording, uint32_t d
 	return apis;
 }
 
+uint32_t tare_run_joined_by(const struct tare_recording *recording, uint32_t device)
+{
+	const struct tare_recorded_device *devices = recording->devices;
+
+	for (uint32_t i = 0; device < recording->device_count && i < recording->device_count; i++)
+		if (devices[i].same_as == devices[device].same_as &&
+		    devices[i].api != devices[devices[i].same_as].api)
+			return devices[i].same_by;
+	return TARE_SAME_BY_NOTHING;
+}
+
 // " (OpenCL, CUDA)", where the recording has devices of more than one API.
 static void add_apis(const struct tare_recording *recording, uint32_t device, char *text, size_t size)
 {

@@ -397,6 +397,33 @@ static void find_clocks(struct finder *finder)
 		    big(contradictions), plural(contradictions));
 }
 
+// Devices that two APIs show: what made them one, or that it is not known whether they are.
+static void find_of_two_apis(struct finder *finder)
+{
+	static const char *const by[] = { [TARE_SAME_BY_UUID] = "they tell the same UUID",
+		[TARE_SAME_BY_PCI] = "they tell the same place on the bus",
+		[TARE_SAME_BY_NAME] = "each has one device of that name, and no UUID or place says "
+		                      "otherwise" };
+	const struct tare_recording *recording = finder->run->recording;
+	char name[160], other[160];
+
+	for (uint32_t i = 0; i < recording->device_count; i++) {
+		const struct tare_recorded_device *device = &recording->devices[i];
+		uint32_t same_by = tare_run_joined_by(recording, i);
+		if (device->same_as != i || !tare_view_has_device(recording, finder->run->view, i))
+			continue;
+		if (same_by != TARE_SAME_BY_NOTHING)
+			add(finder, "one-device", false, "%s is one device for the APIs that show it: %s",
+			    tare_run_device_name(recording, i, name, sizeof name), by[same_by]);
+		if (device->maybe_same)
+			add(finder, "two-devices", false,
+			    "two devices? %s and %s may be one: the APIs do not both tell a UUID or a "
+			    "place on the bus, and the names do not say; they have a ledger each",
+			    tare_run_device_name(recording, device->maybe_same - 1, other, sizeof other),
+			    tare_run_device_name(recording, i, name, sizeof name));
+	}
+}
+
 static void find_in_ledgers(struct finder *finder)
 {
 	const struct tare_ledgers *ledgers = finder->run->ledgers;
@@ -500,6 +527,7 @@ int tare_run_problems_find(const struct tare_run_report *run, struct tare_run_pr
 	find_losses(&finder);
 	find_clocks(&finder);
 	find_in_ledgers(&finder);
+	find_of_two_apis(&finder);
 	find_lesser(&finder);
 	return finder.failed ? -ENOMEM : 0;
 }

@@ -84,9 +84,11 @@ bool tare_run_nothing_timed(const struct tare_run_report *run);
 // The number of a device, from 0, among the different ones of a recording; `device` is any index
 // of it. TARE_NO_INDEX for one that is not there.
 uint32_t tare_run_device_number(const struct tare_recording *recording, uint32_t device);
-// The name of a device as texts have it: "NVIDIA H200", or "#1 NVIDIA H200" with its number where
-// there are several. `size` bytes of `text`, which is returned. "?" for one that is not there.
 // The APIs by which a device is seen, of all devices that are the same one: bits 1 << enum tare_trace_api.
 uint64_t tare_run_device_apis(const struct tare_recording *recording, uint32_t device);
+// What told that the device of several APIs is one (enum tare_same_by); nothing when it is of one.
+uint32_t tare_run_joined_by(const struct tare_recording *recording, uint32_t device);
+// The name of a device as texts have it: "NVIDIA H200", or "#1 NVIDIA H200" with its number where
+// there are several. `size` bytes of `text`, which is returned. "?" for one that is not there.
 const char *tare_run_device_name(const struct tare_recording *recording, uint32_t device,
                                  char *text, size_t size);

@@ -167,6 +167,7 @@ const char *tare_run_unobserved(uint32_t reason)
 	static const char *const words[] = {
 		[TARE_UNOBSERVED_PENDING] = "pending",   [TARE_UNOBSERVED_REFUSED] = "refused",
 		[TARE_UNOBSERVED_FAILED] = "failed",     [TARE_UNOBSERVED_ABANDONED] = "abandoned",
+		[TARE_UNOBSERVED_REUSED] = "reused",
 		[TARE_UNOBSERVED_NO_ROOM] = "no_room",   [TARE_UNOBSERVED_NOT_ASKED] = "not_asked",
 		[TARE_UNOBSERVED_NOT_SAMPLED] = "not_sampled",
 		[TARE_UNOBSERVED_UNUSABLE] = "unusable",
@@ -183,6 +184,7 @@ const char *tare_run_unobserved_title(uint32_t reason)
 		[TARE_UNOBSERVED_FAILED] = "ended with an error",
 		[TARE_UNOBSERVED_ABANDONED] = "abandoned at the exit",
 		[TARE_UNOBSERVED_NO_ROOM] = "no room to wait for them",
+		[TARE_UNOBSERVED_REUSED] = "event used again before it was read",
 		[TARE_UNOBSERVED_NOT_ASKED] = "queue without profiling",
 		[TARE_UNOBSERVED_NOT_SAMPLED] = "not of the sample",
 		[TARE_UNOBSERVED_UNUSABLE] = "with impossible times",
@@ -209,4 +211,18 @@ const char *tare_run_api_title(uint32_t api)
 		[TARE_TRACE_CUDA] = "CUDA",
 	};
 	return LOOK_UP(words, api);
+}
+
+const char *tare_run_same_by(uint32_t by)
+{
+	static const char *const words[] = { [TARE_SAME_BY_UUID] = "uuid",
+		[TARE_SAME_BY_PCI] = "pci", [TARE_SAME_BY_NAME] = "name" };
+	return by < sizeof words / sizeof *words ? words[by] : NULL;
+}
+
+const char *tare_run_part(uint32_t part)
+{
+	static const char *const words[] = { [TARE_ALONE] = NULL, [TARE_EXECUTES] = "executes",
+		[TARE_EXECUTES_MORE] = "executes", [TARE_RUN] = "run" };
+	return part < sizeof words / sizeof *words ? words[part] : NULL;
 }

@@ -14,6 +14,8 @@ const char *tare_run_state(uint32_t state);         // enum tare_trace_state
 const char *tare_run_stop(uint32_t reason);         // enum tare_trace_stop; NULL for NOT_STOPPED
 const char *tare_run_clock(uint32_t source);        // enum tare_clock_source
 const char *tare_run_unobserved(uint32_t reason);   // enum tare_unobserved
+const char *tare_run_same_by(uint32_t by);          // enum tare_same_by; NULL for NOTHING
+const char *tare_run_part(uint32_t part);           // enum tare_list_part; NULL for ALONE
 const char *tare_run_api(uint32_t api);             // enum tare_trace_api; NULL for none
 
 // For people: "to device", "pinned buffer", "its file reached --max-size".

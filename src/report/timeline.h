@@ -85,7 +85,7 @@ struct timeline_column {
 	int64_t (*value)(const struct timeline *timeline, size_t row);
 };
 
-enum { TIMELINE_COLUMNS = 24, TIMELINE_TABLES = 10 };
+enum { TIMELINE_COLUMNS = 26, TIMELINE_TABLES = 10 };
 
 struct timeline_table {
 	const char *name;

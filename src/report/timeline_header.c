@@ -152,6 +152,8 @@ static const char *untimed(uint32_t why)
 		return tare_run_unobserved(TARE_UNOBSERVED_NO_ROOM);
 	case TARE_UNTIMED_NOT_SAMPLED:
 		return tare_run_unobserved(TARE_UNOBSERVED_NOT_SAMPLED);
+	case TARE_UNTIMED_REUSED:
+		return tare_run_unobserved(TARE_UNOBSERVED_REUSED);
 	default:
 		return NULL;
 	}

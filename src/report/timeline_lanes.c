@@ -202,7 +202,10 @@ static int enter_calls(struct timeline *timeline, struct call_stack *stacks)
 		    command_at < commands->count ? &recording->commands[commands->at[command_at]] : NULL;
 		const struct tare_recorded_call *call =
 		    call_at < calls->count ? &recording->calls[calls->at[call_at]] : NULL;
-		if (command && (!call || command_first(command, call)))
+		if (command && tare_command_is_run(command))
+			// It is in the call of the command that executes its list.
+			timeline->command_depth[commands->at[command_at++]] = 0;
+		else if (command && (!call || command_first(command, call)))
 			code = enter_call(&stacks[command->thread], command->enter_ns, command->exit_ns,
 			                  &timeline->command_depth[commands->at[command_at++]]);
 		else

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of the timeline: docs/page-run.md, "Tables".
+#include "analysis/intervals.h"
 #include "report/timeline.h"
 
 static int64_t since_start(const struct timeline *timeline, int64_t ns)
@@ -71,6 +72,13 @@ COMMAND(shape, it->kind == TARE_KIND_KERNEL && it->amount < timeline->recording-
 COMMAND(function, it->function)
 COMMAND(stack, it->stack < timeline->stack_count ? (int64_t)it->stack : TARE_NO_TIME)
 COMMAND(depth, timeline->command_depth[index])
+COMMAND(part, it->part)
+COMMAND(executed_by, tare_command_is_run(it) &&
+                             it->execution < timeline->recording->execution_count
+                         ? index_or_none(timeline->command_row[timeline->recording
+                                                                   ->executions[it->execution]
+                                                                   .command])
+                         : TARE_NO_TIME)
 COMMAND(lane, timeline->lane[index])
 COMMAND(engine, timeline->engine[index])
 COMMAND(engine_lane, timeline->engine_lane[index])
@@ -202,6 +210,8 @@ const struct timeline_table timeline_tables[TIMELINE_TABLES] = {
 		{ "waits", false, NULL, command_waits },
 		{ "stack", false, NULL, command_stack },
 		{ "depth", true, NULL, command_depth },
+		{ "part", true, NULL, command_part },
+		{ "executed_by", false, NULL, command_executed_by },
 		{ "lane", true, NULL, command_lane },
 		{ "engine", true, NULL, command_engine },
 		{ "engine_lane", true, NULL, command_engine_lane } } },

@@ -97,10 +97,10 @@ static uint64_t migrated_bytes(const struct layer_what *what)
 		sum += object != NULL ? object->bytes : 0;
 	}
 	for (cl_uint i = 0; what->pointers != NULL && i < what->count; i++) {
-		struct layer_region region;
+		struct guest_region region;
 		if (what->sizes != NULL && what->sizes[i] != 0)
 			sum += what->sizes[i];
-		else if (layer_region_find(what->pointers[i], &region))
+		else if (guest_region_find(what->pointers[i], &region))
 			sum += region.bytes;
 	}
 	return sum;
@@ -116,8 +116,8 @@ struct moved {
 
 static uint8_t memory_of(const void *host)
 {
-	struct layer_region region;
-	return layer_region_find(host, &region) ? region.memory : TARE_TRACE_MEMORY_PAGEABLE;
+	struct guest_region region;
+	return guest_region_find(host, &region) ? region.memory : TARE_TRACE_MEMORY_PAGEABLE;
 }
 
 static bool is_device_visible(const void *address, uint8_t *memory)
@@ -152,10 +152,10 @@ static void copied(const struct layer_what *what, struct moved *moved)
 
 static void unmapped(const struct layer_what *what, struct moved *moved)
 {
-	struct layer_region region;
+	struct guest_region region;
 	const void *start = what->svm != NULL ? what->svm : what->host;
-	bool known = what->svm != NULL ? layer_region_find(start, &region)
-	                               : layer_region_unmap(start, &region);
+	bool known = what->svm != NULL ? guest_region_find(start, &region)
+	                               : guest_region_unmap(start, &region);
 	if (!known)
 		return;
 	moved->bytes = region.bytes;

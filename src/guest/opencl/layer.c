@@ -85,7 +85,7 @@ static bool begin(void)
 	                                        .calls = layer_calls, .in_child = layer_in_child};
 	if (!guest_begin(&opencl) || !layer_objects_begin())
 		return false;
-	layer_register_locks();
+	guest_regions_begin();
 	layer_callbacks_begin();
 	layer_extensions_begin();
 	layer_devices_begin();

@@ -10,6 +10,7 @@
 #define CL_USE_DEPRECATED_OPENCL_2_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #include "guest/api.h"
+#include "guest/region.h"
 
 #include <CL/cl_ext.h>
 #include <CL/cl_icd.h>
@@ -188,29 +189,13 @@ struct layer_queue *layer_queue_adopt(struct guest_thread *thread, cl_command_qu
 void layer_queue_releasing(struct layer_queue *queue);
 struct layer_queue *layer_queue_take(void);
 
-// For a few stores, never across a call of the vendor's. A signal handler that comes meanwhile and
-// calls OpenCL must not wait for its own thread: see layer_thread.
 static inline void layer_lock(guest_lock *lock)
 {
-	struct guest_thread *thread = guest_this;
-	if (LAYER_LIKELY(thread != NULL))
-		__atomic_store_n(&thread->locked, thread->locked + 1, __ATOMIC_RELAXED);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	// A store is enough where nobody else can take it: another thread, once there is one, finds it.
-	if (guest_alone() && !atomic_load_explicit(&lock->taken, memory_order_relaxed))
-		atomic_store_explicit(&lock->taken, 1, memory_order_relaxed);
-	else if (LAYER_UNLIKELY(atomic_exchange_explicit(&lock->taken, 1, memory_order_acquire)))
-		guest_acquire(lock);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	guest_hold(lock);
 }
 static inline void layer_unlock(guest_lock *lock)
 {
-	struct guest_thread *thread = guest_this;
-	guest_release(lock);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	// In the child of a fork by a handler it is another state, or none.
-	if (LAYER_LIKELY(thread != NULL && thread->locked != 0))
-		__atomic_store_n(&thread->locked, thread->locked - 1, __ATOMIC_RELAXED);
+	guest_let_go(lock);
 }
 // This thread, or NULL when nothing is recorded.
 static inline struct guest_thread *layer_thread(void)
@@ -247,28 +232,17 @@ bool layer_forget_pending(struct layer_queue *queue, uint32_t process);
 
 // ---- host memory
 
-// What is known of an address in host memory.
-struct layer_region {
-	const char *start;
-	uint64_t bytes;
-	uint64_t flags;      // of the map
-	uint32_t count;      // times mapped
-	uint8_t memory;      // enum tare_trace_memory
-};
-extern _Atomic uint32_t layer_region_count;
-void layer_region_add(const void *start, uint64_t bytes, uint64_t flags, uint8_t memory);
-// One that begins at `start`; false: none. A mapped one is counted down and goes.
-bool layer_region_unmap(const void *start, struct layer_region *region);
-bool layer_region_find_slow(const void *address, struct layer_region *region);
-static inline bool layer_region_find(const void *address, struct layer_region *region)
-{
-	return atomic_load_explicit(&layer_region_count, memory_order_relaxed) != 0 &&
-	       layer_region_find_slow(address, region);
-}
 // Of host memory inside a mapped memory object.
 uint8_t layer_mapped_memory(const void *memory);
-void layer_freeing(const void *start);
-void layer_freeing_all(cl_uint count, void **starts);
+static inline void layer_freeing(const void *start)
+{
+	guest_region_forget(start);
+}
+static inline void layer_freeing_all(cl_uint count, void **starts)
+{
+	for (cl_uint i = 0; starts != NULL && i < count; i++)
+		layer_freeing(starts[i]);
+}
 
 // ---- the rest
 
@@ -291,7 +265,6 @@ const char *layer_pin(const void *address);
 bool layer_objects_begin(void);
 // In the child of a fork; for struct guest_api.
 void layer_in_child(void);
-void layer_register_locks(void);
 void layer_callbacks_begin(void);
 void layer_extensions_begin(void);
 void layer_devices_begin(void);

@@ -216,7 +216,7 @@ void layer_after_clEnqueueMapBuffer(struct guest_thread *thread, void *result,
 {
 	(void)thread, (void)queue, (void)blocking, (void)offset, (void)count, (void)waits;
 	(void)event, (void)error;
-	layer_region_add(result, bytes, flags, layer_mapped_memory(buffer));
+	guest_region_add(result, bytes, flags, layer_mapped_memory(buffer));
 }
 
 void layer_after_clEnqueueMapImage(struct guest_thread *thread, void *result,
@@ -231,7 +231,7 @@ void layer_after_clEnqueueMapImage(struct guest_thread *thread, void *result,
 		return;
 	uint64_t rows = region[1] != 0 ? region[1] : 1, slices = region[2] != 0 ? region[2] : 1;
 	uint64_t slice_bytes = slice != NULL && *slice != 0 ? *slice : *row * rows;
-	layer_region_add(result, slice_bytes * slices, flags, layer_mapped_memory(image));
+	guest_region_add(result, slice_bytes * slices, flags, layer_mapped_memory(image));
 }
 
 uint8_t layer_mapped_memory(const void *memory)
@@ -249,7 +249,7 @@ static void allocated(const void *start, const void *context, uint64_t flags, ui
 	if (start == NULL)
 		return;
 	layer_define(TARE_OBJECT_MEMORY, start, context, NULL, flags, bytes, 0, memory);
-	layer_region_add(start, bytes, 0, memory);
+	guest_region_add(start, bytes, 0, memory);
 }
 
 void layer_after_clSVMAlloc(struct guest_thread *thread, void *result, cl_context context,

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host memory of which the library knows: mapped buffers, SVM and the like, sorted by address.
-#include "guest/opencl/layer.h"
+#include "guest/region.h"
 
 #include <string.h>
 
 enum { FIRST_REGIONS = 128, MOST_REGIONS = 1 << 16 };
 
-_Atomic uint32_t layer_region_count;
-static struct layer_region *regions;
+_Atomic uint32_t guest_region_count;
+static struct guest_region *regions;
 static uint32_t capacity;
 static guest_lock lock;
 
-void layer_register_locks(void)
+void guest_regions_begin(void)
 {
-	guest_lock_register(&lock);
+	static _Atomic bool begun;
+	if (!atomic_exchange(&begun, true))
+		guest_lock_register(&lock);
 }
 
 // The first region that begins at or after `start`.
 static uint32_t first_from(const char *start)
 {
-	uint32_t low = 0, high = atomic_load_explicit(&layer_region_count, memory_order_relaxed);
+	uint32_t low = 0, high = atomic_load_explicit(&guest_region_count, memory_order_relaxed);
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		if (regions[middle].start < start)
@@ -35,7 +37,7 @@ static bool make_room(uint32_t count)
 	if (count < capacity)
 		return true;
 	uint32_t wanted = capacity != 0 ? capacity * 2 : FIRST_REGIONS;
-	struct layer_region *larger =
+	struct guest_region *larger =
 	    wanted <= MOST_REGIONS ? guest_memory(wanted * sizeof *larger) : NULL;
 	if (larger == NULL)
 		return false;
@@ -46,84 +48,78 @@ static bool make_room(uint32_t count)
 	return true;
 }
 
-void layer_region_add(const void *start, uint64_t bytes, uint64_t flags, uint8_t memory)
+void guest_region_add(const void *start, uint64_t bytes, uint64_t flags, uint8_t memory)
 {
 	if (start == NULL || bytes == 0)
 		return;
-	layer_lock(&lock);
-	uint32_t count = atomic_load_explicit(&layer_region_count, memory_order_relaxed);
+	guest_hold(&lock);
+	uint32_t count = atomic_load_explicit(&guest_region_count, memory_order_relaxed);
 	uint32_t at = first_from(start);
 	if (at < count && regions[at].start == start) {
-		struct layer_region *region = &regions[at];
+		struct guest_region *region = &regions[at];
 		region->count++;
 		region->bytes = bytes;
 		region->flags = flags;
 		region->memory = memory;
 	} else if (make_room(count)) {
 		memmove(&regions[at + 1], &regions[at], (count - at) * sizeof *regions);
-		regions[at] = (struct layer_region){.start = start, .bytes = bytes, .flags = flags,
+		regions[at] = (struct guest_region){.start = start, .bytes = bytes, .flags = flags,
 		                                    .count = 1, .memory = memory};
-		atomic_store_explicit(&layer_region_count, count + 1, memory_order_relaxed);
+		atomic_store_explicit(&guest_region_count, count + 1, memory_order_relaxed);
 	}
-	layer_unlock(&lock);
+	guest_let_go(&lock);
 }
 
 static void remove_at(uint32_t at)
 {
-	uint32_t count = atomic_load_explicit(&layer_region_count, memory_order_relaxed) - 1;
+	uint32_t count = atomic_load_explicit(&guest_region_count, memory_order_relaxed) - 1;
 	memmove(&regions[at], &regions[at + 1], (count - at) * sizeof *regions);
-	atomic_store_explicit(&layer_region_count, count, memory_order_relaxed);
+	atomic_store_explicit(&guest_region_count, count, memory_order_relaxed);
 }
 
-static bool take(const char *start, struct layer_region *region, bool all)
+static bool take(const char *start, struct guest_region *region, bool all)
 {
 	bool found = false;
-	layer_lock(&lock);
+	guest_hold(&lock);
 	uint32_t at = first_from(start);
-	if (at < atomic_load_explicit(&layer_region_count, memory_order_relaxed) &&
+	if (at < atomic_load_explicit(&guest_region_count, memory_order_relaxed) &&
 	    regions[at].start == start) {
 		found = true;
 		*region = regions[at];
 		if (all || --regions[at].count == 0)
 			remove_at(at);
 	}
-	layer_unlock(&lock);
+	guest_let_go(&lock);
 	return found;
 }
 
-bool layer_region_unmap(const void *start, struct layer_region *region)
+bool guest_region_unmap(const void *start, struct guest_region *region)
 {
 	return start != NULL &&
-	       atomic_load_explicit(&layer_region_count, memory_order_relaxed) != 0 &&
+	       atomic_load_explicit(&guest_region_count, memory_order_relaxed) != 0 &&
 	       take(start, region, false);
 }
 
-bool layer_region_find_slow(const void *address, struct layer_region *region)
+bool guest_region_find_slow(const void *address, struct guest_region *region)
 {
 	// Maps of one buffer may overlap: one that begins earlier may reach further.
 	enum { LOOK_BACK = 8 };
 	bool found = false;
-	layer_lock(&lock);
+	guest_hold(&lock);
 	uint32_t after = first_from((const char *)address + 1);
 	for (uint32_t i = 0; i < LOOK_BACK && i < after && !found; i++) {
-		const struct layer_region *candidate = &regions[after - 1 - i];
+		const struct guest_region *candidate = &regions[after - 1 - i];
 		found = (uint64_t)((const char *)address - candidate->start) < candidate->bytes;
 		if (found)
 			*region = *candidate;
 	}
-	layer_unlock(&lock);
+	guest_let_go(&lock);
 	return found;
 }
 
-void layer_freeing(const void *start)
+void guest_region_forget(const void *start)
 {
-	struct layer_region region;
-	if (start != NULL && atomic_load_explicit(&layer_region_count, memory_order_relaxed) != 0)
+	struct guest_region region;
+	if (start != NULL && atomic_load_explicit(&guest_region_count, memory_order_relaxed) != 0)
 		take(start, &region, true);
-}
-
-void layer_freeing_all(cl_uint count, void **starts)
-{
-	for (cl_uint i = 0; starts != NULL && i < count; i++)
-		layer_freeing(starts[i]);
 }

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// A command appended to a list: which event it is given, and its record, written between the driver's
+// return and ours.
+#include "guest/levelzero/ze.h"
+#include "guest/region.h"
+
+void ze_command_begin(struct guest_thread *thread, struct ze_command *command, uint32_t function,
+                      ze_command_list_handle_t handle, ze_event_handle_t event, bool takes_event)
+{
+	struct ze_list *list = ze_list_find(thread, handle);
+	*command = (struct ze_command){.list = list, .event = event, .function = function};
+	if (event != NULL) {
+		struct ze_event *known = ze_event_find(event);
+		if (known != NULL && known->timed) {
+			command->known = known;
+			// Of what it says now nothing is left when it is signalled again.
+			if (list != NULL && list->immediate)
+				ze_event_before(thread, known);
+		}
+	} else if (list != NULL && takes_event && ze_may_change() &&
+	           atomic_load_explicit(&guest_active, memory_order_relaxed)) {
+		uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
+		command->event = ze_own_take(list->own);
+		guest_aside_end(thread, aside);
+		command->own = command->event != NULL;
+	}
+	command->enter = ze_begin_ticks(thread);
+	if (list != NULL && list->immediate && list->waits)
+		guest_waiting(thread, ze_detail(function), command->enter);
+}
+
+static void write_depends(struct guest_thread *thread, uint64_t of, uint32_t count, ze_event_handle_t *events)
+{
+	for (uint32_t done = 0; done < count;) {
+		union tare_trace_record *record = guest_event(thread);
+		if (record == NULL)
+			return;
+		uint32_t part = count - done < 6 ? count - done : 6;
+		record->depends = (struct tare_trace_depends){.of = of};
+		for (uint32_t i = 0; i < part; i++)
+			record->depends.event[i] = (uintptr_t)events[done + i];
+		guest_commit(record, tare_trace_head(TARE_TRACE_DEPENDS,
+		                                     TARE_TRACE_LEVELZERO << TARE_DEPENDS_API_SHIFT,
+		                                     (uint16_t)part, thread->track));
+		done += part;
+	}
+}
+
+static void write_call_end(struct guest_thread *thread, uint32_t number, uint64_t exit)
+{
+	union tare_trace_record *record = guest_event(thread);
+	if (record == NULL)
+		return;
+	record->call_end = (struct tare_trace_call_end){.number = number, .exit = exit};
+	guest_commit(record, tare_trace_head(TARE_TRACE_CALL_END, 0, 0, thread->track));
+}
+
+// ---- what is moved where
+
+struct side {
+	const void *address;
+	uint64_t object; // where its memory begins, when that is known
+	uint8_t memory;
+};
+
+static struct side side_of(const void *address)
+{
+	struct guest_region region;
+	if (address == NULL)
+		return (struct side){0};
+	if (!guest_region_find(address, &region))
+		return (struct side){address, (uintptr_t)address, TARE_TRACE_MEMORY_PAGEABLE};
+	return (struct side){address, (uintptr_t)region.start, region.memory};
+}
+
+static bool is_host(const struct side *side)
+{
+	return side->memory == TARE_TRACE_MEMORY_PAGEABLE || side->memory == TARE_TRACE_MEMORY_PINNED ||
+	       side->memory == TARE_TRACE_MEMORY_MAPPED;
+}
+
+static uint8_t alignment_of(const void *host)
+{
+	int bits = host != NULL ? __builtin_ctzll((uintptr_t)host) : 255;
+	return (uint8_t)(host == NULL ? 255 : bits > 12 ? 12 : bits);
+}
+
+static void from_host(struct tare_trace_command *record, const struct side *host, const struct side *device)
+{
+	record->object = device->object;
+	record->object2 = (uintptr_t)host->address;
+	record->memory = host->memory;
+	record->alignment = alignment_of(host->address);
+}
+
+// A copy between addresses (or an image, which has none): where they lie decides what it is.
+static void copied(struct tare_trace_command *record, const struct ze_what *what)
+{
+	struct side from = side_of(what->from), to = side_of(what->to);
+	bool host_from = what->from != NULL && is_host(&from), host_to = what->to != NULL && is_host(&to);
+	if (host_from && !host_to) {
+		record->kind = TARE_KIND_WRITE;
+		record->direction = TARE_DIRECTION_TO_DEVICE;
+		from_host(record, &from, &to);
+	} else if (host_to && !host_from) {
+		record->kind = TARE_KIND_READ;
+		record->direction = TARE_DIRECTION_FROM_DEVICE;
+		from_host(record, &to, &from);
+	} else {
+		record->direction = host_from ? TARE_DIRECTION_HOST : TARE_DIRECTION_LOCAL;
+		record->object = from.object;
+		record->object2 = to.object;
+		record->memory = host_from ? from.memory : 0;
+	}
+}
+
+static uint64_t bytes_of(const struct ze_what *what)
+{
+	const ze_copy_region_t *region = what->region;
+	if (region != NULL)
+		return (uint64_t)region->width * (region->height != 0 ? region->height : 1) *
+		       (region->depth != 0 ? region->depth : 1);
+	return what->bytes;
+}
+
+static bool same_shape(const struct tare_trace_shape *a, const struct tare_trace_shape *b)
+{
+	bool same = true;
+	for (int i = 0; i < 3; i++)
+		same = same && a->global[i] == b->global[i] && a->local[i] == b->local[i];
+	return same;
+}
+
+// Most launches are like the one before. 0: it is not known, as of an indirect launch.
+static uint32_t shape_of(struct guest_thread *thread, const struct ze_what *what)
+{
+	struct ze_thread *mine = ze_of(thread);
+	const struct ze_kernel *kernel = ze_kernel_find(what->kernel);
+	if (what->groups == NULL || kernel == NULL)
+		return 0;
+	const uint32_t groups[3] = {what->groups->groupCountX, what->groups->groupCountY, what->groups->groupCountZ};
+	struct tare_trace_shape shape = {.dimensions = 1};
+	for (uint32_t i = 0; i < 3; i++) {
+		shape.local[i] = kernel->group[i] != 0 ? kernel->group[i] : 1;
+		shape.global[i] = (uint64_t)groups[i] * shape.local[i];
+		if (shape.global[i] > 1)
+			shape.dimensions = i + 1;
+	}
+	if (mine->shape_process == thread->process && same_shape(&shape, &mine->shape))
+		return mine->shape.id;
+	// A signal handler that comes meanwhile does not take a part of it for the whole.
+	mine->shape_process = 0;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	mine->shape = shape;
+	mine->shape.id = guest_shape(&shape);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	mine->shape_process = thread->process;
+	return mine->shape.id;
+}
+
+static void fill(struct guest_thread *thread, struct tare_trace_command *record, const struct ze_what *what)
+{
+	record->kind = what->kind;
+	if (what->kind == TARE_KIND_KERNEL) {
+		record->object = (uintptr_t)what->kernel;
+		record->amount = shape_of(thread, what);
+		return;
+	}
+	record->amount = bytes_of(what);
+	if (what->kind == TARE_KIND_COPY)
+		copied(record, what);
+	else if (what->to != NULL)
+		record->object = side_of(what->to).object;
+	if (what->kind == TARE_KIND_MIGRATE)
+		record->direction = TARE_DIRECTION_TO_DEVICE;
+}
+
+// ---- the record
+
+static unsigned flags_of(const struct guest_thread *thread, const struct ze_command *command, ze_result_t status,
+                         uint32_t wait_count, const void *waits, uint64_t exit)
+{
+	unsigned flags = exit - command->enter >= UINT32_MAX ? TARE_COMMAND_LONG : 0;
+	flags |= thread->depth > 1 ? TARE_COMMAND_NESTED : 0;
+	if (status != ZE_RESULT_SUCCESS)
+		return flags | TARE_COMMAND_FAILED;
+	flags |= command->own ? TARE_COMMAND_OWN_EVENT : 0;
+	flags |= command->list != NULL && command->list->immediate && command->list->waits ? TARE_COMMAND_BLOCKING : 0;
+	flags |= !command->own && command->known == NULL ? TARE_COMMAND_NO_TIMES : 0;
+	return flags | (wait_count != 0 && waits != NULL ? TARE_COMMAND_DEPENDS : 0);
+}
+
+static void unused(struct ze_command *command)
+{
+	if (command->own)
+		ze_own_give(command->list->own, command->event);
+}
+
+static void keep(struct guest_thread *thread, const struct ze_command *command, uint32_t number)
+{
+	struct ze_list *list = command->list;
+	if (command->own && !atomic_load_explicit(&list->told, memory_order_relaxed) &&
+	    !atomic_exchange(&list->told, true))
+		ze_change(TARE_CHANGE_EVENT, list->handle, 0, 1);
+	if (list->immediate)
+		ze_push(thread, list, command->event, command->known, number);
+	else
+		ze_node_add(thread, list, command->event, command->known, number);
+}
+
+static uint32_t queue_of(const struct ze_list *list)
+{
+	return list == NULL ? 0 : list->immediate ? list->number : list->content->number;
+}
+
+void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_result_t status,
+                    const struct ze_what *what, uint32_t wait_count, ze_event_handle_t *waits)
+{
+	uint64_t exit = guest_ticks();
+	struct ze_list *list = command->list;
+	thread->left_ticks = exit;
+	if (list != NULL && list->immediate && list->waits)
+		guest_waiting(thread, 0, 0);
+	ze_know_function(thread, command->function);
+	unsigned flags = flags_of(thread, command, status, wait_count, waits, exit);
+	// Before there is a place for the record: it may define a shape.
+	struct tare_trace_command filled = {.alignment = 255};
+	fill(thread, &filled, what);
+	union tare_trace_record *record = guest_command(thread);
+	if (ZE_UNLIKELY(record == NULL)) {
+		unused(command);
+		return;
+	}
+	uint32_t number = ++thread->command_number;
+	filled.enter = command->enter;
+	filled.call_ticks = flags & TARE_COMMAND_LONG ? UINT32_MAX : (uint32_t)(exit - command->enter);
+	filled.number = number;
+	filled.queue = queue_of(list);
+	filled.event = status == ZE_RESULT_SUCCESS ? (uintptr_t)command->event : 0;
+	if (status != ZE_RESULT_SUCCESS)
+		filled.object2 = (uint64_t)(int64_t)status;
+	record->command = filled;
+	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags, ze_detail(command->function),
+	                                     thread->track));
+	if (ZE_UNLIKELY(flags & TARE_COMMAND_LONG))
+		write_call_end(thread, number, exit);
+	if (flags & TARE_COMMAND_DEPENDS)
+		write_depends(thread, number, wait_count, waits);
+	if (ZE_UNLIKELY(guest_stacks))
+		guest_site(thread, 0, number, guest_stack());
+	if (flags & TARE_COMMAND_FAILED) {
+		unused(command);
+		return;
+	}
+	if (!(flags & TARE_COMMAND_NO_TIMES))
+		keep(thread, command, number);
+	if (flags & TARE_COMMAND_BLOCKING) {
+		guest_cpu_time(thread, command->enter, exit);
+		ze_harvest_list(thread, list);
+	}
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drivers, devices and contexts: what they say of themselves, and their clocks.
+#include "guest/levelzero/ze.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+enum { MOST_DEVICES = 128, MOST_PLATFORMS = 32 };
+
+static struct ze_device devices[MOST_DEVICES];
+static _Atomic uint32_t device_count;
+static struct {
+	ze_driver_handle_t handle;
+	uint32_t process;
+} platforms[MOST_PLATFORMS];
+static uint32_t platform_count;
+static guest_lock lock; // of both lists; never held across a call
+static _Atomic uint32_t context_count;
+
+static const char digits[] = "0123456789abcdef";
+
+static uint32_t text(const char *words)
+{
+	return guest_text(words, strlen(words));
+}
+
+// ---- drivers
+
+// What a driver's library is called says more than the driver itself, which has no name.
+static const char *library_of(const struct ze_driver *driver)
+{
+	Dl_info where;
+	if (dladdr((const void *)driver->call.zeDriverGet, &where) == 0)
+		return NULL;
+	return where.dli_fname;
+}
+
+static void define_platform(const struct ze_driver *driver, ze_driver_handle_t handle)
+{
+	const char *library = library_of(driver);
+	const char *slash = library != NULL ? strrchr(library, '/') : NULL;
+	ze_driver_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES};
+	ze_define(TARE_OBJECT_PLATFORM, handle, NULL, NULL, 0, 0,
+	          library != NULL ? text(slash != NULL ? slash + 1 : library) : 0, 0);
+	if (library != NULL)
+		ze_fact(TARE_TRACE_FACT_LIBRARY, handle, 0, NULL, text(library));
+	if (driver->call.zeDriverGetProperties == NULL ||
+	    driver->call.zeDriverGetProperties(handle, &properties) != ZE_RESULT_SUCCESS)
+		return;
+	char version[8];
+	for (int i = 0; i < 8; i++)
+		version[i] = digits[properties.driverVersion >> (28 - 4 * i) & 15];
+	ze_fact(TARE_TRACE_FACT_DRIVER_VERSION, handle, properties.driverVersion, NULL,
+	        guest_text(version, sizeof version));
+}
+
+static void platform_seen(const struct ze_driver *driver, ze_driver_handle_t handle)
+{
+	uint32_t process = atomic_load(&guest_process), at = 0;
+	bool define = handle != NULL;
+	guest_hold(&lock);
+	while (at < platform_count && platforms[at].handle != handle)
+		at++;
+	if (at < platform_count) {
+		define = platforms[at].process != process;
+		platforms[at].process = process;
+	} else if (define && at < MOST_PLATFORMS) {
+		platforms[at].handle = handle;
+		platforms[at].process = process;
+		platform_count++;
+	}
+	guest_let_go(&lock);
+	if (define)
+		define_platform(driver, handle);
+}
+
+void ze_after_zeDriverGet(struct guest_thread *thread, const struct ze_driver *driver, uint32_t *count,
+                          ze_driver_handle_t *found, ze_result_t result)
+{
+	(void)thread;
+	for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && found != NULL && count != NULL && i < *count; i++)
+		platform_seen(driver, found[i]);
+}
+
+// ---- devices
+
+static struct ze_device *entry_of(const struct ze_driver *driver, ze_device_handle_t device)
+{
+	struct ze_device *entry = NULL;
+	guest_hold(&lock);
+	uint32_t count = atomic_load_explicit(&device_count, memory_order_relaxed);
+	for (uint32_t i = 0; i < count && entry == NULL; i++)
+		entry = devices[i].handle == device ? &devices[i] : NULL;
+	if (entry == NULL && count < MOST_DEVICES) {
+		entry = &devices[count];
+		entry->handle = device;
+		entry->driver = driver;
+		entry->number = guest_device_number();
+		atomic_store_explicit(&device_count, count + 1, memory_order_relaxed);
+	}
+	guest_let_go(&lock);
+	return entry;
+}
+
+// Ticks a second. Some drivers tell nanoseconds a tick whatever is asked; no timer is as slow as that
+// number would be in hertz.
+static uint64_t timer_hz(uint64_t resolution)
+{
+	enum { SLOWEST_HZ = 1000 };
+	return resolution >= SLOWEST_HZ ? resolution : resolution != 0 ? 1000000000 / resolution : 0;
+}
+
+static void pci_fact(const struct ze_driver *driver, ze_device_handle_t device)
+{
+	ze_pci_ext_properties_t pci = {.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES};
+	if (driver->call.zeDevicePciGetPropertiesExt == NULL ||
+	    driver->call.zeDevicePciGetPropertiesExt(device, &pci) != ZE_RESULT_SUCCESS)
+		return;
+	const ze_pci_address_ext_t *at = &pci.address;
+	const char address[] = {digits[at->domain >> 12 & 15], digits[at->domain >> 8 & 15],
+	                        digits[at->domain >> 4 & 15],  digits[at->domain & 15],   ':',
+	                        digits[at->bus >> 4 & 15],     digits[at->bus & 15],      ':',
+	                        digits[at->device >> 4 & 15],  digits[at->device & 15],   '.',
+	                        digits[at->function & 15]};
+	ze_fact(TARE_TRACE_FACT_PCI, device, 0, NULL, guest_text(address, sizeof address));
+}
+
+static void uuid_fact(ze_device_handle_t device, const uint8_t id[16])
+{
+	char uuid[32];
+	for (int i = 0; i < 16; i++) {
+		uuid[2 * i] = digits[id[i] >> 4];
+		uuid[2 * i + 1] = digits[id[i] & 15];
+	}
+	ze_fact(TARE_TRACE_FACT_UUID, device, 0, NULL, guest_text(uuid, sizeof uuid));
+}
+
+// In the bits that the trace has for types of devices, OpenCL's.
+static uint64_t type_of(ze_device_type_t type)
+{
+	return type == ZE_DEVICE_TYPE_CPU ? 2 : type == ZE_DEVICE_TYPE_GPU ? 4 : 8;
+}
+
+static void clock_facts(const ze_device_properties_t *properties, ze_device_handle_t device)
+{
+	ze_fact(TARE_TRACE_FACT_TIMER_HZ, device, timer_hz(properties->timerResolution), NULL, 0);
+	ze_fact(TARE_TRACE_FACT_STAMP_BITS, device, properties->kernelTimestampValidBits, NULL, 0);
+	ze_fact(TARE_TRACE_FACT_PAIR_BITS, device, properties->timestampValidBits, NULL, 0);
+}
+
+static uint64_t memory_bytes(const struct ze_driver *driver, ze_device_handle_t device)
+{
+	ze_device_memory_properties_t found[8] = {0};
+	uint32_t count = sizeof found / sizeof *found;
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < count; i++)
+		found[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
+	if (driver->call.zeDeviceGetMemoryProperties == NULL ||
+	    driver->call.zeDeviceGetMemoryProperties(device, &count, found) != ZE_RESULT_SUCCESS)
+		return 0;
+	for (uint32_t i = 0; i < count && i < sizeof found / sizeof *found; i++)
+		bytes += found[i].totalSize;
+	return bytes;
+}
+
+static void define_device(const struct ze_device *entry, ze_driver_handle_t platform)
+{
+	const struct ze_driver *driver = entry->driver;
+	ze_device_handle_t device = entry->handle;
+	ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2};
+	bool known = driver->call.zeDeviceGetProperties != NULL &&
+	             driver->call.zeDeviceGetProperties(device, &properties) == ZE_RESULT_SUCCESS;
+	properties.name[sizeof properties.name - 1] = '\0';
+	ze_define(TARE_OBJECT_DEVICE, device, platform, NULL, 0, memory_bytes(driver, device),
+	          known ? text(properties.name) : 0, entry->number);
+	if (!known)
+		return;
+	ze_fact(TARE_TRACE_FACT_DEVICE_TYPE, device, type_of(properties.type), NULL, 0);
+	ze_fact(TARE_TRACE_FACT_COMPUTE_UNITS, device,
+	        (uint64_t)properties.numSlices * properties.numSubslicesPerSlice *
+	            properties.numEUsPerSubslice, NULL, 0);
+	ze_fact(TARE_TRACE_FACT_CLOCK_HZ, device, properties.coreClockRate * UINT64_C(1000000), NULL, 0);
+	ze_fact(TARE_TRACE_FACT_UNIFIED_MEMORY, device,
+	        (properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) != 0, NULL, 0);
+	clock_facts(&properties, device);
+	uuid_fact(device, properties.uuid.id);
+	pci_fact(driver, device);
+	ze_device_compute_properties_t compute = {.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES};
+	if (driver->call.zeDeviceGetComputeProperties != NULL &&
+	    driver->call.zeDeviceGetComputeProperties(device, &compute) == ZE_RESULT_SUCCESS) {
+		ze_fact(TARE_TRACE_FACT_GROUP_LIMIT, device, compute.maxTotalGroupSize, NULL, 0);
+		ze_fact(TARE_TRACE_FACT_LOCAL_BYTES, device, compute.maxSharedLocalMemory, NULL, 0);
+	}
+}
+
+static struct ze_device *device_seen(const struct ze_driver *driver, ze_device_handle_t device,
+                                     ze_driver_handle_t platform)
+{
+	uint32_t process = atomic_load(&guest_process);
+	struct ze_device *entry = device != NULL ? entry_of(driver, device) : NULL;
+	if (entry != NULL && atomic_exchange(&entry->process, process) != process)
+		define_device(entry, platform);
+	return entry;
+}
+
+struct ze_device *ze_device_find(const struct ze_driver *driver, ze_device_handle_t device)
+{
+	return device_seen(driver, device, NULL);
+}
+
+void ze_after_zeDeviceGet(struct guest_thread *thread, const struct ze_driver *driver, ze_driver_handle_t platform,
+                          uint32_t *count, ze_device_handle_t *found, ze_result_t result)
+{
+	(void)thread;
+	for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && found != NULL && count != NULL && i < *count; i++) {
+		platform_seen(driver, platform);
+		device_seen(driver, found[i], platform);
+	}
+}
+
+void ze_after_zeDeviceGetSubDevices(struct guest_thread *thread, const struct ze_driver *driver,
+                                    ze_device_handle_t device, uint32_t *count, ze_device_handle_t *found,
+                                    ze_result_t result)
+{
+	(void)thread, (void)device;
+	for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && found != NULL && count != NULL && i < *count; i++)
+		device_seen(driver, found[i], NULL);
+}
+
+void ze_clock_pair(struct guest_thread *thread, struct ze_device *device)
+{
+	uint64_t before = guest_ticks(), device_ticks = 0, host_ns = 0;
+	uint64_t last = atomic_load_explicit(&device->paired_ticks, memory_order_relaxed);
+	if (atomic_load_explicit(&device->no_timer, memory_order_relaxed) ||
+	    (last != 0 && before - last < guest_ticks_of_ns(100000000)) ||
+	    !atomic_compare_exchange_strong(&device->paired_ticks, &last, before))
+		return;
+	// The first time is the slow one.
+	if (device->driver->call.zeDeviceGetGlobalTimestamps == NULL ||
+	    (last == 0 && device->driver->call.zeDeviceGetGlobalTimestamps(device->handle, &host_ns,
+	                                                                   &device_ticks) != ZE_RESULT_SUCCESS)) {
+		atomic_store(&device->no_timer, true);
+		return;
+	}
+	before = guest_ticks();
+	ze_result_t result = device->driver->call.zeDeviceGetGlobalTimestamps(device->handle, &host_ns, &device_ticks);
+	uint64_t after = guest_ticks();
+	union tare_trace_record *record = result == ZE_RESULT_SUCCESS ? guest_event(thread) : NULL;
+	if (record == NULL)
+		return;
+	record->clock_pair = (struct tare_trace_clock_pair){
+	    .before = before, .value = device_ticks, .after = after, .device = (uintptr_t)device->handle};
+	guest_commit(record, tare_trace_head(TARE_TRACE_CLOCK_PAIR, TARE_TRACE_LEVELZERO, TARE_CLOCK_DEVICE,
+	                                     thread->track));
+}
+
+// ---- contexts
+
+static void define_context(ze_result_t result, const ze_context_handle_t *made)
+{
+	if (result == ZE_RESULT_SUCCESS && made != NULL)
+		ze_define(TARE_OBJECT_CONTEXT, *made, NULL, NULL, 0, 0, 0, atomic_fetch_add(&context_count, 1) + 1);
+}
+
+void ze_after_zeContextCreate(struct guest_thread *thread, const struct ze_driver *driver,
+                              ze_driver_handle_t platform, const ze_context_desc_t *desc,
+                              ze_context_handle_t *made, ze_result_t result)
+{
+	(void)thread, (void)driver, (void)platform, (void)desc;
+	define_context(result, made);
+}
+
+void ze_after_zeContextCreateEx(struct guest_thread *thread, const struct ze_driver *driver,
+                                ze_driver_handle_t platform, const ze_context_desc_t *desc, uint32_t count,
+                                ze_device_handle_t *list, ze_context_handle_t *made, ze_result_t result)
+{
+	(void)thread, (void)driver, (void)platform, (void)desc, (void)count, (void)list;
+	define_context(result, made);
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program's events: whether they can be read, and what is to be read of them before they are used again.
+#include "guest/levelzero/ze.h"
+
+// In older headers they are missing.
+#define COUNTER_BASED_POOL 0x00020014
+#define MAPPED_TIMESTAMP (1u << 3)
+enum { POOL_TIMED = 2, POOL_UNTIMED = 1 };
+
+static struct guest_map *events, *pools; // by handle
+static struct ze_spares spares;
+
+bool ze_events_begin(void)
+{
+	guest_lock_register(&spares.lock);
+	events = guest_map_new();
+	pools = guest_map_new();
+	return events != NULL && pools != NULL;
+}
+
+struct ze_event *ze_event_find(ze_event_handle_t handle)
+{
+	return (struct ze_event *)(uintptr_t)guest_map_find(events, handle, 0);
+}
+
+// ---- pools
+
+static bool counts(const ze_event_pool_desc_t *desc)
+{
+	const ze_base_desc_t *next = desc->pNext;
+	for (int i = 0; next != NULL && i < 16; i++, next = next->pNext)
+		if ((uint32_t)next->stype == COUNTER_BASED_POOL)
+			return true;
+	return false;
+}
+
+// Timestamps that are mapped lie elsewhere, those of other processes' events are theirs to read.
+static bool may_flag(const ze_event_pool_desc_t *desc)
+{
+	return ze_may_change() &&
+	       (desc->flags & (ZE_EVENT_POOL_FLAG_IPC | MAPPED_TIMESTAMP)) == 0 &&
+	       !counts(desc);
+}
+
+ze_result_t ze_do_zeEventPoolCreate(const struct ze_driver *driver, ze_context_handle_t context,
+                                    const ze_event_pool_desc_t *desc, uint32_t count,
+                                    ze_device_handle_t *devices, ze_event_pool_handle_t *made)
+{
+	const ze_event_pool_flags_t ours = ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+	ze_result_t result = ZE_RESULT_ERROR_UNKNOWN;
+	bool known = desc != NULL && made != NULL && guest_thread_of(TARE_TRACE_LEVELZERO) != NULL;
+	bool flagged = known && may_flag(desc) && (desc->flags & ours) != ours;
+	if (flagged) {
+		ze_event_pool_desc_t altered = *desc;
+		altered.flags |= ours;
+		result = driver->call.zeEventPoolCreate(context, &altered, count, devices, made);
+		flagged = result == ZE_RESULT_SUCCESS;
+	}
+	if (!flagged)
+		result = driver->call.zeEventPoolCreate(context, desc, count, devices, made);
+	if (!known || result != ZE_RESULT_SUCCESS)
+		return result;
+	bool timed = flagged || ((desc->flags & ours) == ours && !counts(desc) &&
+	                         (desc->flags & MAPPED_TIMESTAMP) == 0);
+	guest_map_put(pools, *made, timed ? POOL_TIMED : POOL_UNTIMED);
+	if (flagged)
+		ze_change(TARE_CHANGE_FLAG, *made, desc->flags, desc->flags | ours);
+	return result;
+}
+
+// ---- events
+
+void ze_after_zeEventCreate(struct guest_thread *thread, const struct ze_driver *driver,
+                            ze_event_pool_handle_t pool, const ze_event_desc_t *desc, ze_event_handle_t *made,
+                            ze_result_t result)
+{
+	(void)thread, (void)driver, (void)desc;
+	struct ze_event *event =
+	    result == ZE_RESULT_SUCCESS && made != NULL ? ze_take(&spares, sizeof *event) : NULL;
+	if (event == NULL)
+		return;
+	event->handle = *made;
+	event->timed = guest_map_find(pools, pool, POOL_UNTIMED) == POOL_TIMED && !guest_options.count_only;
+	guest_map_put(events, *made, (uintptr_t)event);
+}
+
+void ze_before_zeEventDestroy(struct guest_thread *thread, const struct ze_driver *driver,
+                              ze_event_handle_t handle)
+{
+	(void)driver;
+	struct ze_event *event = ze_event_find(handle);
+	if (event == NULL)
+		return;
+	ze_event_before(thread, event);
+	guest_map_remove(events, handle);
+	event->list = NULL;
+	event->content = NULL;
+	ze_give(&spares, event);
+}
+
+void ze_before_zeEventHostReset(struct guest_thread *thread, const struct ze_driver *driver,
+                                ze_event_handle_t handle)
+{
+	(void)driver;
+	struct ze_event *event = ze_event_find(handle);
+	if (event == NULL)
+		return;
+	ze_event_before(thread, event);
+	event->read = false;
+}
+
+// The reset takes place when the list gets there; until then what it signals now can still be read.
+void ze_before_zeCommandListAppendEventReset(struct guest_thread *thread, const struct ze_driver *driver,
+                                             ze_command_list_handle_t handle, ze_event_handle_t reset)
+{
+	(void)driver;
+	struct ze_event *event = ze_event_find(reset);
+	struct ze_list *list = ze_list_find(thread, handle);
+	if (event == NULL || list == NULL)
+		return;
+	if (list->immediate)
+		ze_event_before(thread, event);
+	else
+		ze_node_lose(list, event);
+	event->read = false;
+}

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regular lists: what was appended to them, and the times of each execution. A list may be executed again
+// before anybody has read what its events said of the last time. So behind each, in the same call, goes a
+// list of ours that copies what they say into a place of this execution's: nothing waits for anything.
+#include "guest/levelzero/ze.h"
+
+#include <string.h>
+
+enum { FIRST_NODES = 64, MOST_NODES = 1 << 20, MOST_LISTS = 64 };
+
+// ---- contents
+
+// For a list that has none, or whose last one was dropped. NULL: no memory.
+struct ze_content *ze_content_new(struct ze_list *list)
+{
+	struct ze_content *content = list->content, *before = NULL;
+	for (; content != NULL && !content->empty; content = content->following)
+		before = content;
+	if (content == NULL) {
+		content = guest_memory(sizeof *content);
+		if (content == NULL)
+			return NULL;
+	} else if (before != NULL) {
+		before->following = content->following;
+	} else {
+		list->content = content->following;
+	}
+	content->dropped = content->empty = content->no_query = false;
+	content->count = content->timed = 0;
+	content->number = guest_queue_number();
+	content->following = list->content;
+	list->content = content;
+	return content;
+}
+
+static bool make_room(struct ze_content *content)
+{
+	if (content->count < content->room)
+		return true;
+	uint32_t room = content->room != 0 ? 2 * content->room : FIRST_NODES;
+	struct ze_node *nodes = room <= MOST_NODES ? guest_memory(room * sizeof *nodes) : NULL;
+	ze_event_handle_t *handles = nodes != NULL ? guest_memory(room * sizeof(*handles)) : NULL;
+	if (handles == NULL)
+		return false;
+	if (content->count != 0)
+		memcpy(nodes, content->nodes, content->count * sizeof *nodes);
+	content->nodes = nodes;
+	content->handles = handles;
+	content->room = room;
+	return true;
+}
+
+void ze_node_lose(struct ze_list *list, struct ze_event *event)
+{
+	struct ze_content *content = list->content;
+	if (event->content != content || event->list != list || event->at >= content->count)
+		return;
+	struct ze_node *node = &content->nodes[event->at];
+	if (node->known == event && !node->lost) {
+		node->lost = true;
+		content->timed--;
+	}
+	event->list = NULL;
+	event->content = NULL;
+}
+
+void ze_node_add(struct guest_thread *thread, struct ze_list *list, ze_event_handle_t event,
+                 struct ze_event *known, uint32_t number)
+{
+	struct ze_content *content = list->content;
+	if (known != NULL)
+		ze_node_lose(list, known);
+	if (!make_room(content)) {
+		ze_write_untimed(thread, thread->track, number, 0, TARE_UNTIMED_NO_ROOM, 0);
+		return;
+	}
+	content->nodes[content->count] = (struct ze_node){event, known, thread->track, number, false};
+	if (known != NULL) {
+		known->list = list;
+		known->content = content;
+		known->at = content->count;
+	}
+	content->count++;
+	content->timed++;
+}
+
+// ---- queries
+
+static void query_end(const struct ze_list *list, struct ze_query *query)
+{
+	const struct ze_calls *call = &list->driver->call;
+	if (query->list != NULL)
+		call->zeCommandListDestroy(query->list);
+	if (query->results != NULL)
+		call->zeMemFree(list->context, query->results);
+	if (query->done != NULL)
+		ze_own_give(list->own, query->done);
+	query->list = NULL;
+	query->results = NULL;
+	query->done = NULL;
+	query->count = 0;
+}
+
+// Commands of a list may overlap: the barriers keep what is read from being too early, or too late.
+static bool query_append(const struct ze_list *list, struct ze_content *content, const struct ze_query *query)
+{
+	const struct ze_calls *call = &list->driver->call;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < content->count; i++)
+		if (!content->nodes[i].lost)
+			content->handles[count++] = content->nodes[i].event;
+	return call->zeCommandListAppendBarrier(query->list, NULL, 0, NULL) == ZE_RESULT_SUCCESS &&
+	       (content->no_query ||
+	        call->zeCommandListAppendQueryKernelTimestamps(query->list, count, content->handles, query->results,
+	                                                       NULL, NULL, 0, NULL) == ZE_RESULT_SUCCESS) &&
+	       call->zeCommandListAppendBarrier(query->list, query->done, 0, NULL) == ZE_RESULT_SUCCESS &&
+	       call->zeCommandListClose(query->list) == ZE_RESULT_SUCCESS;
+}
+
+static bool query_make(const struct ze_list *list, struct ze_content *content, struct ze_query *query)
+{
+	const struct ze_calls *call = &list->driver->call;
+	const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
+	                                     .commandQueueGroupOrdinal = list->ordinal};
+	const ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+	void *results = NULL;
+	query->done = ze_own_take(list->own);
+	if (query->done == NULL || list->device == NULL ||
+	    call->zeCommandListCreate(list->context, list->device->handle, &desc, &query->list) != ZE_RESULT_SUCCESS)
+		query->list = NULL;
+	if (query->list != NULL && !content->no_query &&
+	    call->zeMemAllocHost(list->context, &host, content->timed * sizeof *query->results, 64, &results) ==
+	        ZE_RESULT_SUCCESS)
+		query->results = results;
+	if (query->list != NULL && (query->results != NULL || content->no_query) &&
+	    query_append(list, content, query)) {
+		query->count = content->timed;
+		return true;
+	}
+	query_end(list, query);
+	return false;
+}
+
+static struct ze_query *idle_query(struct ze_content *content)
+{
+	for (struct ze_query *query = content->queries; query != NULL; query = query->following)
+		if (!query->busy)
+			return query;
+	struct ze_query *query = guest_memory(sizeof *query);
+	if (query != NULL) {
+		query->following = content->queries;
+		content->queries = query;
+	}
+	return query;
+}
+
+// Events are read from the host where the driver cannot do it in a list of this kind (an engine that only
+// copies). What they say is then of the last execution.
+static void overwrite(struct ze_content *content)
+{
+	for (struct ze_query *query = content->queries; content->no_query && query != NULL; query = query->following)
+		query->overwritten = query->overwritten || query->busy;
+}
+
+// A list to go behind this one's next execution; NULL: none can be had. With the right to harvest.
+static struct ze_query *query_take(struct ze_list *list)
+{
+	struct ze_content *content = list->content;
+	struct ze_query *query = idle_query(content);
+	if (query == NULL)
+		return NULL;
+	if (query->count != content->timed && query->count != 0)
+		query_end(list, query);
+	if (query->count == 0 && !query_make(list, content, query)) {
+		content->no_query = true;
+		if (!query_make(list, content, query))
+			return NULL;
+	}
+	overwrite(content);
+	query->overwritten = false;
+	query->busy = true;
+	content->in_flight++;
+	atomic_fetch_add(&list->in_flight, 1);
+	guest_count(&guest_header->pending, query->count);
+	return query;
+}
+
+static void query_return(struct ze_list *list, struct ze_content *content, struct ze_query *query)
+{
+	query->busy = false;
+	content->in_flight--;
+	atomic_fetch_sub(&list->in_flight, 1);
+	guest_count(&guest_header->pending, -(uint64_t)query->count);
+}
+
+// ---- harvest
+
+static bool is_given(const ze_kernel_timestamp_result_t *stamps)
+{
+	return stamps->global.kernelStart != 0 || stamps->global.kernelEnd != 0;
+}
+
+static void read_node(struct guest_thread *thread, const struct ze_list *list, const struct ze_query *query,
+                      const struct ze_node *node, uint32_t at)
+{
+	ze_kernel_timestamp_result_t stamps = {0};
+	if (query->results != NULL)
+		stamps = query->results[at];
+	else if (!query->overwritten && list->driver->call.zeEventQueryKernelTimestamp(node->event, &stamps) !=
+	                                    ZE_RESULT_SUCCESS)
+		stamps = (ze_kernel_timestamp_result_t){0};
+	if (is_given(&stamps))
+		ze_write_times(thread, node->track, node->number, query->execution, &stamps);
+	else
+		ze_write_untimed(thread, node->track, node->number, query->execution, TARE_UNTIMED_REUSED, 0);
+}
+
+static void read_query(struct guest_thread *thread, struct ze_list *list, struct ze_content *content,
+                       struct ze_query *query)
+{
+	uint32_t at = 0;
+	for (uint32_t i = 0; i < content->count; i++) {
+		const struct ze_node *node = &content->nodes[i];
+		if (node->lost)
+			ze_write_untimed(thread, node->track, node->number, query->execution, TARE_UNTIMED_REUSED, 0);
+		else
+			read_node(thread, list, query, node, at++);
+	}
+	list->driver->call.zeEventHostReset(query->done);
+	query_return(list, content, query);
+}
+
+// Nothing is to come from it any more: what is ours in it goes.
+static void empty(struct ze_list *list, struct ze_content *content)
+{
+	for (struct ze_query *query = content->queries; query != NULL; query = query->following)
+		query_end(list, query);
+	for (uint32_t i = 0; i < content->count; i++) {
+		const struct ze_node *node = &content->nodes[i];
+		if (node->known == NULL)
+			ze_own_give(list->own, node->event);
+		else if (node->known->content == content && node->known->at == i) {
+			node->known->list = NULL;
+			node->known->content = NULL;
+		}
+	}
+	content->count = content->timed = 0;
+	content->empty = true;
+}
+
+void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list)
+{
+	for (struct ze_content *content = list->content; content != NULL; content = content->following) {
+		struct ze_query *query = content->in_flight != 0 ? content->queries : NULL;
+		for (; query != NULL && ze_may_call(); query = query->following)
+			if (query->busy &&
+			    list->driver->call.zeEventQueryStatus(query->done) != ZE_RESULT_NOT_READY)
+				read_query(thread, list, content, query);
+		if (content->dropped && !content->empty && content->in_flight == 0)
+			empty(list, content);
+	}
+}
+
+void ze_content_drop(struct ze_list *list)
+{
+	if (list->content != NULL)
+		list->content->dropped = true;
+}
+
+// ---- executing
+
+struct run {
+	struct ze_list *list; // NULL: not known
+	struct ze_query *query;
+	uint64_t execution;
+};
+
+static void run_begin(struct guest_thread *thread, struct run *run, ze_command_list_handle_t handle)
+{
+	struct ze_list *list = ze_list_find(thread, handle);
+	*run = (struct run){.list = list};
+	if (list == NULL || list->immediate || list->content == NULL)
+		return;
+	run->execution = ++list->executions;
+	if (list->content->timed == 0 || !ze_may_change() || !atomic_load_explicit(&guest_active, memory_order_relaxed))
+		return;
+	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
+	if (ze_take_right(list)) {
+		ze_contents_harvest(thread, list);
+		run->query = query_take(list);
+		if (run->query != NULL)
+			run->query->execution = run->execution;
+		guest_release(&list->harvesting);
+	}
+	guest_aside_end(thread, aside);
+}
+
+// The driver has not run it, or had nothing behind it.
+static void run_unqueried(struct run *run)
+{
+	if (run->query == NULL)
+		return;
+	while (!ze_take_right(run->list))
+		;
+	query_return(run->list, run->list->content, run->query);
+	guest_release(&run->list->harvesting);
+	run->query = NULL;
+}
+
+static void untimed_nodes(struct guest_thread *thread, const struct run *run)
+{
+	const struct ze_content *content = run->list->content;
+	for (uint32_t i = 0; i < content->count; i++)
+		ze_write_untimed(thread, content->nodes[i].track, content->nodes[i].number, run->execution,
+		                 TARE_UNTIMED_NO_ROOM, 0);
+}
+
+static void write_execute(struct guest_thread *thread, uint32_t number, const struct run *run)
+{
+	union tare_trace_record *record = guest_event(thread);
+	if (record == NULL)
+		return;
+	record->execute = (struct tare_trace_execute){
+	    .command_track = thread->track, .command_number = number, .graph = (uintptr_t)run->list->handle,
+	    .execution = run->execution, .nodes = run->list->content->count};
+	guest_commit(record, tare_trace_head(TARE_TRACE_EXECUTE, 0, 0, thread->track));
+}
+
+// One record a list. The call is that of the first; the others begin and end with it.
+static void write_run(struct guest_thread *thread, const struct run *run, const struct ze_queue *queue,
+                      ze_command_list_handle_t handle, ze_result_t status, uint64_t enter, uint64_t exit)
+{
+	union tare_trace_record *record = guest_command(thread);
+	unsigned flags = TARE_COMMAND_NO_TIMES | (thread->depth > 1 ? TARE_COMMAND_NESTED : 0) |
+	                 (status != ZE_RESULT_SUCCESS ? TARE_COMMAND_FAILED : 0);
+	if (record == NULL)
+		return;
+	uint32_t number = ++thread->command_number;
+	record->command = (struct tare_trace_command){
+	    .enter = enter, .call_ticks = exit - enter >= UINT32_MAX ? UINT32_MAX - 1 : (uint32_t)(exit - enter),
+	    .number = number, .kind = TARE_KIND_GRAPH, .alignment = 255,
+	    .queue = queue != NULL ? queue->number : 0, .object = (uintptr_t)handle,
+	    .object2 = status != ZE_RESULT_SUCCESS ? (uint64_t)(int64_t)status : 0};
+	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags,
+	                                     ze_detail(ZE_zeCommandQueueExecuteCommandLists), thread->track));
+	if (ZE_UNLIKELY(guest_stacks))
+		guest_site(thread, 0, number, guest_stack());
+	if (status != ZE_RESULT_SUCCESS || run->list == NULL || run->execution == 0)
+		return;
+	write_execute(thread, number, run);
+	if (run->query == NULL && ze_may_change())
+		untimed_nodes(thread, run);
+}
+
+static ze_result_t execute(struct guest_thread *thread, const struct ze_driver *driver,
+                           ze_command_queue_handle_t queue, uint32_t count, ze_command_list_handle_t *lists,
+                           ze_fence_handle_t fence, struct run *runs)
+{
+	ze_command_list_handle_t with[2 * MOST_LISTS];
+	uint32_t used = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		run_begin(thread, &runs[i], lists[i]);
+		with[used++] = lists[i];
+		if (runs[i].query != NULL)
+			with[used++] = runs[i].query->list;
+	}
+	uint64_t enter = ze_begin_ticks(thread);
+	ze_result_t result = driver->call.zeCommandQueueExecuteCommandLists(queue, used, with, fence);
+	// Whether it would have been refused without ours is to be seen.
+	if (result != ZE_RESULT_SUCCESS) {
+		for (uint32_t i = 0; i < count; i++)
+			run_unqueried(&runs[i]);
+		if (used != count && result != ZE_RESULT_ERROR_DEVICE_LOST)
+			result = driver->call.zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
+	}
+	uint64_t exit = guest_ticks();
+	thread->left_ticks = exit;
+	ze_know_function(thread, ZE_zeCommandQueueExecuteCommandLists);
+	const struct ze_queue *known = ze_queue_find(queue);
+	for (uint32_t i = 0; i < count; i++)
+		write_run(thread, &runs[i], known, lists[i], result, i == 0 ? enter : exit, exit);
+	return result;
+}
+
+ze_result_t ze_own_zeCommandQueueExecuteCommandLists(struct guest_thread *thread, const struct ze_driver *driver,
+                                                     ze_command_queue_handle_t queue, uint32_t count,
+                                                     ze_command_list_handle_t *lists, ze_fence_handle_t fence)
+{
+	struct run runs[MOST_LISTS];
+	if (lists == NULL || count == 0 || count > MOST_LISTS)
+		return driver->call.zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
+	return execute(thread, driver, queue, count, lists, fence, runs);
+}

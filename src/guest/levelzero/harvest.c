@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device times: read when the program has waited anyway, by the helper, or when an event is about to be used
+// again. Pushing takes a lock for a few stores; harvesting is done by who gets the try-lock.
+#include "guest/levelzero/ze.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { FIRST_RING = 1024, LARGEST_RING = 1 << 20, INCOMPLETE_AT_A_LOOK = 16 };
+
+bool ze_may_call(void)
+{
+	return atomic_load_explicit(&guest_alive, memory_order_relaxed);
+}
+
+void ze_write_untimed(struct guest_thread *thread, uint32_t track, uint32_t number, uint64_t execution,
+                      enum tare_trace_untimed why, int64_t value)
+{
+	union tare_trace_record *record = guest_event(thread);
+	if (record == NULL)
+		return;
+	record->untimed = (struct tare_trace_untimed_record){
+	    .command_track = track, .command_number = number, .value = value, .observed = guest_ticks(),
+	    .execution = execution};
+	guest_commit(record, tare_trace_head(TARE_TRACE_UNTIMED, 0, (uint16_t)why, thread->track));
+}
+
+void ze_write_times(struct guest_thread *thread, uint32_t track, uint32_t number, uint64_t execution,
+                    const ze_kernel_timestamp_result_t *stamps)
+{
+	union tare_trace_record *record = guest_event(thread);
+	if (record == NULL)
+		return;
+	record->times = (struct tare_trace_times){
+	    .command_track = track, .command_number = number, .start = stamps->global.kernelStart,
+	    .end = stamps->global.kernelEnd, .observed = guest_ticks(), .execution = execution};
+	guest_commit(record, tare_trace_head(TARE_TRACE_TIMES, TARE_TRACE_STAMP_START | TARE_TRACE_STAMP_END, 0,
+	                                     thread->track));
+}
+
+// ---- the right to harvest
+
+bool ze_take_right(struct ze_list *list)
+{
+	enum { TURNS = 20000 };
+	if (guest_try(&list->harvesting))
+		return true;
+	// Alone, it is this thread that is at it, interrupted by the signal handler that we are in.
+	if (guest_alone())
+		return false;
+	bool taken = false;
+	atomic_store_explicit(&list->wanted, 1, memory_order_relaxed);
+	for (int i = 0; i < TURNS && !taken; i++) {
+#if defined(__x86_64__) || defined(__i386__)
+		__builtin_ia32_pause();
+#endif
+		taken = guest_try(&list->harvesting);
+	}
+	atomic_store_explicit(&list->wanted, 0, memory_order_relaxed);
+	return taken;
+}
+
+// ---- immediate lists
+
+static bool is_new(const struct ze_event *known, const ze_kernel_timestamp_result_t *stamps)
+{
+	return !known->read ||
+	       (known->start != stamps->global.kernelStart && known->end != stamps->global.kernelEnd);
+}
+
+// What an event says of a command. NOT_READY: it is not complete. An event that was not reset before it was
+// signalled again says the old times until then.
+static ze_result_t ask(const struct ze_list *list, const struct ze_pending *pending,
+                       ze_kernel_timestamp_result_t *stamps)
+{
+	ze_result_t result = list->driver->call.zeEventQueryKernelTimestamp(pending->event, stamps);
+	if (result == ZE_RESULT_SUCCESS && pending->known != NULL && !is_new(pending->known, stamps))
+		return ZE_RESULT_NOT_READY;
+	return result;
+}
+
+static struct ze_pending look(struct ze_list *list, uint32_t at)
+{
+	guest_hold(&list->push);
+	struct ze_pending pending = list->ring[at & list->mask];
+	guest_let_go(&list->push);
+	return pending;
+}
+
+// Of those who have asked for a command's times, who gets true writes them: the thread that is about to reset
+// the event need not wait for one that harvests.
+static bool claim(struct ze_list *list, uint32_t at, const struct ze_pending *pending)
+{
+	struct ze_event *known = pending->known;
+	guest_hold(&list->push);
+	struct ze_pending *entry = &list->ring[at & list->mask];
+	bool mine = entry->event != NULL && entry->event == pending->event;
+	if (mine) {
+		entry->event = NULL;
+		if (known != NULL && known->list == list && known->content == NULL && known->at == at)
+			known->list = NULL;
+	}
+	guest_let_go(&list->push);
+	return mine;
+}
+
+// Writes what was said of a command that was claimed.
+static void settle(struct guest_thread *thread, struct ze_list *list, const struct ze_pending *pending,
+                   ze_result_t result, const ze_kernel_timestamp_result_t *stamps)
+{
+	struct ze_event *known = pending->known;
+	if (result == ZE_RESULT_SUCCESS) {
+		ze_write_times(thread, pending->track, pending->number, 0, stamps);
+		if (known != NULL) {
+			known->read = true;
+			known->start = stamps->global.kernelStart;
+			known->end = stamps->global.kernelEnd;
+		}
+	} else {
+		ze_write_untimed(thread, pending->track, pending->number, 0,
+		                 result == ZE_RESULT_NOT_READY ? TARE_UNTIMED_REUSED : TARE_UNTIMED_FAILED,
+		                 (int64_t)result);
+	}
+	if (known == NULL)
+		ze_own_give(list->own, pending->event);
+	guest_count(&guest_header->pending, (uint64_t)-1);
+}
+
+// False: the command is not complete.
+static bool harvest_one(struct guest_thread *thread, struct ze_list *list, uint32_t at)
+{
+	struct ze_pending pending = look(list, at);
+	ze_kernel_timestamp_result_t stamps;
+	if (pending.event == NULL)
+		return true;
+	ze_result_t result = ask(list, &pending, &stamps);
+	if (result == ZE_RESULT_NOT_READY)
+		return look(list, at).event == NULL;
+	if (claim(list, at, &pending))
+		settle(thread, list, &pending, result, &stamps);
+	return true;
+}
+
+static void harvest_ring(struct guest_thread *thread, struct ze_list *list)
+{
+	uint32_t head = atomic_load_explicit(&list->head, memory_order_acquire), incomplete = 0;
+	uint32_t tail = atomic_load_explicit(&list->tail, memory_order_relaxed);
+	bool gap = false;
+	for (uint32_t at = tail; at != head; at++) {
+		if (!ze_may_call() || atomic_load_explicit(&list->wanted, memory_order_relaxed) != 0)
+			return;
+		if (!harvest_one(thread, list, at)) {
+			gap = true;
+			if (list->in_order || ++incomplete == INCOMPLETE_AT_A_LOOK)
+				return;
+		}
+		if (!gap)
+			atomic_store_explicit(&list->tail, at + 1, memory_order_release);
+	}
+}
+
+static void before_in_ring(struct guest_thread *thread, struct ze_list *list, struct ze_event *event)
+{
+	uint32_t at = event->at;
+	struct ze_pending pending = {0};
+	ze_kernel_timestamp_result_t stamps;
+	guest_hold(&list->push);
+	if (event->list == list && event->content == NULL &&
+	    at - atomic_load(&list->tail) < atomic_load(&list->head) - atomic_load(&list->tail))
+		pending = list->ring[at & list->mask];
+	guest_let_go(&list->push);
+	if (pending.event == NULL || pending.known != event)
+		return;
+	ze_result_t result = ask(list, &pending, &stamps);
+	if (claim(list, at, &pending))
+		settle(thread, list, &pending, result, &stamps);
+}
+
+void ze_event_before(struct guest_thread *thread, struct ze_event *event)
+{
+	struct ze_list *list = event->list;
+	if (ZE_LIKELY(list == NULL) || !ze_may_call())
+		return;
+	int saved = errno;
+	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
+	if (event->content == NULL)
+		before_in_ring(thread, list, event);
+	else if (atomic_load(&list->in_flight) != 0 && ze_take_right(list)) {
+		ze_contents_harvest(thread, list);
+		guest_release(&list->harvesting);
+	}
+	guest_aside_end(thread, aside);
+	errno = saved;
+}
+
+// Doubles the ring of `mask`, unless somebody else has.
+static void grow(struct ze_list *list, uint32_t mask)
+{
+	uint32_t capacity = mask != 0 ? (mask + 1) * 2 : FIRST_RING;
+	struct ze_pending *ring = capacity <= LARGEST_RING ? guest_memory(capacity * sizeof *ring) : NULL;
+	if (ring == NULL)
+		return;
+	guest_hold(&list->push);
+	if (list->mask == mask) {
+		for (uint32_t at = atomic_load(&list->tail); at != atomic_load(&list->head); at++)
+			ring[at & (capacity - 1)] = list->ring[at & mask];
+		list->ring = ring;
+		list->mask = capacity - 1;
+	}
+	guest_let_go(&list->push);
+}
+
+// False: there is no room. *half: it is half full.
+static bool push(struct ze_list *list, const struct ze_pending *pending, bool *half)
+{
+	guest_hold(&list->push);
+	uint32_t head = atomic_load_explicit(&list->head, memory_order_relaxed);
+	uint32_t used = head - atomic_load_explicit(&list->tail, memory_order_acquire);
+	bool room = list->mask != 0 && used <= list->mask;
+	*half = used >= list->mask / 2 && used % 64 == 0;
+	if (room) {
+		list->ring[head & list->mask] = *pending;
+		if (pending->known != NULL) {
+			pending->known->list = list;
+			pending->known->content = NULL;
+			pending->known->at = head;
+		}
+		atomic_store_explicit(&list->head, head + 1, memory_order_release);
+	}
+	guest_let_go(&list->push);
+	return room;
+}
+
+void ze_push(struct guest_thread *thread, struct ze_list *list, ze_event_handle_t event, struct ze_event *known,
+             uint32_t number)
+{
+	const struct ze_pending pending = {event, known, thread->track, number};
+	uint32_t mask = list->mask;
+	bool half, pushed = push(list, &pending, &half);
+	if (ZE_UNLIKELY(!pushed || half)) {
+		ze_harvest_list(thread, list);
+		if (atomic_load(&list->head) - atomic_load(&list->tail) >= mask / 2)
+			grow(list, mask);
+		pushed = pushed || push(list, &pending, &half);
+	}
+	if (pushed) {
+		guest_count(&guest_header->pending, 1);
+		return;
+	}
+	ze_write_untimed(thread, thread->track, number, 0, TARE_UNTIMED_NO_ROOM, 0);
+	// The command may still be to signal it: it is not used again.
+}
+
+// ---- all
+
+bool ze_harvest_list(struct guest_thread *thread, struct ze_list *list)
+{
+	bool ring = atomic_load_explicit(&list->head, memory_order_relaxed) !=
+	            atomic_load_explicit(&list->tail, memory_order_relaxed);
+	if (!ring && atomic_load_explicit(&list->in_flight, memory_order_relaxed) == 0 &&
+	    (list->content == NULL || atomic_load(&list->state) != ZE_LIST_ENDED))
+		return true;
+	if (!ze_may_call() || atomic_load_explicit(&list->process, memory_order_relaxed) != thread->process)
+		return true;
+	int saved = errno;
+	if (!(thread->helper ? guest_try(&list->harvesting) : ze_take_right(list)))
+		return false;
+	uint64_t from = guest_ticks();
+	uint32_t before = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
+	if (list->device != NULL)
+		ze_clock_pair(thread, list->device);
+	if (ring)
+		harvest_ring(thread, list);
+	ze_contents_harvest(thread, list);
+	guest_aside_end(thread, before);
+	if (!thread->helper)
+		guest_count(&guest_header->harvest_ticks, guest_ticks() - from);
+	guest_release(&list->harvesting);
+	errno = saved;
+	return true;
+}
+
+// One that the program has destroyed and from which nothing is to come may be used again.
+static void use_again(struct ze_list *list)
+{
+	if (atomic_load(&list->state) != ZE_LIST_ENDED || atomic_load(&list->head) != atomic_load(&list->tail) ||
+	    atomic_load(&list->in_flight) != 0 || !guest_try(&list->harvesting))
+		return;
+	bool empty = true;
+	for (const struct ze_content *content = list->content; content != NULL; content = content->following)
+		empty = empty && content->empty;
+	uint32_t ended = ZE_LIST_ENDED;
+	if (empty && list->handle != NULL) {
+		list->handle = NULL;
+		atomic_compare_exchange_strong(&list->state, &ended, ZE_LIST_FREE);
+	}
+	guest_release(&list->harvesting);
+}
+
+void ze_harvest_all(struct guest_thread *thread)
+{
+	for (struct ze_list *list = ze_lists(); list != NULL; list = list->following) {
+		if (atomic_load_explicit(&list->state, memory_order_relaxed) == ZE_LIST_FREE)
+			continue;
+		ze_harvest_list(thread, list);
+		use_again(list);
+	}
+}
+
+void ze_harvest(void)
+{
+	struct guest_thread *thread = guest_thread();
+	if (thread == NULL || !ze_may_call())
+		return;
+	thread->depth++;
+	ze_harvest_all(thread);
+	thread->depth--;
+}
+
+// ---- after the program has waited
+
+void ze_after_zeCommandQueueSynchronize(struct guest_thread *thread, const struct ze_driver *driver,
+                                        ze_command_queue_handle_t queue, uint64_t timeout, ze_result_t result)
+{
+	(void)driver, (void)queue, (void)timeout;
+	if (result == ZE_RESULT_SUCCESS)
+		ze_harvest_all(thread);
+}
+
+void ze_after_zeFenceHostSynchronize(struct guest_thread *thread, const struct ze_driver *driver,
+                                     ze_fence_handle_t fence, uint64_t timeout, ze_result_t result)
+{
+	(void)driver, (void)fence, (void)timeout;
+	if (result == ZE_RESULT_SUCCESS)
+		ze_harvest_all(thread);
+}
+
+void ze_after_zeFenceQueryStatus(struct guest_thread *thread, const struct ze_driver *driver,
+                                 ze_fence_handle_t fence, ze_result_t result)
+{
+	(void)driver, (void)fence;
+	if (result == ZE_RESULT_SUCCESS)
+		ze_harvest_all(thread);
+}
+
+void ze_after_zeDeviceSynchronize(struct guest_thread *thread, const struct ze_driver *driver,
+                                  ze_device_handle_t device, ze_result_t result)
+{
+	(void)driver, (void)device;
+	if (result == ZE_RESULT_SUCCESS)
+		ze_harvest_all(thread);
+}
+
+void ze_after_zeCommandListHostSynchronize(struct guest_thread *thread, const struct ze_driver *driver,
+                                           ze_command_list_handle_t handle, uint64_t timeout, ze_result_t result)
+{
+	(void)driver, (void)timeout;
+	struct ze_list *list = result == ZE_RESULT_SUCCESS ? ze_list_find(thread, handle) : NULL;
+	if (list != NULL)
+		ze_harvest_list(thread, list);
+}
+
+static void event_seen(struct guest_thread *thread, ze_event_handle_t handle, ze_result_t result)
+{
+	struct ze_event *event = result == ZE_RESULT_SUCCESS ? ze_event_find(handle) : NULL;
+	struct ze_list *list = event != NULL ? event->list : NULL;
+	if (list != NULL)
+		ze_harvest_list(thread, list);
+}
+
+void ze_after_zeEventHostSynchronize(struct guest_thread *thread, const struct ze_driver *driver,
+                                     ze_event_handle_t event, uint64_t timeout, ze_result_t result)
+{
+	(void)driver, (void)timeout;
+	event_seen(thread, event, result);
+}
+
+void ze_after_zeEventQueryStatus(struct guest_thread *thread, const struct ze_driver *driver,
+                                 ze_event_handle_t event, ze_result_t result)
+{
+	(void)driver;
+	event_seen(thread, event, result);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules and kernels: what they are called, and what they say of themselves.
+#include "guest/levelzero/ze.h"
+
+#include <string.h>
+
+static struct guest_map *kernels, *devices; // kernels by handle; devices by the module's
+static struct ze_spares spares;
+
+bool ze_modules_begin(void)
+{
+	guest_lock_register(&spares.lock);
+	kernels = guest_map_new();
+	devices = guest_map_new();
+	return kernels != NULL && devices != NULL;
+}
+
+static uint32_t text(const char *words)
+{
+	return words != NULL ? guest_text(words, strlen(words)) : 0;
+}
+
+void ze_after_zeModuleCreate(struct guest_thread *thread, const struct ze_driver *driver,
+                             ze_context_handle_t context, ze_device_handle_t device,
+                             const ze_module_desc_t *desc, ze_module_handle_t *made,
+                             ze_module_build_log_handle_t *log, ze_result_t result)
+{
+	(void)thread, (void)driver, (void)log;
+	if (result != ZE_RESULT_SUCCESS)
+		return;
+	guest_map_put(devices, *made, (uintptr_t)device);
+	ze_define(TARE_OBJECT_PROGRAM, *made, context, device, (uint64_t)desc->format, 0, 0, 0);
+	if (desc->pInputModule != NULL) {
+		ze_fact(TARE_TRACE_FACT_SOURCE_HASH, *made,
+		        guest_hash(GUEST_HASH_START, desc->pInputModule, desc->inputSize), NULL, 0);
+		ze_fact(TARE_TRACE_FACT_SOURCE_BYTES, *made, desc->inputSize, NULL, 0);
+	}
+	if (desc->pBuildFlags != NULL && desc->pBuildFlags[0] != '\0')
+		ze_fact(TARE_TRACE_FACT_BUILD_OPTIONS, *made, 0, NULL, text(desc->pBuildFlags));
+}
+
+// ---- kernels
+
+struct ze_kernel *ze_kernel_find(ze_kernel_handle_t kernel)
+{
+	return (struct ze_kernel *)(uintptr_t)guest_map_find(kernels, kernel, 0);
+}
+
+static void kernel_facts(const struct ze_driver *driver, ze_kernel_handle_t kernel, const void *device)
+{
+	ze_kernel_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
+	if (driver->call.zeKernelGetProperties == NULL ||
+	    driver->call.zeKernelGetProperties(kernel, &properties) != ZE_RESULT_SUCCESS)
+		return;
+	ze_fact(TARE_TRACE_FACT_LOCAL_BYTES, kernel, properties.localMemSize, device, 0);
+	ze_fact(TARE_TRACE_FACT_PRIVATE_BYTES, kernel, properties.privateMemSize, device, 0);
+	ze_fact(TARE_TRACE_FACT_SPILL_BYTES, kernel, properties.spillMemSize, device, 0);
+	if (properties.maxSubgroupSize != 0)
+		ze_fact(TARE_TRACE_FACT_SUB_GROUP, kernel, properties.maxSubgroupSize, device, 0);
+	if (properties.requiredGroupSizeX != 0)
+		ze_fact(TARE_TRACE_FACT_COMPILED_GROUP, kernel,
+		        (uint64_t)properties.requiredGroupSizeX | (uint64_t)properties.requiredGroupSizeY << 21 |
+		            (uint64_t)properties.requiredGroupSizeZ << 42, device, 0);
+}
+
+void ze_after_zeKernelCreate(struct guest_thread *thread, const struct ze_driver *driver,
+                             ze_module_handle_t module, const ze_kernel_desc_t *desc, ze_kernel_handle_t *made,
+                             ze_result_t result)
+{
+	(void)thread;
+	struct ze_kernel *kernel = result == ZE_RESULT_SUCCESS ? ze_take(&spares, sizeof *kernel) : NULL;
+	if (kernel == NULL)
+		return;
+	guest_map_put(kernels, *made, (uintptr_t)kernel);
+	ze_define(TARE_OBJECT_KERNEL, *made, module, NULL, 0, 0, text(desc->pKernelName), 0);
+	kernel_facts(driver, *made, (const void *)(uintptr_t)guest_map_find(devices, module, 0));
+}
+
+void ze_before_zeKernelDestroy(struct guest_thread *thread, const struct ze_driver *driver,
+                               ze_kernel_handle_t handle)
+{
+	(void)thread, (void)driver;
+	struct ze_kernel *kernel = ze_kernel_find(handle);
+	if (kernel == NULL)
+		return;
+	guest_map_remove(kernels, handle);
+	ze_give(&spares, kernel);
+}
+
+// Too many to be recorded each: they only say what the next launch is to be.
+ze_result_t ze_own_zeKernelSetGroupSize(struct guest_thread *thread, const struct ze_driver *driver,
+                                        ze_kernel_handle_t handle, uint32_t x, uint32_t y, uint32_t z)
+{
+	ze_result_t result = driver->call.zeKernelSetGroupSize(handle, x, y, z);
+	struct ze_kernel *kernel = result == ZE_RESULT_SUCCESS ? ze_kernel_find(handle) : NULL;
+	(void)thread;
+	if (kernel != NULL) {
+		kernel->group[0] = x;
+		kernel->group[1] = y;
+		kernel->group[2] = z;
+	}
+	return result;
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the Level Zero recorder share. The wrappers are generated (tools/gen_levelzero.py);
+// docs/recorder-levelzero.md says what happens to a command.
+#pragma once
+#include "guest/api.h"
+#include "guest/stack.h"
+
+#include <level_zero/ze_api.h>
+#include <level_zero/ze_ddi.h>
+
+#include "levelzero_hooks.h"
+
+#define ZE_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define ZE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+// ---- drivers
+
+// One of the drivers of this process. Its functions never change once they are known.
+struct ze_driver {
+	struct ze_calls call; // the driver's own
+};
+extern struct ze_driver ze_drivers[ZE_SLOTS];
+
+// A function: where its pointer is, and those of ours that stand for it, one a driver.
+struct ze_row {
+	const char *name, *table; // table: name of its getter
+	enum tare_trace_role role;
+	uint16_t place;           // in the table
+	uint16_t since;           // specification 1.N
+	size_t offset;            // in struct ze_calls
+	void *via[ZE_SLOTS];      // NULL: not wrapped
+};
+extern const struct ze_row ze_rows[ZE_FUNCTIONS];
+
+_Static_assert(ZE_FUNCTIONS <= GUEST_FUNCTIONS, "");
+// The generation of the file in which a function was defined.
+extern _Atomic uint32_t ze_defined[ZE_FUNCTIONS];
+void ze_define_function(uint32_t function, uint32_t process);
+static inline void ze_know_function(const struct guest_thread *thread, uint32_t function)
+{
+	if (ZE_UNLIKELY(atomic_load_explicit(&ze_defined[function], memory_order_relaxed) != thread->process))
+		ze_define_function(function, thread->process);
+}
+static inline uint16_t ze_detail(uint32_t function)
+{
+	return (uint16_t)(GUEST_FUNCTION_BASE(TARE_TRACE_LEVELZERO) + function);
+}
+
+// ---- threads
+
+struct ze_thread {
+	_Atomic uint64_t calls;
+	uint64_t exit;                    // of the last call that was no command
+	struct ze_list *list;             // last used
+	struct tare_trace_shape shape;    // last used, with its id
+	uint32_t shape_process;
+	struct ze_thread *following;
+};
+uint64_t ze_calls_seen(void);
+bool ze_thread_make(struct guest_thread *thread);
+static inline struct ze_thread *ze_of(const struct guest_thread *thread)
+{
+	return thread->api[TARE_TRACE_LEVELZERO];
+}
+
+// Begins a call: this thread, or NULL when nothing is recorded. Ends with ze_leave.
+static inline struct guest_thread *ze_enter(void)
+{
+	struct guest_thread *thread = guest_thread_of(TARE_TRACE_LEVELZERO);
+	if (ZE_UNLIKELY(thread == NULL) || (ZE_UNLIKELY(ze_of(thread) == NULL) && !ze_thread_make(thread)))
+		return NULL;
+	struct ze_thread *mine = ze_of(thread);
+	thread->depth++;
+	atomic_store_explicit(&mine->calls, atomic_load_explicit(&mine->calls, memory_order_relaxed) + 1,
+	                      memory_order_relaxed);
+	return thread;
+}
+static inline void ze_leave(struct guest_thread *thread)
+{
+	// In the child of a fork from within a call it has begun anew.
+	thread->depth -= thread->depth != 0;
+}
+
+// ---- definitions
+
+void ze_define(enum tare_trace_object_kind kind, const void *handle, const void *parent, const void *device,
+               uint64_t properties, uint64_t bytes, uint32_t name, uint32_t number);
+void ze_fact(enum tare_trace_fact fact, const void *object, uint64_t value, const void *device, uint32_t text);
+void ze_change(enum tare_trace_change change, const void *object, uint64_t from, uint64_t to);
+
+// ---- objects: handles to what is kept of them
+
+struct ze_spares {
+	guest_lock lock;
+	void *first;
+};
+// `bytes` of zeroed memory, of `spares` or new; its first member is a pointer that links it among them.
+// NULL: there is none.
+void *ze_take(struct ze_spares *spares, size_t bytes);
+void ze_give(struct ze_spares *spares, void *object);
+
+struct ze_device {
+	ze_device_handle_t handle;
+	const struct ze_driver *driver;
+	uint32_t number;
+	_Atomic uint32_t process;      // in whose file it is defined
+	_Atomic bool no_timer;         // zeDeviceGetGlobalTimestamps does not work
+	_Atomic uint64_t paired_ticks; // when the clocks were last read
+};
+// The device, defined when it was not yet; NULL when there are too many.
+struct ze_device *ze_device_find(const struct ze_driver *driver, ze_device_handle_t device);
+// Reads the device's clock between two host ticks, at most a few times a second.
+void ze_clock_pair(struct guest_thread *thread, struct ze_device *device);
+
+struct ze_kernel {
+	void *spare;
+	uint32_t group[3];
+};
+struct ze_kernel *ze_kernel_find(ze_kernel_handle_t kernel);
+
+// ---- events
+
+// An event of the program's.
+struct ze_event {
+	void *spare;
+	ze_event_handle_t handle;
+	bool timed;            // its pool has timestamps that may be read
+	bool read;             // and they were, since it was reset: what it says next differs from
+	uint64_t start, end;   // these
+	// The last command that signals it and was not read yet; under the list's lock `push`.
+	struct ze_list *list;  // NULL: none
+	uint32_t at;           // in that list's ring, or among its nodes
+	struct ze_content *content; // those nodes; NULL: it is in the ring
+};
+struct ze_event *ze_event_find(ze_event_handle_t handle);
+bool ze_events_begin(void);
+// It is about to be reset, signalled anew or destroyed: what it says is read now or never.
+void ze_event_before(struct guest_thread *thread, struct ze_event *event);
+
+// The recorder's own events, by context. NULL: none can be had.
+struct ze_own_events;
+struct ze_own_events *ze_own_events_of(const struct ze_driver *driver, ze_context_handle_t context);
+ze_event_handle_t ze_own_take(struct ze_own_events *own);
+void ze_own_give(struct ze_own_events *own, ze_event_handle_t event); // resets it
+void ze_own_end(const struct ze_driver *driver, ze_context_handle_t context);
+
+// ---- queues and lists
+
+struct ze_queue {
+	void *spare;
+	ze_command_queue_handle_t handle;
+	struct ze_device *device;
+	uint32_t number;
+};
+struct ze_queue *ze_queue_find(ze_command_queue_handle_t handle);
+
+// A command of an immediate list whose times are to be read; event NULL: done.
+struct ze_pending {
+	ze_event_handle_t event;
+	struct ze_event *known; // the program's; NULL: the event is ours
+	uint32_t track, number;
+};
+
+// A command in a regular list.
+struct ze_node {
+	ze_event_handle_t event;  // NULL: not timed
+	struct ze_event *known;
+	uint32_t track, number;
+	bool lost;                // the list itself uses its event again
+};
+
+// Behind a list, in the same call: reads its nodes' times of one execution.
+struct ze_query {
+	struct ze_query *following;
+	ze_command_list_handle_t list;
+	ze_event_handle_t done;
+	ze_kernel_timestamp_result_t *results; // of `count` nodes
+	uint32_t count;
+	bool busy;
+	bool overwritten;                      // executed again before it could be read
+	uint64_t execution;
+};
+
+// What was appended to a regular list since it was made or reset.
+struct ze_content {
+	struct ze_content *following; // of its list, older ones
+	uint32_t number;              // its templates' queue
+	struct ze_node *nodes;
+	uint32_t count, room, timed;
+	struct ze_query *queries;
+	uint32_t in_flight;           // queries that are busy
+	ze_event_handle_t *handles;   // of the timed nodes, for a query
+	bool dropped;                 // the program has reset or destroyed it
+	bool empty;                   // and nothing of ours is left in it: it can be used again
+	bool no_query;                // the driver cannot query in a list of this kind: see execute.c
+};
+
+enum ze_list_state { ZE_LIST_FREE, ZE_LIST_USED, ZE_LIST_ENDED };
+struct ze_list {
+	struct ze_list *following;    // of all that ever were
+	ze_command_list_handle_t handle;
+	const struct ze_driver *driver;
+	ze_context_handle_t context;
+	struct ze_device *device;
+	struct ze_own_events *own;
+	uint32_t ordinal;
+	uint32_t number;              // of the queue that an immediate one is
+	bool immediate, in_order, waits; // waits: an append returns when the command is done
+	_Atomic uint32_t state;       // enum ze_list_state
+	_Atomic uint32_t process;     // in whose file it is defined
+	_Atomic bool told;
+	guest_lock push, harvesting;
+	_Atomic uint32_t wanted;      // a thread of the program's would like to have the right to harvest
+	struct ze_pending *ring;
+	uint32_t mask;                // capacity - 1; 0: no ring yet
+	_Atomic uint32_t head, tail;  // count up without end
+	struct ze_content *content;   // of a regular one; the newest first
+	_Atomic uint32_t in_flight;   // queries of all its contents
+	uint64_t executions;
+};
+struct ze_list *ze_lists(void);
+struct ze_list *ze_list_find(struct guest_thread *thread, ze_command_list_handle_t handle);
+// Whether commands are to be given events of ours, and pools our flags.
+static inline bool ze_may_change(void)
+{
+	return !guest_options.strict && !guest_options.count_only;
+}
+
+// ---- commands
+
+// A command in flight, on its wrapper's stack.
+struct ze_command {
+	uint64_t enter;
+	struct ze_list *list;    // NULL: not known
+	ze_event_handle_t event; // what the driver is given
+	struct ze_event *known;  // the program's, if it has times
+	bool own;
+	uint32_t function;
+};
+struct ze_what {
+	uint8_t kind;
+	ze_kernel_handle_t kernel;
+	const ze_group_count_t *groups;
+	const void *to, *from;
+	uint64_t bytes;
+	const ze_copy_region_t *region;
+	const ze_image_region_t *extent;
+};
+// What a call that is no command says.
+struct ze_said {
+	ze_result_t status;
+	bool released;
+	uint64_t object, bytes;
+	uint32_t wait_count;
+	ze_event_handle_t *waits;
+};
+void ze_command_begin(struct guest_thread *thread, struct ze_command *command, uint32_t function,
+                      ze_command_list_handle_t list, ze_event_handle_t event, bool takes_event);
+void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_result_t status,
+                    const struct ze_what *what, uint32_t wait_count, ze_event_handle_t *waits);
+uint64_t ze_call_begin(struct guest_thread *thread, uint32_t function, bool waits);
+void ze_call_end(struct guest_thread *thread, uint32_t function, uint64_t enter, bool waits,
+                 const struct ze_said *said);
+void ze_asked(struct guest_thread *thread, uint32_t function, uint64_t enter, ze_result_t status,
+              uint64_t object, bool poll);
+// Host ticks at the beginning of a call, after the thread's CPU clock was read if it was time.
+uint64_t ze_begin_ticks(struct guest_thread *thread);
+
+// ---- harvest
+
+// Keeps a command of an immediate list until its times can be had.
+void ze_push(struct guest_thread *thread, struct ze_list *list, ze_event_handle_t event, struct ze_event *known,
+             uint32_t number);
+// Keeps a command of a regular list.
+void ze_node_add(struct guest_thread *thread, struct ze_list *list, ze_event_handle_t event,
+                 struct ze_event *known, uint32_t number);
+// The list itself resets the event, or signals it again: of an earlier node in it nothing can be read.
+void ze_node_lose(struct ze_list *list, struct ze_event *event);
+// Takes the times of what is complete. False: another thread is at it.
+bool ze_harvest_list(struct guest_thread *thread, struct ze_list *list);
+// That of all lists, after the program has waited.
+void ze_harvest_all(struct guest_thread *thread);
+void ze_harvest(void); // for the core
+bool ze_may_call(void);
+// The right to harvest a list, and to change its contents: some microseconds are waited for it.
+bool ze_take_right(struct ze_list *list);
+void ze_write_times(struct guest_thread *thread, uint32_t track, uint32_t number, uint64_t execution,
+                    const ze_kernel_timestamp_result_t *stamps);
+void ze_write_untimed(struct guest_thread *thread, uint32_t track, uint32_t number, uint64_t execution,
+                      enum tare_trace_untimed why, int64_t value);
+// Of regular lists, with the right to harvest.
+void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list);
+void ze_content_drop(struct ze_list *list);
+struct ze_content *ze_content_new(struct ze_list *list);
+
+// ---- the rest
+
+bool ze_objects_begin(void);
+bool ze_lists_begin(void);
+bool ze_modules_begin(void);
+void ze_in_child(void);
