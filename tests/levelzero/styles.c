@@ -239,6 +239,31 @@ static void several(void)
 	check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
 }
 
+// Waits for an event in the middle of a list alone, and uses it again and destroys it while the list goes on.
+static void early(void)
+{
+	ze_command_queue_handle_t queue = queue_of(&device, device.compute, 0);
+	for (int round = 0; round < 4; round++) {
+		ze_command_list_handle_t list = list_of(&device, device.compute);
+		ze_event_pool_handle_t pool = pool_of(&device, 1);
+		ze_event_handle_t event = event_of(pool, 0);
+		launch(list, event);
+		for (uint32_t i = 0; i < COUNT; i++)
+			launch(list, NULL);
+		check(zeCommandListClose(list), "zeCommandListClose");
+		check(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL), "execute");
+		wait_for(event);
+		print_stamps(event);
+		if (round % 2)
+			check(zeEventHostReset(event), "zeEventHostReset");
+		check(zeEventDestroy(event), "zeEventDestroy");
+		check(zeEventPoolDestroy(pool), "zeEventPoolDestroy");
+		synchronize(queue);
+		check(zeCommandListDestroy(list), "zeCommandListDestroy");
+	}
+	check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
+}
+
 // Waits for ever, for whoever kills it.
 static void endless(void)
 {
@@ -257,7 +282,7 @@ static void run(const char *style)
 		void (*run)(void);
 	} styles[] = { { "plain", plain }, { "synchronous", synchronous }, { "reused", reused },
 		       { "signalled", signalled }, { "wrapping", wrapping },
-		       { "several", several }, { "endless", endless } };
+		       { "several", several }, { "endless", endless }, { "early", early } };
 	if (strcmp(style, "without") == 0)
 		without(0);
 	else if (strcmp(style, "in-order") == 0)
