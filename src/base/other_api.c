@@ -55,22 +55,21 @@ bool tare_other_any(const struct tare_other_uses *uses)
 
 void tare_other_say(const struct tare_other_uses *uses, char *text, size_t size)
 {
-	char libraries[256] = "", titles[64] = "";
+	char libraries[256] = "";
+	bool cuda = uses->of[TARE_OTHER_CUDA].seen, levelzero = uses->of[TARE_OTHER_LEVEL_ZERO].seen;
 
 	for (enum tare_other_api api = 0; api < TARE_OTHER_APIS; api++) {
 		const struct tare_other_use *use = &uses->of[api];
-		size_t of_libraries = strlen(libraries), of_titles = strlen(titles);
-		if (!use->seen)
-			continue;
-		snprintf(libraries + of_libraries, sizeof libraries - of_libraries, "%s%s %s",
-		         of_libraries ? " and " : "", use->loaded ? "loaded" : "is linked with",
-		         use->library);
-		snprintf(titles + of_titles, sizeof titles - of_titles, "%s%s",
-		         of_titles ? " and " : "", apis[api].title);
+		size_t of_libraries = strlen(libraries);
+		if (use->seen)
+			snprintf(libraries + of_libraries, sizeof libraries - of_libraries, "%s%s %s",
+			         of_libraries ? " and " : "", use->loaded ? "loaded" : "is linked with",
+			         use->library);
 	}
 	if (libraries[0])
-		snprintf(text, size, "the program %s, and tare does not record %s yet", libraries,
-		         titles);
+		snprintf(text, size, "the program %s, and tare %s%s%s", libraries,
+		         cuda ? "does not record CUDA yet" : "", cuda && levelzero ? " and " : "",
+		         levelzero ? "got in between it and no driver of Level Zero" : "");
 	else if (size)
 		text[0] = '\0';
 }

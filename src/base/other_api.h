@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// APIs of devices that programs use and tare does not record yet: how a program shows that it uses one.
+// APIs of devices that programs use and that were not recorded, CUDA because tare cannot yet, Level Zero because
+// no driver was there to get in front of: how a program shows that it uses one.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -446,6 +446,8 @@ static void conclude(struct session *session)
 	bool quiet = session->settings->verbosity < 0;
 
 	tare_survey_folder(session->folder.data, &session->survey);
+	if (session->survey.apis >> TARE_TRACE_LEVELZERO & 1)
+		session->others.of[TARE_OTHER_LEVEL_ZERO].seen = false;
 	if (!session->folder.joined)
 		tare_inner_hear(session->folder.data, session->inner, sizeof session->inner);
 	judge_layer(session);

@@ -45,6 +45,7 @@ static void add(struct tare_survey *survey, const struct tare_trace_header *head
 	survey->phases_only += phases_only;
 	survey->silent += phases_only || (no_call && !events);
 	survey->running += is_running(header);
+	survey->apis |= header->apis;
 	survey->calls += header->calls_seen;
 	survey->lost_records += header->lost_records;
 	survey->lost_commands += header->lost_commands;

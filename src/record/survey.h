@@ -15,6 +15,7 @@ struct tare_survey {
 	uint32_t phases_only;   // of these, whose recorder was loaded by marks of phases alone
 	uint32_t running;       // of these, processes of this machine that still run and record
 	uint32_t unreadable;    // files that are no trace of a version that is known
+	uint64_t apis;          // bits 1 << enum tare_trace_api: those that were recorded
 	uint64_t bytes;         // of all files
 	uint64_t calls;         // that reached the recorders
 	uint64_t lost_records, lost_commands;

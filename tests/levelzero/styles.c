@@ -22,14 +22,19 @@ static ze_module_handle_t module;
 static void *host, *there, *also;
 static const ze_group_count_t one = { 1, 1, 1 };
 
-static ze_command_list_handle_t immediate(uint32_t flags, ze_command_queue_mode_t mode)
+static ze_command_list_handle_t immediate_on(uint32_t ordinal, uint32_t flags, ze_command_queue_mode_t mode)
 {
 	const ze_command_queue_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-		                               .ordinal = device.compute, .flags = flags, .mode = mode };
+		                               .ordinal = ordinal, .flags = flags, .mode = mode };
 	ze_command_list_handle_t list;
 	check(zeCommandListCreateImmediate(device.context, device.id, &desc, &list),
 	      "zeCommandListCreateImmediate");
 	return list;
+}
+
+static ze_command_list_handle_t immediate(uint32_t flags, ze_command_queue_mode_t mode)
+{
+	return immediate_on(device.compute, flags, mode);
 }
 
 static void launch(ze_command_list_handle_t list, ze_event_handle_t event)
@@ -239,6 +244,38 @@ static void several(void)
 	check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
 }
 
+// Waits for an event in the middle of a list alone, and uses it again and destroys it while the list goes on.
+static void early(void)
+{
+	ze_command_queue_handle_t queue = queue_of(&device, device.compute, 0);
+	// The other engine, which is not held up by the list.
+	ze_command_list_handle_t copies = immediate_on(device.group_count - 1, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	for (int round = 0; round < 4; round++) {
+		ze_command_list_handle_t list = list_of(&device, device.compute);
+		ze_event_pool_handle_t pool = pool_of(&device, 1);
+		ze_event_handle_t event = event_of(pool, 0);
+		launch(list, event);
+		for (uint32_t i = 0; i < COUNT; i++)
+			launch(list, NULL);
+		check(zeCommandListClose(list), "zeCommandListClose");
+		check(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL), "execute");
+		wait_for(event);
+		print_stamps(event);
+		if (round % 2) {
+			check(zeEventHostReset(event), "zeEventHostReset");
+			write_to(copies, event);
+			wait_for(event);
+			print_stamps(event);
+		}
+		check(zeEventDestroy(event), "zeEventDestroy");
+		check(zeEventPoolDestroy(pool), "zeEventPoolDestroy");
+		synchronize(queue);
+		check(zeCommandListDestroy(list), "zeCommandListDestroy");
+	}
+	check(zeCommandListDestroy(copies), "zeCommandListDestroy");
+	check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
+}
+
 // Waits for ever, for whoever kills it.
 static void endless(void)
 {
@@ -257,7 +294,7 @@ static void run(const char *style)
 		void (*run)(void);
 	} styles[] = { { "plain", plain }, { "synchronous", synchronous }, { "reused", reused },
 		       { "signalled", signalled }, { "wrapping", wrapping },
-		       { "several", several }, { "endless", endless } };
+		       { "several", several }, { "endless", endless }, { "early", early } };
 	if (strcmp(style, "without") == 0)
 		without(0);
 	else if (strcmp(style, "in-order") == 0)

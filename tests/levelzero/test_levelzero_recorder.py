@@ -82,7 +82,7 @@ def check(done, rate, bits):
     return trace
 
 
-@pytest.mark.parametrize("style", [*IMMEDIATE, *REGULAR, "signalled"])
+@pytest.mark.parametrize("style", [*IMMEDIATE, *REGULAR, "signalled", "early"])
 def test_every_command_is_timed_by_the_script(on, style):
     rate, bits = script(on)
     trace = check(on.record([STYLES, style]), rate, bits)
@@ -191,6 +191,13 @@ def test_a_program_with_no_driver_says_why(on):
     shown = run([on.tare, "record", "--force", "-o", "why", "--", STYLES, "plain"], on.environment, cwd=on.folder)
     assert b"libze_loader.so" in shown.errors and b"Level Zero" in shown.errors
     assert shown.status == native.status
+
+
+def test_every_function_of_the_headers_has_a_role():
+    tools = HERE.parents[1]
+    done = run([sys.executable, tools / "tools/gen_levelzero.py", "--roles", tools / "api/levelzero.roles", "--newer",
+                tools / "src/guest/levelzero/newer.h", "--check", "--", *os.environ.get("CC", "cc").split()])
+    assert done.status == 0, done.errors.decode()
 
 
 def test_two_drivers_at_once(on):

@@ -138,7 +138,7 @@ static void a_library_tells_its_api(void **state)
 		  "the program loaded libcudart.so.12, and tare does not record CUDA yet" },
 		{ "libcudart.so.12", "/opt/libze_loader.so.1.8.0",
 		  "the program is linked with libcudart.so.12 and loaded libze_loader.so.1.8.0, and tare does not "
-		  "record CUDA and Level Zero yet" },
+		  "record CUDA yet and got in between it and no driver of Level Zero" },
 		{ "my_libcuda.so.1", "/libcuda.so.1/libm.so", "" },
 	};
 	(void)state;

@@ -111,3 +111,21 @@ ze_result_t ze_do_zeDriverGetExtensionFunctionAddress(const struct ze_driver *dr
 		guest_count(&guest_header->passed_calls, 1);
 	return result;
 }
+
+// A loader that may call the driver through a table within its handles, from 1.29 on, would go past us.
+ze_result_t ze_do_zeDriverGetProperties(const struct ze_driver *driver, ze_driver_handle_t handle,
+                                        ze_driver_properties_t *properties)
+{
+	enum { HANDLES_EXTENSION = 0x00020027, SUPPORTED = 1, MOST = 64 };
+	struct handles {
+		ze_structure_type_t stype;
+		void *pNext;
+		uint32_t flags;
+	};
+	ze_result_t result = driver->call.zeDriverGetProperties(handle, properties);
+	struct handles *next = result == ZE_RESULT_SUCCESS && properties != NULL ? properties->pNext : NULL;
+	for (int i = 0; next != NULL && i < MOST; i++, next = next->pNext)
+		if ((uint32_t)next->stype == HANDLES_EXTENSION)
+			next->flags &= ~(uint32_t)SUPPORTED;
+	return result;
+}

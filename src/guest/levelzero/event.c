@@ -10,14 +10,6 @@ enum { POOL_TIMED = 2, POOL_UNTIMED = 1 };
 static struct guest_map *events, *pools; // by handle
 static struct ze_spares spares;
 
-bool ze_events_begin(void)
-{
-	guest_lock_register(&spares.lock);
-	events = guest_map_new();
-	pools = guest_map_new();
-	return events != NULL && pools != NULL;
-}
-
 struct ze_event *ze_event_find(ze_event_handle_t handle)
 {
 	return (struct ze_event *)(uintptr_t)guest_map_find(events, handle, 0);
@@ -80,22 +72,109 @@ void ze_after_zeEventCreate(struct guest_thread *thread, const struct ze_driver 
 	if (event == NULL)
 		return;
 	event->handle = *made;
+	event->pool = pool;
 	event->timed = guest_map_find(pools, pool, POOL_UNTIMED) == POOL_TIMED && !guest_options.count_only;
 	guest_map_put(events, *made, (uintptr_t)event);
 }
 
-void ze_before_zeEventDestroy(struct guest_thread *thread, const struct ze_driver *driver,
-                              ze_event_handle_t handle)
+// ---- what the program lets go of while a query of ours is still to read it: destroyed when that is done
+
+struct deferred {
+	void *spare;
+	struct deferred *following;
+	const struct ze_driver *driver;
+	ze_event_handle_t event;         // NULL: the pool itself
+	ze_event_pool_handle_t pool;
+	const struct ze_content *content;
+};
+static struct deferred *deferred; // with the lock
+static guest_lock deferred_lock;
+static struct ze_spares spare_deferred;
+static _Atomic uint32_t deferred_count;
+
+static bool defer(const struct deferred *what)
 {
-	(void)driver;
-	struct ze_event *event = ze_event_find(handle);
-	if (event == NULL)
+	struct deferred *entry = ze_take(&spare_deferred, sizeof *entry);
+	if (entry == NULL)
+		return false;
+	*entry = *what;
+	guest_hold(&deferred_lock);
+	entry->following = deferred;
+	deferred = entry;
+	guest_let_go(&deferred_lock);
+	atomic_fetch_add(&deferred_count, 1);
+	return true;
+}
+
+// Takes one whose time has come out of the list; NULL: none.
+static struct deferred *due(void)
+{
+	struct deferred *found = NULL;
+	guest_hold(&deferred_lock);
+	for (struct deferred **at = &deferred; *at != NULL && found == NULL; at = &(*at)->following) {
+		bool held = (*at)->event != NULL && (*at)->content->in_flight != 0;
+		for (const struct deferred *other = deferred; (*at)->event == NULL && other != NULL;
+		     other = other->following)
+			held = held || (other->event != NULL && other->pool == (*at)->pool);
+		if (held)
+			continue;
+		found = *at;
+		*at = found->following;
+		break;
+	}
+	guest_let_go(&deferred_lock);
+	return found;
+}
+
+void ze_events_destroy_due(void)
+{
+	if (ZE_LIKELY(atomic_load_explicit(&deferred_count, memory_order_relaxed) == 0))
 		return;
-	ze_event_before(thread, event);
-	guest_map_remove(events, handle);
-	event->list = NULL;
-	event->content = NULL;
-	ze_give(&spares, event);
+	for (struct deferred *entry; ze_may_call() && (entry = due()) != NULL;) {
+		if (entry->event != NULL)
+			entry->driver->call.zeEventDestroy(entry->event);
+		else
+			entry->driver->call.zeEventPoolDestroy(entry->pool);
+		ze_give(&spare_deferred, entry);
+		atomic_fetch_sub(&deferred_count, 1);
+	}
+}
+
+static bool has_deferred(ze_event_pool_handle_t pool)
+{
+	bool found = false;
+	if (ZE_LIKELY(atomic_load_explicit(&deferred_count, memory_order_relaxed) == 0))
+		return false;
+	guest_hold(&deferred_lock);
+	for (const struct deferred *entry = deferred; entry != NULL; entry = entry->following)
+		found = found || (entry->event != NULL && entry->pool == pool);
+	guest_let_go(&deferred_lock);
+	return found;
+}
+
+ze_result_t ze_do_zeEventPoolDestroy(const struct ze_driver *driver, ze_event_pool_handle_t pool)
+{
+	if (has_deferred(pool) && defer(&(struct deferred){.driver = driver, .pool = pool}))
+		return ZE_RESULT_SUCCESS;
+	return driver->call.zeEventPoolDestroy(pool);
+}
+
+ze_result_t ze_do_zeEventDestroy(const struct ze_driver *driver, ze_event_handle_t handle)
+{
+	struct guest_thread *thread = guest_thread_of(TARE_TRACE_LEVELZERO);
+	struct ze_event *event = thread != NULL ? ze_event_find(handle) : NULL;
+	bool later = false;
+	if (event != NULL) {
+		ze_event_before(thread, event);
+		later = ze_event_in_flight(event) &&
+		        defer(&(struct deferred){.driver = driver, .event = handle, .pool = event->pool,
+		                                 .content = event->content});
+		guest_map_remove(events, handle);
+		event->list = NULL;
+		event->content = NULL;
+		ze_give(&spares, event);
+	}
+	return later ? ZE_RESULT_SUCCESS : driver->call.zeEventDestroy(handle);
 }
 
 void ze_before_zeEventHostReset(struct guest_thread *thread, const struct ze_driver *driver,
@@ -123,4 +202,16 @@ void ze_before_zeCommandListAppendEventReset(struct guest_thread *thread, const 
 	else
 		ze_node_lose(list, event);
 	event->read = false;
+}
+
+// ---- the beginning
+
+bool ze_events_begin(void)
+{
+	guest_lock_register(&spares.lock);
+	guest_lock_register(&deferred_lock);
+	guest_lock_register(&spare_deferred.lock);
+	events = guest_map_new();
+	pools = guest_map_new();
+	return events != NULL && pools != NULL;
 }

@@ -215,14 +215,74 @@ static void read_node(struct guest_thread *thread, const struct ze_list *list, c
 		ze_write_untimed(thread, node->track, node->number, query->execution, TARE_UNTIMED_REUSED, 0);
 }
 
+static void settle_early(struct ze_query *query, const struct ze_content *content, uint32_t at)
+{
+	if (query->settled_room < content->count) {
+		uint8_t *larger = guest_memory(content->room);
+		if (larger == NULL)
+			return;
+		if (query->settled_room != 0)
+			memcpy(larger, query->settled, query->settled_room);
+		query->settled = larger;
+		query->settled_room = content->room;
+	}
+	query->settled[at] = 1;
+}
+
+// A program that has waited for the event itself uses it again while the query, which comes behind the whole
+// list, has yet to read it. Of several executions in flight the older ones have been read by their queries,
+// for those hold up the next; whether the event says the last or the one before cannot be told.
+void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze_event *event)
+{
+	struct ze_content *content = event->content;
+	struct ze_query *last = NULL;
+	ze_kernel_timestamp_result_t stamps;
+	if (content == NULL || content->in_flight == 0 || event->at >= content->count)
+		return;
+	const struct ze_node *node = &content->nodes[event->at];
+	for (struct ze_query *query = content->queries; query != NULL; query = query->following)
+		if (query->busy && (last == NULL || query->execution > last->execution))
+			last = query;
+	if (last == NULL || node->lost || node->known != event ||
+	    (last->settled_room > event->at && last->settled[event->at] != 0))
+		return;
+	ze_result_t result = list->driver->call.zeEventQueryKernelTimestamp(event->handle, &stamps);
+	if (result != ZE_RESULT_SUCCESS)
+		return;
+	settle_early(last, content, event->at);
+	if (last->settled_room <= event->at)
+		return;
+	if (content->in_flight == 1)
+		ze_write_times(thread, node->track, node->number, last->execution, &stamps);
+	else
+		ze_write_untimed(thread, node->track, node->number, last->execution, TARE_UNTIMED_REUSED, 0);
+}
+
+bool ze_event_in_flight(const struct ze_event *event)
+{
+	const struct ze_content *content = event->content;
+	return event->list != NULL && content != NULL && content->in_flight != 0;
+}
+
+static bool is_settled(struct ze_query *query, uint32_t node)
+{
+	bool settled = node < query->settled_room && query->settled[node] != 0;
+	if (settled)
+		query->settled[node] = 0;
+	return settled;
+}
+
 static void read_query(struct guest_thread *thread, struct ze_list *list, struct ze_content *content,
                        struct ze_query *query)
 {
 	uint32_t at = 0;
 	for (uint32_t i = 0; i < content->count; i++) {
 		const struct ze_node *node = &content->nodes[i];
+		bool settled = is_settled(query, i);
 		if (node->lost)
 			ze_write_untimed(thread, node->track, node->number, query->execution, TARE_UNTIMED_REUSED, 0);
+		else if (settled)
+			at++;
 		else
 			read_node(thread, list, query, node, at++);
 	}

@@ -187,6 +187,7 @@ void ze_event_before(struct guest_thread *thread, struct ze_event *event)
 		before_in_ring(thread, list, event);
 	else if (atomic_load(&list->in_flight) != 0 && ze_take_right(list)) {
 		ze_contents_harvest(thread, list);
+		ze_node_before(thread, list, event);
 		guest_release(&list->harvesting);
 	}
 	guest_aside_end(thread, aside);
@@ -272,6 +273,7 @@ bool ze_harvest_list(struct guest_thread *thread, struct ze_list *list)
 	if (ring)
 		harvest_ring(thread, list);
 	ze_contents_harvest(thread, list);
+	ze_events_destroy_due();
 	guest_aside_end(thread, before);
 	if (!thread->helper)
 		guest_count(&guest_header->harvest_ticks, guest_ticks() - from);

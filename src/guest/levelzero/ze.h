@@ -124,6 +124,7 @@ struct ze_kernel *ze_kernel_find(ze_kernel_handle_t kernel);
 struct ze_event {
 	void *spare;
 	ze_event_handle_t handle;
+	ze_event_pool_handle_t pool;
 	bool timed;            // its pool has timestamps that may be read
 	bool read;             // and they were, since it was reset: what it says next differs from
 	uint64_t start, end;   // these
@@ -134,6 +135,8 @@ struct ze_event {
 };
 struct ze_event *ze_event_find(ze_event_handle_t handle);
 bool ze_events_begin(void);
+// Destroys what the program has destroyed while it was still to be read.
+void ze_events_destroy_due(void);
 // It is about to be reset, signalled anew or destroyed: what it says is read now or never.
 void ze_event_before(struct guest_thread *thread, struct ze_event *event);
 
@@ -178,6 +181,8 @@ struct ze_query {
 	uint32_t count;
 	bool busy;
 	bool overwritten;                      // executed again before it could be read
+	uint8_t *settled;                      // 1 for each node that was read by the host already; NULL: none
+	uint32_t settled_room;
 	uint64_t execution;
 };
 
@@ -291,6 +296,11 @@ void ze_write_untimed(struct guest_thread *thread, uint32_t track, uint32_t numb
 // Of regular lists, with the right to harvest.
 void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list);
 void ze_content_drop(struct ze_list *list);
+// The event of a node is about to be used again, with the right to harvest: what it says of the last
+// execution is read now.
+void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze_event *event);
+// Whether a query in flight is to read it.
+bool ze_event_in_flight(const struct ze_event *event);
 struct ze_content *ze_content_new(struct ze_list *list);
 
 // ---- the rest
