@@ -150,13 +150,13 @@ int finding_idle_host_sleeps(struct judging *judging, struct tare_error *error)
 
 int finding_unflushed_queue(struct judging *judging, struct tare_error *error)
 {
-	static const struct idle idle = {
+	const struct idle idle = {
 		.id = "unflushed-queue",
 		.category = TARE_LEDGER_HELD,
 		.confidence = TARE_CONFIDENCE_LIKELY,
 		.title = "The device is idle %.1f %% of the working part while commands that could run "
 		         "are not handed over to it",
-		.advice = "Call clFlush after enqueueing what may start now",
+		.advice = finding_word(judging, FINDING_WORD_HAND_OVER),
 		.launched = true,
 		.least_ns = LEAST_PART_NS,
 		.share = SHARE,

@@ -170,7 +170,8 @@ static void judge_fill(const struct judging *judging, const struct tare_task *ta
 
 // ---- words
 
-static void advise_short(const struct launches *sums, struct finding_draft *draft)
+static void advise_short(const struct judging *judging, const struct launches *sums,
+                         struct finding_draft *draft)
 {
 	double items = sums->items;
 	if (items < FEW_ITEMS)
@@ -180,7 +181,7 @@ static void advise_short(const struct launches *sums, struct finding_draft *draf
 		               items, items == 1 ? "" : "s");
 	else
 		finding_advice(draft, "Give each launch more work, fuse kernels that follow each other, "
-		                      "or replay them as a command buffer");
+		                      "or %s", finding_word(judging, FINDING_WORD_REPLAY));
 }
 
 static void title_short(const struct tare_task *task, const struct launches *sums,
@@ -231,7 +232,7 @@ static void describe_short(struct judging *judging, const struct tare_task *task
 	double cost_ns = launched_ns(sums);
 	title_short(task, sums, draft);
 	tell_short(judging, sums, draft);
-	advise_short(sums, draft);
+	advise_short(judging, sums, draft);
 	finding_figure(draft, "median_ns", task->median_ns, "device timestamp");
 	finding_figure(draft, "launch_ns", cost_ns / (double)sums->count, "device timestamp");
 	finding_figure(draft, "launches", (double)sums->count, "counted");

@@ -118,8 +118,8 @@ static void describe(const struct judging *judging, const struct tare_overlap_ga
 	tare_format_ns(gain->predicted_low_ns, low);
 	tare_format_ns(gain->predicted_high_ns, high);
 	if (id[0] == 's')
-		finding_title(draft, "Copies could overlap with kernels and do not: all %llu chunks are in "
-		                     "one queue", chunks);
+		finding_title(draft, "Copies could overlap with kernels and do not: all %llu chunks are in %s",
+		              chunks, finding_word(judging, FINDING_WORD_ONE_QUEUE));
 	else if (id[0] == 'b')
 		finding_title(draft, "%llu of %llu copies block, so that the %llu queues take turns",
 		              (unsigned long long)issue->blocking,
@@ -135,8 +135,9 @@ static void describe(const struct judging *judging, const struct tare_overlap_ga
 	                 100 * (double)gain->exposed_ns / (double)gain->measured_ns, low, high,
 	                 why_range(gain), gain->limit);
 	if (id[0] == 's')
-		finding_advice(draft, "Put the chunks in turn into three queues, with pinned memory; if "
-		                      "chunks need each other's results, this gains nothing");
+		finding_advice(draft, "Put the chunks in turn into %s, with pinned memory; if "
+		                      "chunks need each other's results, this gains nothing",
+		               finding_word(judging, FINDING_WORD_QUEUES));
 	else if (id[0] == 'b')
 		finding_advice(draft, "Make the copies non-blocking and wait once at the end, with pinned "
 		                      "memory; if chunks need each other's results, this gains nothing");
@@ -144,8 +145,7 @@ static void describe(const struct judging *judging, const struct tare_overlap_ga
 		finding_advice(draft, "Enqueue the next chunk before waiting for this one: %s, pinned memory, "
 		                      "copies that do not block; if chunks need each other's results, "
 		                      "this gains nothing; `tare overlap` shows what this device can do",
-		               issue->queues == 1 ? "three queues" : "no wait between chunks");
-	(void)judging;
+		               issue->queues == 1 ? finding_word(judging, FINDING_WORD_QUEUES) : "no wait between chunks");
 }
 
 static void add_figures(const struct tare_overlap_gain *gain, struct finding_draft *draft)

@@ -109,8 +109,8 @@ int finding_host_polling(struct judging *judging, struct tare_error *error)
 	                 "%s in loops that ask every %.2g µs; what it costs is a CPU that is kept "
 	                 "busy, and not wall time unless others need that CPU",
 	                 cost, spent_ns / (double)polls / 1e3);
-	finding_advice(&draft, "Use clWaitForEvents or an event callback, or do other work between two "
-	                       "questions");
+	finding_advice(&draft, "%s, or do other work between two questions",
+	               finding_word(judging, FINDING_WORD_WAIT));
 	finding_figure(&draft, "polls", (double)polls, "counted");
 	finding_figure(&draft, "polling_ns", spent_ns, "host clock");
 	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;

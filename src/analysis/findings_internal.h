@@ -132,6 +132,13 @@ void finding_drop(struct finding_draft *draft);
 // no cost is let above their sum. The costliest places stay. Returns 0 or -ENOMEM; the draft is gone.
 int finding_raise(struct finding_draft *draft);
 
+// What an API calls something that is advised (finding_words.c).
+enum finding_word {
+	FINDING_WORD_REPLAY, FINDING_WORD_HAND_OVER, FINDING_WORD_WAIT, FINDING_WORD_QUEUES,
+	FINDING_WORD_ONE_QUEUE, FINDING_WORDS
+};
+const char *finding_word(const struct judging *judging, enum finding_word word);
+
 // Sentences without a full stop. A second call replaces the first.
 void finding_title(struct finding_draft *draft, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

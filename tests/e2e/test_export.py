@@ -307,7 +307,7 @@ def test_csv_and_sqlite_have_the_same(tare, made, tmp_path):
     documented = set(re.findall(r"`(\w+)`", " ".join(
         line.split("|")[1] for line in DOCS.read_text().split("## SQLite")[1].split("## Queries")[0].splitlines()
         if line.startswith("| `"))))
-    assert documented == set(names) and len(names) == 19
+    assert documented == set(names) and len(names) == 21
     for name in names:
         kept = rows_of(tmp_path / "out.db", f"SELECT * FROM \"{name}\"")
         read = read_csv(tmp_path / "tables" / f"{name}.csv")
@@ -345,7 +345,7 @@ def test_what_is_there_is_kept_without_force(tare, small, tmp_path):
     export(tare, small, "-f", "--perfetto", "kept", "--csv", "tables")
     perfetto.Trace((tmp_path / "kept").read_bytes())
     names = {path.name for path in (tmp_path / "tables").iterdir()}
-    assert len(names) == 20 and {"mine.txt", "command.csv"} <= names and not any(name[0] == "." for name in names)
+    assert len(names) == 22 and {"mine.txt", "command.csv"} <= names and not any(name[0] == "." for name in names)
 
 
 @pytest.mark.parametrize("arguments, status, words", [

@@ -244,6 +244,54 @@ static void apis(const char *folder)
 
 // ---- headers
 
+// A list of two commands, made, executed three times, reset and executed again, on a counter that wraps; what is
+// executed of a list that is not known, and times of runs that are not there.
+static void lists(const char *folder)
+{
+	struct tare_trace_header h = usual();
+	enum { LIST = 0x301, API = TARE_TRACE_LEVELZERO, FUNCTION = 4097 };
+	struct tare_trace_writer *w;
+	uint64_t t = t0;
+	uint32_t number = 0;
+
+	h.apis = 1 << API;
+	h.api = API;
+	w = begin(folder, "lists", h);
+	base_objects(w);
+	add(w, RECORD(function, FUNCTION, FUNCTION, 1, .name = 1, .api = API, .role = TARE_ROLE_COMMAND));
+	add(w, FLAGGED(object, OBJECT, API, TARE_OBJECT_DEVICE, 1, .handle = DEVICE, .ticks = t));
+	add(w, FLAGGED(object, OBJECT, API, TARE_OBJECT_QUEUE, 1, .handle = QUEUE, .ticks = t, .device = DEVICE, .number = 2));
+	for (uint32_t i = 0; i < 2; i++)
+		add(w, FLAGGED(object, OBJECT, API, TARE_OBJECT_GRAPH, 1, .handle = LIST, .ticks = t + 1000 * i,
+		               .device = DEVICE, .number = 3 + i));
+	for (uint16_t key = TARE_TRACE_FACT_TIMER_HZ; key <= TARE_TRACE_FACT_PAIR_BITS; key++)
+		add(w, FLAGGED(fact, FACT, API, key, 1, .object = DEVICE, .ticks = t,
+		               .value = key == TARE_TRACE_FACT_TIMER_HZ ? 12500000 : 20u + key));
+	for (uint32_t list = 0; list < 2; list++) {
+		uint32_t first = number + 1;
+		for (int i = 0; i < 2; i++, t += 100)
+			add(w, RECORD(command, COMMAND, FUNCTION, 1, .enter = t, .call_ticks = 9, .number = ++number,
+			              .kind = i ? TARE_KIND_KERNEL : TARE_KIND_FILL, .queue = 3 + list, .event = 0x500u + i));
+		add(w, FLAGGED(depends, DEPENDS, API << TARE_DEPENDS_API_SHIFT, 1, 1, .of = number, .event = { 0x500 }));
+		for (uint64_t x = 1; x <= 3; x++, t += 100) {
+			add(w, FLAGGED(command, COMMAND, TARE_COMMAND_NO_TIMES, FUNCTION, 1, .enter = t, .call_ticks = 9,
+			               .number = ++number, .kind = TARE_KIND_GRAPH, .queue = 2,
+			               .object = x == 3 ? LIST + 1 : LIST));
+			add(w, RECORD(execute, EXECUTE, 0, 1, .command_track = 1, .command_number = number, .graph = LIST,
+			              .execution = 3 * list + x, .nodes = x == 2 ? UINT64_MAX : 2));
+			for (uint32_t node = 0; node < 2; node++)
+				add(w, FLAGGED(times, TIMES, 12, 0, 1, .command_track = 1, .command_number = first + node,
+				               .start = (t + 20 * node) / 80, .end = (t + 20 * node + 10) / 80,
+				               .observed = t + 90, .execution = 3 * list + x));
+		}
+		add(w, RECORD(untimed, UNTIMED, TARE_UNTIMED_REUSED, 1, .command_track = 1, .command_number = first,
+		              .observed = t, .execution = 2));
+		add(w, FLAGGED(clock_pair, CLOCK_PAIR, API, TARE_CLOCK_DEVICE, 1, .before = t, .value = t / 80, .after = t + 2,
+		               .device = DEVICE));
+	}
+	end(w);
+}
+
 static void headers(const char *folder)
 {
 	for (uint32_t i = 0; i < 6; i++) {
@@ -280,5 +328,6 @@ void every_record(const char *folder)
 	calls(folder);
 	marks(folder);
 	apis(folder);
+	lists(folder);
 	headers(folder);
 }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Advice in the words of the API that the program uses. Programs of several APIs get OpenCL's where it is
+// among them: what is advised is the same.
+#include "analysis/findings_internal.h"
+
+#include <stddef.h>
+
+static const char *const words[FINDING_WORDS][TARE_TRACE_API_COUNT] = {
+	[FINDING_WORD_REPLAY] = {
+		[TARE_TRACE_OPENCL] = "replay them as a command buffer",
+		[TARE_TRACE_LEVELZERO] = "put them into one command list that is executed again and again",
+		[TARE_TRACE_CUDA] = "replay them as a graph",
+	},
+	[FINDING_WORD_HAND_OVER] = {
+		[TARE_TRACE_OPENCL] = "Call clFlush after enqueueing what may start now",
+		[TARE_TRACE_LEVELZERO] = "Execute the command list as soon as what may start now has been "
+		                         "appended to it, or use an immediate command list",
+		[TARE_TRACE_CUDA] = "Query the stream after enqueueing what may start now",
+	},
+	[FINDING_WORD_WAIT] = {
+		[TARE_TRACE_OPENCL] = "Use clWaitForEvents or an event callback",
+		[TARE_TRACE_LEVELZERO] = "Use zeEventHostSynchronize or zeCommandQueueSynchronize",
+		[TARE_TRACE_CUDA] = "Use cuEventSynchronize on an event made to block, or a host function",
+	},
+	[FINDING_WORD_QUEUES] = {
+		[TARE_TRACE_OPENCL] = "three queues",
+		[TARE_TRACE_LEVELZERO] = "three command queues, of them one or two of a copy engine,",
+		[TARE_TRACE_CUDA] = "three streams",
+	},
+	[FINDING_WORD_ONE_QUEUE] = {
+		[TARE_TRACE_OPENCL] = "one queue",
+		[TARE_TRACE_LEVELZERO] = "one command queue, which is one engine",
+		[TARE_TRACE_CUDA] = "one stream",
+	},
+};
+
+const char *finding_word(const struct judging *judging, enum finding_word word)
+{
+	for (uint32_t api = TARE_TRACE_OPENCL; api < TARE_TRACE_API_COUNT; api++)
+		if (judging->recording->apis >> api & 1 && words[word][api])
+			return words[word][api];
+	return words[word][TARE_TRACE_OPENCL];
+}
