@@ -276,6 +276,50 @@ static void early(void)
 	check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
 }
 
+static void reset_in(ze_command_list_handle_t list, ze_event_handle_t event)
+{
+	check(zeCommandListAppendBarrier(list, NULL, 0, NULL), "zeCommandListAppendBarrier");
+	check(zeCommandListAppendEventReset(list, event), "zeCommandListAppendEventReset");
+	check(zeCommandListAppendBarrier(list, NULL, 0, NULL), "zeCommandListAppendBarrier");
+}
+
+// One event that the list itself resets and signals again.
+static void resetting(void)
+{
+	ze_command_queue_handle_t queue = queue_of(&device, device.compute, 0);
+	ze_command_list_handle_t list = list_of(&device, device.compute),
+	                         at_once = immediate(0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	ze_event_pool_handle_t pool = pool_of(&device, 2);
+	ze_event_handle_t event = event_of(pool, 0), other = event_of(pool, 1);
+	for (int i = 0; i < 4; i++) {
+		launch(at_once, event);
+		reset_in(at_once, event);
+		puts("run barrier\nrun barrier");
+		write_to(at_once, event);
+		reset_in(at_once, event);
+		puts("run barrier\nrun barrier");
+		check(zeCommandListAppendLaunchKernel(list, kernel, &one, other, 0, NULL), "launch");
+		reset_in(list, other);
+		check(zeCommandListAppendMemoryCopy(list, there, host, BYTES, other, 0, NULL), "copy");
+		reset_in(list, other);
+	}
+	launch(at_once, event);
+	wait_for(event);
+	check(zeCommandListClose(list), "zeCommandListClose");
+	for (int i = 0; i < 3; i++) {
+		check(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL), "execute");
+		for (int k = 0; k < 4; k++)
+			puts("run kernel\nrun barrier\nrun barrier\nrun write\nrun barrier\nrun barrier");
+	}
+	synchronize(queue);
+	check(zeEventDestroy(event), "zeEventDestroy");
+	check(zeEventDestroy(other), "zeEventDestroy");
+	check(zeEventPoolDestroy(pool), "zeEventPoolDestroy");
+	check(zeCommandListDestroy(at_once), "zeCommandListDestroy");
+	check(zeCommandListDestroy(list), "zeCommandListDestroy");
+	check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
+}
+
 // Waits for ever, for whoever kills it.
 static void endless(void)
 {
@@ -294,7 +338,8 @@ static void run(const char *style)
 		void (*run)(void);
 	} styles[] = { { "plain", plain }, { "synchronous", synchronous }, { "reused", reused },
 		       { "signalled", signalled }, { "wrapping", wrapping },
-		       { "several", several }, { "endless", endless }, { "early", early } };
+		       { "several", several }, { "endless", endless }, { "early", early },
+		       { "resetting", resetting } };
 	if (strcmp(style, "without") == 0)
 		without(0);
 	else if (strcmp(style, "in-order") == 0)

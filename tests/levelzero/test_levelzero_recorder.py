@@ -82,7 +82,7 @@ def check(done, rate, bits):
     return trace
 
 
-@pytest.mark.parametrize("style", [*IMMEDIATE, *REGULAR, "signalled", "early"])
+@pytest.mark.parametrize("style", [*IMMEDIATE, *REGULAR, "signalled", "early", "resetting"])
 def test_every_command_is_timed_by_the_script(on, style):
     rate, bits = script(on)
     trace = check(on.record([STYLES, style]), rate, bits)

@@ -64,6 +64,18 @@ void ze_node_lose(struct ze_list *list, struct ze_event *event)
 	event->content = NULL;
 }
 
+bool ze_node_slot(struct ze_list *list, struct ze_event *event, ze_kernel_timestamp_result_t *slot)
+{
+	struct ze_content *content = list->content;
+	if (event->at >= content->count || content->nodes[event->at].known != event || content->nodes[event->at].lost)
+		return false;
+	content->nodes[event->at].slot = slot;
+	// What signals it from here on is another node.
+	event->list = NULL;
+	event->content = NULL;
+	return true;
+}
+
 void ze_node_add(struct guest_thread *thread, struct ze_list *list, ze_event_handle_t event,
                  struct ze_event *known, uint32_t number)
 {
@@ -74,7 +86,7 @@ void ze_node_add(struct guest_thread *thread, struct ze_list *list, ze_event_han
 		ze_write_untimed(thread, thread->track, number, 0, TARE_UNTIMED_NO_ROOM, 0);
 		return;
 	}
-	content->nodes[content->count] = (struct ze_node){event, known, thread->track, number, false};
+	content->nodes[content->count] = (struct ze_node){event, known, thread->track, number, false, NULL};
 	if (known != NULL) {
 		known->list = list;
 		known->content = content;
@@ -101,16 +113,37 @@ static void query_end(const struct ze_list *list, struct ze_query *query)
 	query->count = 0;
 }
 
+static bool is_queried(const struct ze_node *node)
+{
+	return !node->lost && node->slot == NULL;
+}
+
+// What the list itself has copied of events that it resets goes behind what is queried.
+static bool copy_slots(const struct ze_list *list, const struct ze_content *content, const struct ze_query *query,
+                       uint32_t queried)
+{
+	bool copied = true;
+	for (uint32_t i = 0; i < content->count && copied && query->results != NULL; i++) {
+		const struct ze_node *node = &content->nodes[i];
+		if (!node->lost && node->slot != NULL)
+			copied = list->driver->call.zeCommandListAppendMemoryCopy(
+			             query->list, &query->results[queried++], node->slot, sizeof *node->slot, NULL, 0,
+			             NULL) == ZE_RESULT_SUCCESS;
+	}
+	return copied;
+}
+
 // Commands of a list may overlap: the barriers keep what is read from being too early, or too late.
 static bool query_append(const struct ze_list *list, struct ze_content *content, const struct ze_query *query)
 {
 	const struct ze_calls *call = &list->driver->call;
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < content->count; i++)
-		if (!content->nodes[i].lost)
+		if (is_queried(&content->nodes[i]))
 			content->handles[count++] = content->nodes[i].event;
 	return call->zeCommandListAppendBarrier(query->list, NULL, 0, NULL) == ZE_RESULT_SUCCESS &&
-	       (content->no_query ||
+	       copy_slots(list, content, query, count) &&
+	       (content->no_query || count == 0 ||
 	        call->zeCommandListAppendQueryKernelTimestamps(query->list, count, content->handles, query->results,
 	                                                       NULL, NULL, 0, NULL) == ZE_RESULT_SUCCESS) &&
 	       call->zeCommandListAppendBarrier(query->list, query->done, 0, NULL) == ZE_RESULT_SUCCESS &&
@@ -206,6 +239,8 @@ static void read_node(struct guest_thread *thread, const struct ze_list *list, c
 	ze_kernel_timestamp_result_t stamps = {0};
 	if (query->results != NULL)
 		stamps = query->results[at];
+	else if (!query->overwritten && node->slot != NULL)
+		stamps = *node->slot;
 	else if (!query->overwritten && list->driver->call.zeEventQueryKernelTimestamp(node->event, &stamps) !=
 	                                    ZE_RESULT_SUCCESS)
 		stamps = (ze_kernel_timestamp_result_t){0};
@@ -275,12 +310,16 @@ static bool is_settled(struct ze_query *query, uint32_t node)
 static void read_query(struct guest_thread *thread, struct ze_list *list, struct ze_content *content,
                        struct ze_query *query)
 {
-	uint32_t at = 0;
+	uint32_t queried = 0, at = 0;
+	for (uint32_t i = 0; i < content->count; i++)
+		queried += is_queried(&content->nodes[i]);
 	for (uint32_t i = 0; i < content->count; i++) {
 		const struct ze_node *node = &content->nodes[i];
 		bool settled = is_settled(query, i);
 		if (node->lost)
 			ze_write_untimed(thread, node->track, node->number, query->execution, TARE_UNTIMED_REUSED, 0);
+		else if (node->slot != NULL)
+			read_node(thread, list, query, node, queried++);
 		else if (settled)
 			at++;
 		else
@@ -297,6 +336,8 @@ static void empty(struct ze_list *list, struct ze_content *content)
 		query_end(list, query);
 	for (uint32_t i = 0; i < content->count; i++) {
 		const struct ze_node *node = &content->nodes[i];
+		if (node->slot != NULL)
+			ze_slot_give(list->own, node->slot);
 		if (node->known == NULL)
 			ze_own_give(list->own, node->event);
 		else if (node->known->content == content && node->known->at == i) {
