@@ -7,6 +7,7 @@
 //   run KIND
 #include "example.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -320,6 +321,56 @@ static void resetting(void)
 	check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
 }
 
+// A list of an engine that only copies, executed again without waiting.
+static void copies(void)
+{
+	uint32_t ordinal = device.group_count - 1;
+	ze_command_queue_handle_t queue = queue_of(&device, ordinal, 0);
+	ze_command_list_handle_t list = list_of(&device, ordinal);
+	for (int i = 0; i < 4; i++)
+		check(zeCommandListAppendMemoryCopy(list, there, host, BYTES, NULL, 0, NULL), "copy");
+	check(zeCommandListClose(list), "zeCommandListClose");
+	for (int i = 0; i < 3; i++) {
+		check(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL), "execute");
+		puts("run write\nrun write\nrun write\nrun write");
+	}
+	synchronize(queue);
+	check(zeCommandListDestroy(list), "zeCommandListDestroy");
+	check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
+}
+
+static void *one_thread(void *context)
+{
+	ze_event_pool_handle_t pool = context;
+	ze_command_list_handle_t list = immediate(0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	static _Atomic uint32_t next;
+	ze_event_handle_t event = event_of(pool, next++);
+	for (uint32_t i = 0; i < 10 * COUNT; i++) {
+		write_to(list, i % 2 ? event : NULL);
+		if (i % 2) {
+			wait_for(event);
+			print_stamps(event);
+			check(zeEventHostReset(event), "zeEventHostReset");
+		}
+	}
+	check(zeEventDestroy(event), "zeEventDestroy");
+	check(zeCommandListDestroy(list), "zeCommandListDestroy");
+	return NULL;
+}
+
+static void threads(void)
+{
+	enum { THREADS = 4 };
+	pthread_t thread[THREADS];
+	ze_event_pool_handle_t pool = pool_of(&device, THREADS);
+	for (int i = 0; i < THREADS; i++)
+		if (pthread_create(&thread[i], NULL, one_thread, pool))
+			abort();
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	check(zeEventPoolDestroy(pool), "zeEventPoolDestroy");
+}
+
 // Waits for ever, for whoever kills it.
 static void endless(void)
 {
@@ -339,7 +390,7 @@ static void run(const char *style)
 	} styles[] = { { "plain", plain }, { "synchronous", synchronous }, { "reused", reused },
 		       { "signalled", signalled }, { "wrapping", wrapping },
 		       { "several", several }, { "endless", endless }, { "early", early },
-		       { "resetting", resetting } };
+		       { "resetting", resetting }, { "copies", copies }, { "threads", threads } };
 	if (strcmp(style, "without") == 0)
 		without(0);
 	else if (strcmp(style, "in-order") == 0)
