@@ -176,10 +176,12 @@ static bool query_make(const struct ze_list *list, struct ze_content *content, s
 
 static struct ze_query *idle_query(struct ze_content *content)
 {
-	for (struct ze_query *query = content->queries; query != NULL; query = query->following)
-		if (!query->busy)
-			return query;
-	struct ze_query *query = guest_memory(sizeof *query);
+	struct ze_query *query = content->idle;
+	if (query != NULL) {
+		content->idle = query->next;
+		return query;
+	}
+	query = guest_memory(sizeof *query);
 	if (query != NULL) {
 		query->following = content->queries;
 		content->queries = query;
@@ -187,12 +189,18 @@ static struct ze_query *idle_query(struct ze_content *content)
 	return query;
 }
 
+static void be_idle(struct ze_content *content, struct ze_query *query)
+{
+	query->next = content->idle;
+	content->idle = query;
+}
+
 // Events are read from the host where the driver cannot do it in a list of this kind (an engine that only
 // copies). What they say is then of the last execution.
 static void overwrite(struct ze_content *content)
 {
-	for (struct ze_query *query = content->queries; content->no_query && query != NULL; query = query->following)
-		query->overwritten = query->overwritten || query->busy;
+	for (struct ze_query *query = content->oldest; content->no_query && query != NULL; query = query->next)
+		query->overwritten = true;
 }
 
 // A list to go behind this one's next execution; NULL: none can be had. With the right to harvest.
@@ -206,12 +214,19 @@ static struct ze_query *query_take(struct ze_list *list)
 		query_end(list, query);
 	if (query->count == 0 && !query_make(list, content, query)) {
 		content->no_query = true;
-		if (!query_make(list, content, query))
+		if (!query_make(list, content, query)) {
+			be_idle(content, query);
 			return NULL;
+		}
 	}
 	overwrite(content);
 	query->overwritten = false;
-	query->busy = true;
+	query->next = NULL;
+	if (content->oldest == NULL)
+		content->oldest = query;
+	else
+		content->newest->next = query;
+	content->newest = query;
 	content->in_flight++;
 	atomic_fetch_add(&list->in_flight, 1);
 	guest_count(&guest_header->pending, query->count);
@@ -220,7 +235,16 @@ static struct ze_query *query_take(struct ze_list *list)
 
 static void query_return(struct ze_list *list, struct ze_content *content, struct ze_query *query)
 {
-	query->busy = false;
+	struct ze_query *before = NULL;
+	for (struct ze_query *at = content->oldest; at != query && at != NULL; at = at->next)
+		before = at;
+	if (before == NULL)
+		content->oldest = query->next;
+	else
+		before->next = query->next;
+	if (content->newest == query)
+		content->newest = before;
+	be_idle(content, query);
 	content->in_flight--;
 	atomic_fetch_sub(&list->in_flight, 1);
 	guest_count(&guest_header->pending, -(uint64_t)query->count);
@@ -270,14 +294,11 @@ static void settle_early(struct ze_query *query, const struct ze_content *conten
 void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze_event *event)
 {
 	struct ze_content *content = event->content;
-	struct ze_query *last = NULL;
+	struct ze_query *last = content != NULL ? content->newest : NULL;
 	ze_kernel_timestamp_result_t stamps;
 	if (content == NULL || content->in_flight == 0 || event->at >= content->count)
 		return;
 	const struct ze_node *node = &content->nodes[event->at];
-	for (struct ze_query *query = content->queries; query != NULL; query = query->following)
-		if (query->busy && (last == NULL || query->execution > last->execution))
-			last = query;
 	if (last == NULL || node->lost || node->known != event ||
 	    (last->settled_room > event->at && last->settled[event->at] != 0))
 		return;
@@ -351,12 +372,16 @@ static void empty(struct ze_list *list, struct ze_content *content)
 
 void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list)
 {
+	enum { INCOMPLETE_AT_A_LOOK = 4 };
 	for (struct ze_content *content = list->content; content != NULL; content = content->following) {
-		struct ze_query *query = content->in_flight != 0 ? content->queries : NULL;
-		for (; query != NULL && ze_may_call(); query = query->following)
-			if (query->busy &&
-			    list->driver->call.zeEventQueryStatus(query->done) != ZE_RESULT_NOT_READY)
+		int incomplete = 0;
+		for (struct ze_query *query = content->oldest, *next; query != NULL && ze_may_call(); query = next) {
+			next = query->next;
+			if (list->driver->call.zeEventQueryStatus(query->done) != ZE_RESULT_NOT_READY)
 				read_query(thread, list, content, query);
+			else if (++incomplete == INCOMPLETE_AT_A_LOOK)
+				break;
+		}
 		if (content->dropped && !content->empty && content->in_flight == 0)
 			empty(list, content);
 	}
@@ -387,7 +412,9 @@ static void run_begin(struct guest_thread *thread, struct run *run, ze_command_l
 		return;
 	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
 	if (ze_take_right(list)) {
-		ze_contents_harvest(thread, list);
+		// What is complete is read when a query is needed, so that none is made where one will do.
+		if (list->content->idle == NULL && list->content->in_flight != 0)
+			ze_contents_harvest(thread, list);
 		run->query = query_take(list);
 		if (run->query != NULL)
 			run->query->execution = run->execution;
@@ -401,10 +428,11 @@ static void run_unqueried(struct run *run)
 {
 	if (run->query == NULL)
 		return;
-	while (!ze_take_right(run->list))
-		;
-	query_return(run->list, run->list->content, run->query);
-	guest_release(&run->list->harvesting);
+	// Without the right it stays in flight, and is counted as pending.
+	if (ze_take_right(run->list)) {
+		query_return(run->list, run->list->content, run->query);
+		guest_release(&run->list->harvesting);
+	}
 	run->query = NULL;
 }
 

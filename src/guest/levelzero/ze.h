@@ -179,12 +179,12 @@ struct ze_node {
 
 // Behind a list, in the same call: reads its nodes' times of one execution.
 struct ze_query {
-	struct ze_query *following;
+	struct ze_query *following;            // of all that its content has
+	struct ze_query *next;                 // of those in flight, or of the idle ones
 	ze_command_list_handle_t list;
 	ze_event_handle_t done;
 	ze_kernel_timestamp_result_t *results; // of `count` nodes
 	uint32_t count;
-	bool busy;
 	bool overwritten;                      // executed again before it could be read
 	uint8_t *settled;                      // 1 for each node that was read by the host already; NULL: none
 	uint32_t settled_room;
@@ -197,8 +197,9 @@ struct ze_content {
 	uint32_t number;              // its templates' queue
 	struct ze_node *nodes;
 	uint32_t count, room, timed;
-	struct ze_query *queries;
-	uint32_t in_flight;           // queries that are busy
+	struct ze_query *queries, *idle;
+	struct ze_query *oldest, *newest; // of those in flight
+	uint32_t in_flight;
 	ze_event_handle_t *handles;   // of the timed nodes, for a query
 	bool dropped;                 // the program has reset or destroyed it
 	bool empty;                   // and nothing of ours is left in it: it can be used again
