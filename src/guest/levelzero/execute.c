@@ -174,13 +174,15 @@ static bool query_make(const struct ze_list *list, struct ze_content *content, s
 	return false;
 }
 
-static struct ze_query *idle_query(struct ze_content *content)
+static struct ze_query *idle_query(struct ze_list *list, struct ze_content *content)
 {
+	guest_hold(&list->push);
 	struct ze_query *query = content->idle;
-	if (query != NULL) {
+	if (query != NULL)
 		content->idle = query->next;
+	guest_let_go(&list->push);
+	if (query != NULL)
 		return query;
-	}
 	query = guest_memory(sizeof *query);
 	if (query != NULL) {
 		query->following = content->queries;
@@ -189,10 +191,21 @@ static struct ze_query *idle_query(struct ze_content *content)
 	return query;
 }
 
-static void be_idle(struct ze_content *content, struct ze_query *query)
+static void be_idle(struct ze_list *list, struct ze_content *content, struct ze_query *query)
 {
+	guest_hold(&list->push);
 	query->next = content->idle;
 	content->idle = query;
+	guest_let_go(&list->push);
+}
+
+static bool make_settled(struct ze_query *query, const struct ze_content *content)
+{
+	if (query->settled_room >= content->count)
+		return true;
+	query->settled = guest_memory(content->room * sizeof *query->settled);
+	query->settled_room = query->settled != NULL ? content->room : 0;
+	return query->settled != NULL;
 }
 
 // Events are read from the host where the driver cannot do it in a list of this kind (an engine that only
@@ -203,22 +216,9 @@ static void overwrite(struct ze_content *content)
 		query->overwritten = true;
 }
 
-// A list to go behind this one's next execution; NULL: none can be had. With the right to harvest.
-static struct ze_query *query_take(struct ze_list *list)
+static void be_in_flight(struct ze_list *list, struct ze_content *content, struct ze_query *query)
 {
-	struct ze_content *content = list->content;
-	struct ze_query *query = idle_query(content);
-	if (query == NULL)
-		return NULL;
-	if (query->count != content->timed && query->count != 0)
-		query_end(list, query);
-	if (query->count == 0 && !query_make(list, content, query)) {
-		content->no_query = true;
-		if (!query_make(list, content, query)) {
-			be_idle(content, query);
-			return NULL;
-		}
-	}
+	guest_hold(&list->push);
 	overwrite(content);
 	query->overwritten = false;
 	query->next = NULL;
@@ -228,14 +228,38 @@ static struct ze_query *query_take(struct ze_list *list)
 		content->newest->next = query;
 	content->newest = query;
 	content->in_flight++;
+	guest_let_go(&list->push);
 	atomic_fetch_add(&list->in_flight, 1);
 	guest_count(&guest_header->pending, query->count);
+}
+
+// A list to go behind this one's next execution; NULL: none can be had. Whoever harvests is not waited for.
+static struct ze_query *query_take(struct ze_list *list, uint64_t execution)
+{
+	struct ze_content *content = list->content;
+	struct ze_query *query = idle_query(list, content);
+	if (query == NULL)
+		return NULL;
+	if (query->count != content->timed && query->count != 0)
+		query_end(list, query);
+	bool ready = make_settled(query, content) && (query->count != 0 || query_make(list, content, query));
+	if (!ready && query->settled_room >= content->count) {
+		content->no_query = true;
+		ready = query_make(list, content, query);
+	}
+	if (!ready) {
+		be_idle(list, content, query);
+		return NULL;
+	}
+	query->execution = execution;
+	be_in_flight(list, content, query);
 	return query;
 }
 
 static void query_return(struct ze_list *list, struct ze_content *content, struct ze_query *query)
 {
 	struct ze_query *before = NULL;
+	guest_hold(&list->push);
 	for (struct ze_query *at = content->oldest; at != query && at != NULL; at = at->next)
 		before = at;
 	if (before == NULL)
@@ -244,8 +268,10 @@ static void query_return(struct ze_list *list, struct ze_content *content, struc
 		before->next = query->next;
 	if (content->newest == query)
 		content->newest = before;
-	be_idle(content, query);
 	content->in_flight--;
+	query->next = content->idle;
+	content->idle = query;
+	guest_let_go(&list->push);
 	atomic_fetch_sub(&list->in_flight, 1);
 	guest_count(&guest_header->pending, -(uint64_t)query->count);
 }
@@ -274,18 +300,14 @@ static void read_node(struct guest_thread *thread, const struct ze_list *list, c
 		ze_write_untimed(thread, node->track, node->number, query->execution, TARE_UNTIMED_REUSED, 0);
 }
 
-static void settle_early(struct ze_query *query, const struct ze_content *content, uint32_t at)
+// True for the first who asks about this node of this execution.
+static bool settle(const struct ze_query *query, uint32_t node, uint64_t execution)
 {
-	if (query->settled_room < content->count) {
-		uint8_t *larger = guest_memory(content->room);
-		if (larger == NULL)
-			return;
-		if (query->settled_room != 0)
-			memcpy(larger, query->settled, query->settled_room);
-		query->settled = larger;
-		query->settled_room = content->room;
-	}
-	query->settled[at] = 1;
+	uint32_t mine = (uint32_t)execution, before = atomic_load(&query->settled[node]);
+	while ((int32_t)(mine - before) > 0)
+		if (atomic_compare_exchange_weak(&query->settled[node], &before, mine))
+			return true;
+	return false;
 }
 
 // A program that has waited for the event itself uses it again while the query, which comes behind the whole
@@ -293,39 +315,32 @@ static void settle_early(struct ze_query *query, const struct ze_content *conten
 // for those hold up the next; whether the event says the last or the one before cannot be told.
 void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze_event *event)
 {
-	struct ze_content *content = event->content;
-	struct ze_query *last = content != NULL ? content->newest : NULL;
+	const struct ze_content *content = event->content;
 	ze_kernel_timestamp_result_t stamps;
-	if (content == NULL || content->in_flight == 0 || event->at >= content->count)
+	uint64_t execution = 0;
+	guest_hold(&list->push);
+	const struct ze_query *last = content->newest;
+	uint32_t in_flight = content->in_flight;
+	if (last != NULL)
+		execution = last->execution;
+	guest_let_go(&list->push);
+	if (last == NULL || event->at >= content->count)
 		return;
-	const struct ze_node *node = &content->nodes[event->at];
-	if (last == NULL || node->lost || node->known != event ||
-	    (last->settled_room > event->at && last->settled[event->at] != 0))
+	const struct ze_node node = content->nodes[event->at];
+	if (node.lost || node.known != event ||
+	    list->driver->call.zeEventQueryKernelTimestamp(event->handle, &stamps) != ZE_RESULT_SUCCESS ||
+	    !settle(last, event->at, execution))
 		return;
-	ze_result_t result = list->driver->call.zeEventQueryKernelTimestamp(event->handle, &stamps);
-	if (result != ZE_RESULT_SUCCESS)
-		return;
-	settle_early(last, content, event->at);
-	if (last->settled_room <= event->at)
-		return;
-	if (content->in_flight == 1)
-		ze_write_times(thread, node->track, node->number, last->execution, &stamps);
+	if (in_flight == 1)
+		ze_write_times(thread, node.track, node.number, execution, &stamps);
 	else
-		ze_write_untimed(thread, node->track, node->number, last->execution, TARE_UNTIMED_REUSED, 0);
+		ze_write_untimed(thread, node.track, node.number, execution, TARE_UNTIMED_REUSED, 0);
 }
 
 bool ze_event_in_flight(const struct ze_event *event)
 {
 	const struct ze_content *content = event->content;
 	return event->list != NULL && content != NULL && content->in_flight != 0;
-}
-
-static bool is_settled(struct ze_query *query, uint32_t node)
-{
-	bool settled = node < query->settled_room && query->settled[node] != 0;
-	if (settled)
-		query->settled[node] = 0;
-	return settled;
 }
 
 static void read_query(struct guest_thread *thread, struct ze_list *list, struct ze_content *content,
@@ -336,7 +351,7 @@ static void read_query(struct guest_thread *thread, struct ze_list *list, struct
 		queried += is_queried(&content->nodes[i]);
 	for (uint32_t i = 0; i < content->count; i++) {
 		const struct ze_node *node = &content->nodes[i];
-		bool settled = is_settled(query, i);
+		bool settled = !settle(query, i, query->execution);
 		if (node->lost)
 			ze_write_untimed(thread, node->track, node->number, query->execution, TARE_UNTIMED_REUSED, 0);
 		else if (node->slot != NULL)
@@ -353,8 +368,12 @@ static void read_query(struct guest_thread *thread, struct ze_list *list, struct
 // Nothing is to come from it any more: what is ours in it goes.
 static void empty(struct ze_list *list, struct ze_content *content)
 {
-	for (struct ze_query *query = content->queries; query != NULL; query = query->following)
+	for (struct ze_query *query = content->queries; query != NULL; query = query->following) {
 		query_end(list, query);
+		// The next list here counts its executions anew.
+		for (uint32_t i = 0; i < query->settled_room; i++)
+			atomic_store_explicit(&query->settled[i], 0, memory_order_relaxed);
+	}
 	for (uint32_t i = 0; i < content->count; i++) {
 		const struct ze_node *node = &content->nodes[i];
 		if (node->slot != NULL)
@@ -370,13 +389,23 @@ static void empty(struct ze_list *list, struct ze_content *content)
 	content->empty = true;
 }
 
+// The one in flight behind `query`; NULL: the first.
+static struct ze_query *next_of(struct ze_list *list, const struct ze_content *content, const struct ze_query *query)
+{
+	guest_hold(&list->push);
+	struct ze_query *next = query == NULL ? content->oldest : query->next;
+	guest_let_go(&list->push);
+	return next;
+}
+
 void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list)
 {
 	enum { INCOMPLETE_AT_A_LOOK = 4 };
 	for (struct ze_content *content = list->content; content != NULL; content = content->following) {
 		int incomplete = 0;
-		for (struct ze_query *query = content->oldest, *next; query != NULL && ze_may_call(); query = next) {
-			next = query->next;
+		for (struct ze_query *query = next_of(list, content, NULL), *next; query != NULL && ze_may_call();
+		     query = next) {
+			next = next_of(list, content, query);
 			if (list->driver->call.zeEventQueryStatus(query->done) != ZE_RESULT_NOT_READY)
 				read_query(thread, list, content, query);
 			else if (++incomplete == INCOMPLETE_AT_A_LOOK)
@@ -411,15 +440,12 @@ static void run_begin(struct guest_thread *thread, struct run *run, ze_command_l
 	if (list->content->timed == 0 || !ze_may_change() || !atomic_load_explicit(&guest_active, memory_order_relaxed))
 		return;
 	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
-	if (ze_take_right(list)) {
-		// What is complete is read when a query is needed, so that none is made where one will do.
-		if (list->content->idle == NULL && list->content->in_flight != 0)
-			ze_contents_harvest(thread, list);
-		run->query = query_take(list);
-		if (run->query != NULL)
-			run->query->execution = run->execution;
+	// What is complete is read when a query is needed, so that none is made where one will do.
+	if (list->content->idle == NULL && list->content->in_flight != 0 && guest_try(&list->harvesting)) {
+		ze_contents_harvest(thread, list);
 		guest_release(&list->harvesting);
 	}
+	run->query = query_take(list, run->execution);
 	guest_aside_end(thread, aside);
 }
 

@@ -234,11 +234,8 @@ void ze_event_before(struct guest_thread *thread, struct ze_event *event)
 	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
 	if (event->content == NULL)
 		before_in_ring(thread, list, event);
-	else if (atomic_load(&list->in_flight) != 0 && ze_take_right(list)) {
-		ze_contents_harvest(thread, list);
+	else if (atomic_load(&list->in_flight) != 0)
 		ze_node_before(thread, list, event);
-		guest_release(&list->harvesting);
-	}
 	guest_aside_end(thread, aside);
 	errno = saved;
 }

@@ -186,7 +186,8 @@ struct ze_query {
 	ze_kernel_timestamp_result_t *results; // of `count` nodes
 	uint32_t count;
 	bool overwritten;                      // executed again before it could be read
-	uint8_t *settled;                      // 1 for each node that was read by the host already; NULL: none
+	// Of each node the last execution that somebody writes the times of, or has: who gets it higher writes.
+	_Atomic uint32_t *settled;
 	uint32_t settled_room;
 	uint64_t execution;
 };
@@ -197,8 +198,9 @@ struct ze_content {
 	uint32_t number;              // its templates' queue
 	struct ze_node *nodes;
 	uint32_t count, room, timed;
-	struct ze_query *queries, *idle;
-	struct ze_query *oldest, *newest; // of those in flight
+	struct ze_query *queries;
+	// Under the list's lock `push`; only who has the right to harvest takes one out of those in flight.
+	struct ze_query *idle, *oldest, *newest; // the last two of those in flight
 	uint32_t in_flight;
 	ze_event_handle_t *handles;   // of the timed nodes, for a query
 	bool dropped;                 // the program has reset or destroyed it
@@ -302,8 +304,7 @@ void ze_write_untimed(struct guest_thread *thread, uint32_t track, uint32_t numb
 // Of regular lists, with the right to harvest.
 void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list);
 void ze_content_drop(struct ze_list *list);
-// The event of a node is about to be used again, with the right to harvest: what it says of the last
-// execution is read now.
+// The event of a node is about to be used again: what it says of the last execution is read now.
 void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze_event *event);
 // The list itself has copied what the event's node says into `slot`. False: it has no such node.
 bool ze_node_slot(struct ze_list *list, struct ze_event *event, ze_kernel_timestamp_result_t *slot);
