@@ -7,6 +7,7 @@
 //   run KIND
 #include "example.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -276,6 +277,100 @@ static void early(void)
 	check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
 }
 
+static void reset_in(ze_command_list_handle_t list, ze_event_handle_t event)
+{
+	check(zeCommandListAppendBarrier(list, NULL, 0, NULL), "zeCommandListAppendBarrier");
+	check(zeCommandListAppendEventReset(list, event), "zeCommandListAppendEventReset");
+	check(zeCommandListAppendBarrier(list, NULL, 0, NULL), "zeCommandListAppendBarrier");
+}
+
+// One event that the list itself resets and signals again.
+static void resetting(void)
+{
+	ze_command_queue_handle_t queue = queue_of(&device, device.compute, 0);
+	ze_command_list_handle_t list = list_of(&device, device.compute),
+	                         at_once = immediate(0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	ze_event_pool_handle_t pool = pool_of(&device, 2);
+	ze_event_handle_t event = event_of(pool, 0), other = event_of(pool, 1);
+	for (int i = 0; i < 4; i++) {
+		launch(at_once, event);
+		reset_in(at_once, event);
+		puts("run barrier\nrun barrier");
+		write_to(at_once, event);
+		reset_in(at_once, event);
+		puts("run barrier\nrun barrier");
+		check(zeCommandListAppendLaunchKernel(list, kernel, &one, other, 0, NULL), "launch");
+		reset_in(list, other);
+		check(zeCommandListAppendMemoryCopy(list, there, host, BYTES, other, 0, NULL), "copy");
+		reset_in(list, other);
+	}
+	launch(at_once, event);
+	wait_for(event);
+	check(zeCommandListClose(list), "zeCommandListClose");
+	for (int i = 0; i < 3; i++) {
+		check(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL), "execute");
+		for (int k = 0; k < 4; k++)
+			puts("run kernel\nrun barrier\nrun barrier\nrun write\nrun barrier\nrun barrier");
+	}
+	synchronize(queue);
+	check(zeEventDestroy(event), "zeEventDestroy");
+	check(zeEventDestroy(other), "zeEventDestroy");
+	check(zeEventPoolDestroy(pool), "zeEventPoolDestroy");
+	check(zeCommandListDestroy(at_once), "zeCommandListDestroy");
+	check(zeCommandListDestroy(list), "zeCommandListDestroy");
+	check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
+}
+
+// A list of an engine that only copies, executed again without waiting.
+static void copies(void)
+{
+	uint32_t ordinal = device.group_count - 1;
+	ze_command_queue_handle_t queue = queue_of(&device, ordinal, 0);
+	ze_command_list_handle_t list = list_of(&device, ordinal);
+	for (int i = 0; i < 4; i++)
+		check(zeCommandListAppendMemoryCopy(list, there, host, BYTES, NULL, 0, NULL), "copy");
+	check(zeCommandListClose(list), "zeCommandListClose");
+	for (int i = 0; i < 3; i++) {
+		check(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL), "execute");
+		puts("run write\nrun write\nrun write\nrun write");
+	}
+	synchronize(queue);
+	check(zeCommandListDestroy(list), "zeCommandListDestroy");
+	check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
+}
+
+static void *one_thread(void *context)
+{
+	ze_event_pool_handle_t pool = context;
+	ze_command_list_handle_t list = immediate(0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	static _Atomic uint32_t next;
+	ze_event_handle_t event = event_of(pool, next++);
+	for (uint32_t i = 0; i < 10 * COUNT; i++) {
+		write_to(list, i % 2 ? event : NULL);
+		if (i % 2) {
+			wait_for(event);
+			print_stamps(event);
+			check(zeEventHostReset(event), "zeEventHostReset");
+		}
+	}
+	check(zeEventDestroy(event), "zeEventDestroy");
+	check(zeCommandListDestroy(list), "zeCommandListDestroy");
+	return NULL;
+}
+
+static void threads(void)
+{
+	enum { THREADS = 4 };
+	pthread_t thread[THREADS];
+	ze_event_pool_handle_t pool = pool_of(&device, THREADS);
+	for (int i = 0; i < THREADS; i++)
+		if (pthread_create(&thread[i], NULL, one_thread, pool))
+			abort();
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	check(zeEventPoolDestroy(pool), "zeEventPoolDestroy");
+}
+
 // Waits for ever, for whoever kills it.
 static void endless(void)
 {
@@ -294,7 +389,8 @@ static void run(const char *style)
 		void (*run)(void);
 	} styles[] = { { "plain", plain }, { "synchronous", synchronous }, { "reused", reused },
 		       { "signalled", signalled }, { "wrapping", wrapping },
-		       { "several", several }, { "endless", endless }, { "early", early } };
+		       { "several", several }, { "endless", endless }, { "early", early },
+		       { "resetting", resetting }, { "copies", copies }, { "threads", threads } };
 	if (strcmp(style, "without") == 0)
 		without(0);
 	else if (strcmp(style, "in-order") == 0)

@@ -82,7 +82,7 @@ def check(done, rate, bits):
     return trace
 
 
-@pytest.mark.parametrize("style", [*IMMEDIATE, *REGULAR, "signalled", "early"])
+@pytest.mark.parametrize("style", [*IMMEDIATE, *REGULAR, "signalled", "early", "resetting", "copies", "threads"])
 def test_every_command_is_timed_by_the_script(on, style):
     rate, bits = script(on)
     trace = check(on.record([STYLES, style]), rate, bits)
@@ -126,7 +126,8 @@ def test_executions_and_templates(on):
     assert len(templates) == 20 and len(trace.graphs) == 3, "made, and reset twice"
 
 
-@pytest.mark.parametrize("styles", [[*IMMEDIATE], [*REGULAR], ["signalled"]], ids=" ".join)
+@pytest.mark.parametrize("styles", [[*IMMEDIATE], [*REGULAR],
+                                    ["signalled", "early", "resetting", "copies"], ["threads"]], ids=" ".join)
 @pytest.mark.parametrize("options", [[], ["--strict"]], ids=["", "strict"])
 def test_the_program_is_as_without(on, styles, options):
     script(on)

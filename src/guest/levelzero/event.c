@@ -188,22 +188,6 @@ void ze_before_zeEventHostReset(struct guest_thread *thread, const struct ze_dri
 	event->read = false;
 }
 
-// The reset takes place when the list gets there; until then what it signals now can still be read.
-void ze_before_zeCommandListAppendEventReset(struct guest_thread *thread, const struct ze_driver *driver,
-                                             ze_command_list_handle_t handle, ze_event_handle_t reset)
-{
-	(void)driver;
-	struct ze_event *event = ze_event_find(reset);
-	struct ze_list *list = ze_list_find(thread, handle);
-	if (event == NULL || list == NULL)
-		return;
-	if (list->immediate)
-		ze_event_before(thread, event);
-	else
-		ze_node_lose(list, event);
-	event->read = false;
-}
-
 // ---- the beginning
 
 bool ze_events_begin(void)

@@ -64,6 +64,18 @@ void ze_node_lose(struct ze_list *list, struct ze_event *event)
 	event->content = NULL;
 }
 
+bool ze_node_slot(struct ze_list *list, struct ze_event *event, ze_kernel_timestamp_result_t *slot)
+{
+	struct ze_content *content = list->content;
+	if (event->at >= content->count || content->nodes[event->at].known != event || content->nodes[event->at].lost)
+		return false;
+	content->nodes[event->at].slot = slot;
+	// What signals it from here on is another node.
+	event->list = NULL;
+	event->content = NULL;
+	return true;
+}
+
 void ze_node_add(struct guest_thread *thread, struct ze_list *list, ze_event_handle_t event,
                  struct ze_event *known, uint32_t number)
 {
@@ -74,7 +86,7 @@ void ze_node_add(struct guest_thread *thread, struct ze_list *list, ze_event_han
 		ze_write_untimed(thread, thread->track, number, 0, TARE_UNTIMED_NO_ROOM, 0);
 		return;
 	}
-	content->nodes[content->count] = (struct ze_node){event, known, thread->track, number, false};
+	content->nodes[content->count] = (struct ze_node){event, known, thread->track, number, false, NULL};
 	if (known != NULL) {
 		known->list = list;
 		known->content = content;
@@ -101,16 +113,37 @@ static void query_end(const struct ze_list *list, struct ze_query *query)
 	query->count = 0;
 }
 
+static bool is_queried(const struct ze_node *node)
+{
+	return !node->lost && node->slot == NULL;
+}
+
+// What the list itself has copied of events that it resets goes behind what is queried.
+static bool copy_slots(const struct ze_list *list, const struct ze_content *content, const struct ze_query *query,
+                       uint32_t queried)
+{
+	bool copied = true;
+	for (uint32_t i = 0; i < content->count && copied && query->results != NULL; i++) {
+		const struct ze_node *node = &content->nodes[i];
+		if (!node->lost && node->slot != NULL)
+			copied = list->driver->call.zeCommandListAppendMemoryCopy(
+			             query->list, &query->results[queried++], node->slot, sizeof *node->slot, NULL, 0,
+			             NULL) == ZE_RESULT_SUCCESS;
+	}
+	return copied;
+}
+
 // Commands of a list may overlap: the barriers keep what is read from being too early, or too late.
 static bool query_append(const struct ze_list *list, struct ze_content *content, const struct ze_query *query)
 {
 	const struct ze_calls *call = &list->driver->call;
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < content->count; i++)
-		if (!content->nodes[i].lost)
+		if (is_queried(&content->nodes[i]))
 			content->handles[count++] = content->nodes[i].event;
 	return call->zeCommandListAppendBarrier(query->list, NULL, 0, NULL) == ZE_RESULT_SUCCESS &&
-	       (content->no_query ||
+	       copy_slots(list, content, query, count) &&
+	       (content->no_query || count == 0 ||
 	        call->zeCommandListAppendQueryKernelTimestamps(query->list, count, content->handles, query->results,
 	                                                       NULL, NULL, 0, NULL) == ZE_RESULT_SUCCESS) &&
 	       call->zeCommandListAppendBarrier(query->list, query->done, 0, NULL) == ZE_RESULT_SUCCESS &&
@@ -141,12 +174,16 @@ static bool query_make(const struct ze_list *list, struct ze_content *content, s
 	return false;
 }
 
-static struct ze_query *idle_query(struct ze_content *content)
+static struct ze_query *idle_query(struct ze_list *list, struct ze_content *content)
 {
-	for (struct ze_query *query = content->queries; query != NULL; query = query->following)
-		if (!query->busy)
-			return query;
-	struct ze_query *query = guest_memory(sizeof *query);
+	guest_hold(&list->push);
+	struct ze_query *query = content->idle;
+	if (query != NULL)
+		content->idle = query->next;
+	guest_let_go(&list->push);
+	if (query != NULL)
+		return query;
+	query = guest_memory(sizeof *query);
 	if (query != NULL) {
 		query->following = content->queries;
 		content->queries = query;
@@ -154,41 +191,87 @@ static struct ze_query *idle_query(struct ze_content *content)
 	return query;
 }
 
+static void be_idle(struct ze_list *list, struct ze_content *content, struct ze_query *query)
+{
+	guest_hold(&list->push);
+	query->next = content->idle;
+	content->idle = query;
+	guest_let_go(&list->push);
+}
+
+static bool make_settled(struct ze_query *query, const struct ze_content *content)
+{
+	if (query->settled_room >= content->count)
+		return true;
+	query->settled = guest_memory(content->room * sizeof *query->settled);
+	query->settled_room = query->settled != NULL ? content->room : 0;
+	return query->settled != NULL;
+}
+
 // Events are read from the host where the driver cannot do it in a list of this kind (an engine that only
 // copies). What they say is then of the last execution.
 static void overwrite(struct ze_content *content)
 {
-	for (struct ze_query *query = content->queries; content->no_query && query != NULL; query = query->following)
-		query->overwritten = query->overwritten || query->busy;
+	for (struct ze_query *query = content->oldest; content->no_query && query != NULL; query = query->next)
+		query->overwritten = true;
 }
 
-// A list to go behind this one's next execution; NULL: none can be had. With the right to harvest.
-static struct ze_query *query_take(struct ze_list *list)
+static void be_in_flight(struct ze_list *list, struct ze_content *content, struct ze_query *query)
+{
+	guest_hold(&list->push);
+	overwrite(content);
+	query->overwritten = false;
+	query->next = NULL;
+	if (content->oldest == NULL)
+		content->oldest = query;
+	else
+		content->newest->next = query;
+	content->newest = query;
+	content->in_flight++;
+	guest_let_go(&list->push);
+	atomic_fetch_add(&list->in_flight, 1);
+	guest_count(&guest_header->pending, query->count);
+}
+
+// A list to go behind this one's next execution; NULL: none can be had. Whoever harvests is not waited for.
+static struct ze_query *query_take(struct ze_list *list, uint64_t execution)
 {
 	struct ze_content *content = list->content;
-	struct ze_query *query = idle_query(content);
+	struct ze_query *query = idle_query(list, content);
 	if (query == NULL)
 		return NULL;
 	if (query->count != content->timed && query->count != 0)
 		query_end(list, query);
-	if (query->count == 0 && !query_make(list, content, query)) {
+	bool ready = make_settled(query, content) && (query->count != 0 || query_make(list, content, query));
+	if (!ready && query->settled_room >= content->count) {
 		content->no_query = true;
-		if (!query_make(list, content, query))
-			return NULL;
+		ready = query_make(list, content, query);
 	}
-	overwrite(content);
-	query->overwritten = false;
-	query->busy = true;
-	content->in_flight++;
-	atomic_fetch_add(&list->in_flight, 1);
-	guest_count(&guest_header->pending, query->count);
+	if (!ready) {
+		be_idle(list, content, query);
+		return NULL;
+	}
+	query->execution = execution;
+	be_in_flight(list, content, query);
 	return query;
 }
 
 static void query_return(struct ze_list *list, struct ze_content *content, struct ze_query *query)
 {
-	query->busy = false;
+	struct ze_query *before = NULL;
+	guest_hold(&list->push);
+	for (struct ze_query *at = content->oldest; at != query && at != NULL; at = at->next)
+		before = at;
+	if (before == NULL)
+		content->oldest = query->next;
+	else
+		before->next = query->next;
+	if (content->newest == query)
+		content->newest = before;
 	content->in_flight--;
+	query->next = content->idle;
+	content->idle = query;
+	guest_let_go(&list->push);
 	atomic_fetch_sub(&list->in_flight, 1);
 	guest_count(&guest_header->pending, -(uint64_t)query->count);
 }
@@ -206,6 +289,8 @@ static void read_node(struct guest_thread *thread, const struct ze_list *list, c
 	ze_kernel_timestamp_result_t stamps = {0};
 	if (query->results != NULL)
 		stamps = query->results[at];
+	else if (!query->overwritten && node->slot != NULL)
+		stamps = *node->slot;
 	else if (!query->overwritten && list->driver->call.zeEventQueryKernelTimestamp(node->event, &stamps) !=
 	                                    ZE_RESULT_SUCCESS)
 		stamps = (ze_kernel_timestamp_result_t){0};
@@ -215,18 +300,14 @@ static void read_node(struct guest_thread *thread, const struct ze_list *list, c
 		ze_write_untimed(thread, node->track, node->number, query->execution, TARE_UNTIMED_REUSED, 0);
 }
 
-static void settle_early(struct ze_query *query, const struct ze_content *content, uint32_t at)
+// True for the first who asks about this node of this execution.
+static bool settle(const struct ze_query *query, uint32_t node, uint64_t execution)
 {
-	if (query->settled_room < content->count) {
-		uint8_t *larger = guest_memory(content->room);
-		if (larger == NULL)
-			return;
-		if (query->settled_room != 0)
-			memcpy(larger, query->settled, query->settled_room);
-		query->settled = larger;
-		query->settled_room = content->room;
-	}
-	query->settled[at] = 1;
+	uint32_t mine = (uint32_t)execution, before = atomic_load(&query->settled[node]);
+	while ((int32_t)(mine - before) > 0)
+		if (atomic_compare_exchange_weak(&query->settled[node], &before, mine))
+			return true;
+	return false;
 }
 
 // A program that has waited for the event itself uses it again while the query, which comes behind the whole
@@ -234,28 +315,26 @@ static void settle_early(struct ze_query *query, const struct ze_content *conten
 // for those hold up the next; whether the event says the last or the one before cannot be told.
 void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze_event *event)
 {
-	struct ze_content *content = event->content;
-	struct ze_query *last = NULL;
+	const struct ze_content *content = event->content;
 	ze_kernel_timestamp_result_t stamps;
-	if (content == NULL || content->in_flight == 0 || event->at >= content->count)
+	uint64_t execution = 0;
+	guest_hold(&list->push);
+	const struct ze_query *last = content->newest;
+	uint32_t in_flight = content->in_flight;
+	if (last != NULL)
+		execution = last->execution;
+	guest_let_go(&list->push);
+	if (last == NULL || event->at >= content->count)
 		return;
-	const struct ze_node *node = &content->nodes[event->at];
-	for (struct ze_query *query = content->queries; query != NULL; query = query->following)
-		if (query->busy && (last == NULL || query->execution > last->execution))
-			last = query;
-	if (last == NULL || node->lost || node->known != event ||
-	    (last->settled_room > event->at && last->settled[event->at] != 0))
+	const struct ze_node node = content->nodes[event->at];
+	if (node.lost || node.known != event ||
+	    list->driver->call.zeEventQueryKernelTimestamp(event->handle, &stamps) != ZE_RESULT_SUCCESS ||
+	    !settle(last, event->at, execution))
 		return;
-	ze_result_t result = list->driver->call.zeEventQueryKernelTimestamp(event->handle, &stamps);
-	if (result != ZE_RESULT_SUCCESS)
-		return;
-	settle_early(last, content, event->at);
-	if (last->settled_room <= event->at)
-		return;
-	if (content->in_flight == 1)
-		ze_write_times(thread, node->track, node->number, last->execution, &stamps);
+	if (in_flight == 1)
+		ze_write_times(thread, node.track, node.number, execution, &stamps);
 	else
-		ze_write_untimed(thread, node->track, node->number, last->execution, TARE_UNTIMED_REUSED, 0);
+		ze_write_untimed(thread, node.track, node.number, execution, TARE_UNTIMED_REUSED, 0);
 }
 
 bool ze_event_in_flight(const struct ze_event *event)
@@ -264,23 +343,19 @@ bool ze_event_in_flight(const struct ze_event *event)
 	return event->list != NULL && content != NULL && content->in_flight != 0;
 }
 
-static bool is_settled(struct ze_query *query, uint32_t node)
-{
-	bool settled = node < query->settled_room && query->settled[node] != 0;
-	if (settled)
-		query->settled[node] = 0;
-	return settled;
-}
-
 static void read_query(struct guest_thread *thread, struct ze_list *list, struct ze_content *content,
                        struct ze_query *query)
 {
-	uint32_t at = 0;
+	uint32_t queried = 0, at = 0;
+	for (uint32_t i = 0; i < content->count; i++)
+		queried += is_queried(&content->nodes[i]);
 	for (uint32_t i = 0; i < content->count; i++) {
 		const struct ze_node *node = &content->nodes[i];
-		bool settled = is_settled(query, i);
+		bool settled = !settle(query, i, query->execution);
 		if (node->lost)
 			ze_write_untimed(thread, node->track, node->number, query->execution, TARE_UNTIMED_REUSED, 0);
+		else if (node->slot != NULL)
+			read_node(thread, list, query, node, queried++);
 		else if (settled)
 			at++;
 		else
@@ -293,10 +368,16 @@ static void read_query(struct guest_thread *thread, struct ze_list *list, struct
 // Nothing is to come from it any more: what is ours in it goes.
 static void empty(struct ze_list *list, struct ze_content *content)
 {
-	for (struct ze_query *query = content->queries; query != NULL; query = query->following)
+	for (struct ze_query *query = content->queries; query != NULL; query = query->following) {
 		query_end(list, query);
+		// The next list here counts its executions anew.
+		for (uint32_t i = 0; i < query->settled_room; i++)
+			atomic_store_explicit(&query->settled[i], 0, memory_order_relaxed);
+	}
 	for (uint32_t i = 0; i < content->count; i++) {
 		const struct ze_node *node = &content->nodes[i];
+		if (node->slot != NULL)
+			ze_slot_give(list->own, node->slot);
 		if (node->known == NULL)
 			ze_own_give(list->own, node->event);
 		else if (node->known->content == content && node->known->at == i) {
@@ -308,14 +389,28 @@ static void empty(struct ze_list *list, struct ze_content *content)
 	content->empty = true;
 }
 
+// The one in flight behind `query`; NULL: the first.
+static struct ze_query *next_of(struct ze_list *list, const struct ze_content *content, const struct ze_query *query)
+{
+	guest_hold(&list->push);
+	struct ze_query *next = query == NULL ? content->oldest : query->next;
+	guest_let_go(&list->push);
+	return next;
+}
+
 void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list)
 {
+	enum { INCOMPLETE_AT_A_LOOK = 4 };
 	for (struct ze_content *content = list->content; content != NULL; content = content->following) {
-		struct ze_query *query = content->in_flight != 0 ? content->queries : NULL;
-		for (; query != NULL && ze_may_call(); query = query->following)
-			if (query->busy &&
-			    list->driver->call.zeEventQueryStatus(query->done) != ZE_RESULT_NOT_READY)
+		int incomplete = 0;
+		for (struct ze_query *query = next_of(list, content, NULL), *next; query != NULL && ze_may_call();
+		     query = next) {
+			next = next_of(list, content, query);
+			if (list->driver->call.zeEventQueryStatus(query->done) != ZE_RESULT_NOT_READY)
 				read_query(thread, list, content, query);
+			else if (++incomplete == INCOMPLETE_AT_A_LOOK)
+				break;
+		}
 		if (content->dropped && !content->empty && content->in_flight == 0)
 			empty(list, content);
 	}
@@ -345,13 +440,12 @@ static void run_begin(struct guest_thread *thread, struct run *run, ze_command_l
 	if (list->content->timed == 0 || !ze_may_change() || !atomic_load_explicit(&guest_active, memory_order_relaxed))
 		return;
 	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
-	if (ze_take_right(list)) {
+	// What is complete is read when a query is needed, so that none is made where one will do.
+	if (list->content->idle == NULL && list->content->in_flight != 0 && guest_try(&list->harvesting)) {
 		ze_contents_harvest(thread, list);
-		run->query = query_take(list);
-		if (run->query != NULL)
-			run->query->execution = run->execution;
 		guest_release(&list->harvesting);
 	}
+	run->query = query_take(list, run->execution);
 	guest_aside_end(thread, aside);
 }
 
@@ -360,10 +454,11 @@ static void run_unqueried(struct run *run)
 {
 	if (run->query == NULL)
 		return;
-	while (!ze_take_right(run->list))
-		;
-	query_return(run->list, run->list->content, run->query);
-	guest_release(&run->list->harvesting);
+	// Without the right it stays in flight, and is counted as pending.
+	if (ze_take_right(run->list)) {
+		query_return(run->list, run->list->content, run->query);
+		guest_release(&run->list->harvesting);
+	}
 	run->query = NULL;
 }
 

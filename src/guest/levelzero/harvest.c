@@ -73,6 +73,12 @@ static bool is_new(const struct ze_event *known, const ze_kernel_timestamp_resul
 static ze_result_t ask(const struct ze_list *list, const struct ze_pending *pending,
                        ze_kernel_timestamp_result_t *stamps)
 {
+	if (pending->slot != NULL) {
+		ze_result_t status = list->driver->call.zeEventQueryStatus(pending->event);
+		if (status == ZE_RESULT_SUCCESS)
+			*stamps = *pending->slot;
+		return status;
+	}
 	ze_result_t result = list->driver->call.zeEventQueryKernelTimestamp(pending->event, stamps);
 	if (result == ZE_RESULT_SUCCESS && pending->known != NULL && !is_new(pending->known, stamps))
 		return ZE_RESULT_NOT_READY;
@@ -123,6 +129,8 @@ static void settle(struct guest_thread *thread, struct ze_list *list, const stru
 	}
 	if (known == NULL)
 		ze_own_give(list->own, pending->event);
+	if (pending->slot != NULL)
+		ze_slot_give(list->own, pending->slot);
 	guest_count(&guest_header->pending, (uint64_t)-1);
 }
 
@@ -159,21 +167,62 @@ static void harvest_ring(struct guest_thread *thread, struct ze_list *list)
 	}
 }
 
-static void before_in_ring(struct guest_thread *thread, struct ze_list *list, struct ze_event *event)
+// The entry of the command that signals the event; its event NULL: there is none.
+static struct ze_pending entry_of(struct ze_list *list, const struct ze_event *event, uint32_t at)
 {
-	uint32_t at = event->at;
 	struct ze_pending pending = {0};
-	ze_kernel_timestamp_result_t stamps;
 	guest_hold(&list->push);
 	if (event->list == list && event->content == NULL &&
 	    at - atomic_load(&list->tail) < atomic_load(&list->head) - atomic_load(&list->tail))
 		pending = list->ring[at & list->mask];
 	guest_let_go(&list->push);
-	if (pending.event == NULL || pending.known != event)
+	if (pending.known != event)
+		pending.event = NULL;
+	return pending;
+}
+
+static void before_in_ring(struct guest_thread *thread, struct ze_list *list, struct ze_event *event)
+{
+	uint32_t at = event->at;
+	struct ze_pending pending = entry_of(list, event, at);
+	ze_kernel_timestamp_result_t stamps;
+	if (pending.event == NULL)
 		return;
 	ze_result_t result = ask(list, &pending, &stamps);
 	if (claim(list, at, &pending))
 		settle(thread, list, &pending, result, &stamps);
+}
+
+bool ze_pending_read(struct guest_thread *thread, struct ze_event *event)
+{
+	struct ze_list *list = event->list;
+	uint32_t at = event->at;
+	struct ze_pending pending = list != NULL ? entry_of(list, event, at) : (struct ze_pending){0};
+	ze_kernel_timestamp_result_t stamps;
+	if (pending.event == NULL)
+		return true;
+	ze_result_t result = ask(list, &pending, &stamps);
+	if (result == ZE_RESULT_NOT_READY)
+		return false;
+	if (claim(list, at, &pending))
+		settle(thread, list, &pending, result, &stamps);
+	return true;
+}
+
+void ze_pending_exchange(struct ze_list *list, struct ze_event *event, ze_event_handle_t done,
+                         ze_kernel_timestamp_result_t *slot)
+{
+	guest_hold(&list->push);
+	struct ze_pending *entry = &list->ring[event->at & list->mask];
+	// The helper may have read it meanwhile: then what is copied is not needed, and not used again until the
+	// context goes, for the copy is still to be made.
+	if (event->list == list && event->content == NULL && entry->known == event && entry->event == event->handle) {
+		entry->event = done;
+		entry->known = NULL;
+		entry->slot = slot;
+		event->list = NULL;
+	}
+	guest_let_go(&list->push);
 }
 
 void ze_event_before(struct guest_thread *thread, struct ze_event *event)
@@ -185,11 +234,8 @@ void ze_event_before(struct guest_thread *thread, struct ze_event *event)
 	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
 	if (event->content == NULL)
 		before_in_ring(thread, list, event);
-	else if (atomic_load(&list->in_flight) != 0 && ze_take_right(list)) {
-		ze_contents_harvest(thread, list);
+	else if (atomic_load(&list->in_flight) != 0)
 		ze_node_before(thread, list, event);
-		guest_release(&list->harvesting);
-	}
 	guest_aside_end(thread, aside);
 	errno = saved;
 }
@@ -235,7 +281,7 @@ static bool push(struct ze_list *list, const struct ze_pending *pending, bool *h
 void ze_push(struct guest_thread *thread, struct ze_list *list, ze_event_handle_t event, struct ze_event *known,
              uint32_t number)
 {
-	const struct ze_pending pending = {event, known, thread->track, number};
+	const struct ze_pending pending = {event, known, thread->track, number, NULL};
 	uint32_t mask = list->mask;
 	bool half, pushed = push(list, &pending, &half);
 	if (ZE_UNLIKELY(!pushed || half)) {

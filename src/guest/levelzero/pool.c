@@ -16,6 +16,10 @@ struct ze_own_events {
 	uint32_t free_count, room, made;
 	ze_event_pool_handle_t *pools;
 	uint32_t pool_count;
+	union slot {
+		ze_kernel_timestamp_result_t stamps;
+		union slot *following;
+	} *slots; // free ones
 };
 static struct ze_own_events *_Atomic all;
 
@@ -110,6 +114,36 @@ void ze_own_give(struct ze_own_events *own, ze_event_handle_t event)
 		return;
 	guest_hold(&own->lock);
 	own->free[own->free_count++] = event;
+	guest_let_go(&own->lock);
+}
+
+ze_kernel_timestamp_result_t *ze_slot_take(struct ze_own_events *own)
+{
+	enum { SLOTS_AT_A_TIME = 128 };
+	const ze_host_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+	void *made = NULL;
+	if (own == NULL)
+		return NULL;
+	guest_hold(&own->lock);
+	union slot *slot = own->slots;
+	if (slot != NULL)
+		own->slots = slot->following;
+	guest_let_go(&own->lock);
+	if (slot == NULL && own->driver->call.zeMemAllocHost(own->context, &desc, SLOTS_AT_A_TIME * sizeof *slot, 64,
+	                                                     &made) == ZE_RESULT_SUCCESS) {
+		slot = made;
+		for (int i = 1; i < SLOTS_AT_A_TIME; i++)
+			ze_slot_give(own, &slot[i].stamps);
+	}
+	return slot != NULL ? &slot->stamps : NULL;
+}
+
+void ze_slot_give(struct ze_own_events *own, ze_kernel_timestamp_result_t *stamps)
+{
+	union slot *slot = (union slot *)stamps;
+	guest_hold(&own->lock);
+	slot->following = own->slots;
+	own->slots = slot;
 	guest_let_go(&own->lock);
 }
 

@@ -145,6 +145,9 @@ struct ze_own_events;
 struct ze_own_events *ze_own_events_of(const struct ze_driver *driver, ze_context_handle_t context);
 ze_event_handle_t ze_own_take(struct ze_own_events *own);
 void ze_own_give(struct ze_own_events *own, ze_event_handle_t event); // resets it
+// Host memory of the context for one event's times. NULL: none can be had.
+ze_kernel_timestamp_result_t *ze_slot_take(struct ze_own_events *own);
+void ze_slot_give(struct ze_own_events *own, ze_kernel_timestamp_result_t *slot);
 void ze_own_end(const struct ze_driver *driver, ze_context_handle_t context);
 
 // ---- queues and lists
@@ -162,6 +165,7 @@ struct ze_pending {
 	ze_event_handle_t event;
 	struct ze_event *known; // the program's; NULL: the event is ours
 	uint32_t track, number;
+	ze_kernel_timestamp_result_t *slot; // where its times are when the event is signalled; NULL: in that
 };
 
 // A command in a regular list.
@@ -170,18 +174,20 @@ struct ze_node {
 	struct ze_event *known;
 	uint32_t track, number;
 	bool lost;                // the list itself uses its event again
+	ze_kernel_timestamp_result_t *slot; // where the list itself puts its times; NULL: they are in the event
 };
 
 // Behind a list, in the same call: reads its nodes' times of one execution.
 struct ze_query {
-	struct ze_query *following;
+	struct ze_query *following;            // of all that its content has
+	struct ze_query *next;                 // of those in flight, or of the idle ones
 	ze_command_list_handle_t list;
 	ze_event_handle_t done;
 	ze_kernel_timestamp_result_t *results; // of `count` nodes
 	uint32_t count;
-	bool busy;
 	bool overwritten;                      // executed again before it could be read
-	uint8_t *settled;                      // 1 for each node that was read by the host already; NULL: none
+	// Of each node the last execution that somebody writes the times of, or has: who gets it higher writes.
+	_Atomic uint32_t *settled;
 	uint32_t settled_room;
 	uint64_t execution;
 };
@@ -193,7 +199,9 @@ struct ze_content {
 	struct ze_node *nodes;
 	uint32_t count, room, timed;
 	struct ze_query *queries;
-	uint32_t in_flight;           // queries that are busy
+	// Under the list's lock `push`; only who has the right to harvest takes one out of those in flight.
+	struct ze_query *idle, *oldest, *newest; // the last two of those in flight
+	uint32_t in_flight;
 	ze_event_handle_t *handles;   // of the timed nodes, for a query
 	bool dropped;                 // the program has reset or destroyed it
 	bool empty;                   // and nothing of ours is left in it: it can be used again
@@ -296,9 +304,15 @@ void ze_write_untimed(struct guest_thread *thread, uint32_t track, uint32_t numb
 // Of regular lists, with the right to harvest.
 void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list);
 void ze_content_drop(struct ze_list *list);
-// The event of a node is about to be used again, with the right to harvest: what it says of the last
-// execution is read now.
+// The event of a node is about to be used again: what it says of the last execution is read now.
 void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze_event *event);
+// The list itself has copied what the event's node says into `slot`. False: it has no such node.
+bool ze_node_slot(struct ze_list *list, struct ze_event *event, ze_kernel_timestamp_result_t *slot);
+// Reads the command in a ring that signals the event, if it is complete. False: it is not.
+bool ze_pending_read(struct guest_thread *thread, struct ze_event *event);
+// From now on `done` tells that its times are in `slot`; both are given back when they were read.
+void ze_pending_exchange(struct ze_list *list, struct ze_event *event, ze_event_handle_t done,
+                         ze_kernel_timestamp_result_t *slot);
 // Whether a query in flight is to read it.
 bool ze_event_in_flight(const struct ze_event *event);
 struct ze_content *ze_content_new(struct ze_list *list);

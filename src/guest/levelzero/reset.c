@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// An event that a list resets: what it says until then is copied by the list itself, just before.
+#include "guest/levelzero/ze.h"
+
+static ze_result_t append(const struct ze_list *list, struct ze_event *event, ze_kernel_timestamp_result_t *slot,
+                          ze_event_handle_t done)
+{
+	const struct ze_calls *call = &list->driver->call;
+	ze_result_t result = call->zeCommandListAppendQueryKernelTimestamps(list->handle, 1, &event->handle, slot, NULL,
+	                                                                    done, 1, &event->handle);
+	// The reset behind it is held up until the query is done.
+	if (result == ZE_RESULT_SUCCESS)
+		result = call->zeCommandListAppendBarrier(list->handle, NULL, done != NULL, done != NULL ? &done : NULL);
+	return result;
+}
+
+// The command that signals it is in the ring of an immediate list.
+static void reset_pending(const struct ze_list *list, struct ze_event *event)
+{
+	struct ze_list *of = event->list;
+	ze_event_handle_t done = ze_own_take(list->own);
+	ze_kernel_timestamp_result_t *slot = done != NULL ? ze_slot_take(list->own) : NULL;
+	if (slot == NULL || of->own != list->own) {
+		if (done != NULL)
+			ze_own_give(list->own, done);
+		if (slot != NULL)
+			ze_slot_give(list->own, slot);
+		return;
+	}
+	// One that was refused half way may still be written to: both are lost then.
+	if (append(list, event, slot, done) == ZE_RESULT_SUCCESS)
+		ze_pending_exchange(of, event, done, slot);
+}
+
+void ze_before_zeCommandListAppendEventReset(struct guest_thread *thread, const struct ze_driver *driver,
+                                             ze_command_list_handle_t handle, ze_event_handle_t reset)
+{
+	(void)driver;
+	struct ze_event *event = ze_event_find(reset);
+	struct ze_list *list = ze_list_find(thread, handle);
+	if (event == NULL || list == NULL)
+		return;
+	bool may = ze_may_change() && ze_may_call();
+	if (list->immediate && event->list != NULL && event->content == NULL) {
+		if (!ze_pending_read(thread, event) && may && event->list != NULL)
+			reset_pending(list, event);
+	} else if (!list->immediate && event->list == list && event->content == list->content) {
+		ze_kernel_timestamp_result_t *slot = may ? ze_slot_take(list->own) : NULL;
+		if (slot == NULL || append(list, event, slot, NULL) != ZE_RESULT_SUCCESS ||
+		    !ze_node_slot(list, event, slot))
+			ze_node_lose(list, event);
+	}
+	event->read = false;
+}
