@@ -108,7 +108,7 @@ static void facts_tell_names_must(void **state)
 		struct tare_ledgers ledgers;
 		struct tare_view view = tare_view_all(r);
 		bool one = rows[i].by != TARE_SAME_BY_NOTHING;
-		print_message("row %zu\n", i);
+		print_message("# row %zu\n", i);
 		assert_int_equal(r->device_count, 1 + rows[i].count);
 		assert_int_equal(r->devices[1].same_as, one ? 0 : 1);
 		assert_int_equal(r->devices[1].same_by, rows[i].by);
