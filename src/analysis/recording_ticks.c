@@ -68,7 +68,7 @@ static int64_t cut(__int128 value)
 // What the counter, unwrapped, shows at a time of the host by its nominal rate.
 static int64_t expected(const struct load_ticks *t, int64_t host_ns)
 {
-	return cut(t->at + (__int128)(host_ns - t->host_ns) * hz_of(t) / NS_A_S);
+	return cut(t->at + ((__int128)host_ns - t->host_ns) * hz_of(t) / NS_A_S);
 }
 
 // The value of that many bits which is not before `least`, unwrapped.
@@ -106,10 +106,11 @@ static uint64_t scaled(const struct load_ticks *t, uint64_t ticks)
 uint64_t loading_pair_ns(struct loading *l, uint32_t device, const struct tare_reading *reading)
 {
 	struct load_ticks *t = &l->ticks[device - l->first_device];
-	int64_t half = (INT64_C(1) << (bits_of(t) - 1)) , host_ns = reading->before_ns;
+	int64_t host_ns = reading->before_ns, half;
 
 	if (is_whole(t))
 		return scaled(t, reading->ticks);
+	half = INT64_C(1) << (bits_of(t) - 1);
 	if (!t->anchored) {
 		anchor(t, reading->ticks, host_ns);
 	} else {
