@@ -143,7 +143,8 @@ def command(function, role, number):
         arguments[role.arguments.index('event')] = 'command.event'
     members = [f'.kind = TARE_KIND_{role.kind.upper()}']
     members += [f'.{PLAIN[m]} = a{i}' for i, m in enumerate(role.arguments) if m in PLAIN]
-    takes = 'true' if role.at('event') else 'false'
+    # Where there is nothing to wait for, the event is what the call is about, and no option.
+    takes = 'true' if role.at('event') and role.at('waits#') else 'false'
     return ['\tstruct ze_command command;',
             f'\tze_command_begin(thread, &command, {number}, {role.at("list")}, {role.at("event") or "NULL"}, {takes});',
             f'\tze_result_t result = {call_of(function, role)}({", ".join(arguments)});',

@@ -12,9 +12,11 @@ void ze_command_begin(struct guest_thread *thread, struct ze_command *command, u
 	if (event != NULL) {
 		struct ze_event *known = ze_event_find(event);
 		if (known != NULL && known->timed) {
-			command->known = known;
-			// Of what it says now nothing is left when it is signalled again.
-			if (list != NULL && list->immediate)
+			// By a list that is not known it is signalled, and nothing is kept of that.
+			command->known = list != NULL ? known : NULL;
+			// Of what it says now nothing is left when it is signalled again; and it is kept in one
+			// place only.
+			if (list == NULL || list->immediate || known->content == NULL)
 				ze_event_before(thread, known);
 		}
 	} else if (list != NULL && takes_event && ze_may_change() &&
@@ -223,12 +225,18 @@ void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_
 		guest_waiting(thread, 0, 0);
 	ze_know_function(thread, command->function);
 	unsigned flags = flags_of(thread, command, status, wait_count, waits, exit);
+	if (status == ZE_RESULT_SUCCESS && list != NULL && !list->immediate && list->content != NULL)
+		list->content->appended++;
 	// Before there is a place for the record: it may define a shape.
 	struct tare_trace_command filled = {.alignment = 255};
 	fill(thread, &filled, what);
 	union tare_trace_record *record = guest_command(thread);
 	if (ZE_UNLIKELY(record == NULL)) {
-		unused(command);
+		// The driver is to signal its event all the same: it is waited for, and nothing written of it.
+		if (flags & (TARE_COMMAND_NO_TIMES | TARE_COMMAND_FAILED))
+			unused(command);
+		else
+			keep(thread, command, 0);
 		return;
 	}
 	uint32_t number = ++thread->command_number;

@@ -2,6 +2,9 @@
 // The program's events: whether they can be read, and what is to be read of them before they are used again.
 #include "guest/levelzero/ze.h"
 
+#include <errno.h>
+#include <sched.h>
+
 // In older headers they are missing.
 #define COUNTER_BASED_POOL 0x00020014
 #define MAPPED_TIMESTAMP (1u << 3)
@@ -83,6 +86,7 @@ struct deferred {
 	void *spare;
 	struct deferred *following;
 	const struct ze_driver *driver;
+	bool going;                      // it is being destroyed just now
 	ze_event_handle_t event;         // NULL: the pool itself
 	ze_event_pool_handle_t pool;
 	const struct ze_content *content;
@@ -106,24 +110,36 @@ static bool defer(const struct deferred *what)
 	return true;
 }
 
-// Takes one whose time has come out of the list; NULL: none.
+// One whose time has come; NULL: none. It stays in the list until it is destroyed, for its pool is to go last.
 static struct deferred *due(void)
 {
 	struct deferred *found = NULL;
 	guest_hold(&deferred_lock);
-	for (struct deferred **at = &deferred; *at != NULL && found == NULL; at = &(*at)->following) {
-		bool held = (*at)->event != NULL && (*at)->content->in_flight != 0;
-		for (const struct deferred *other = deferred; (*at)->event == NULL && other != NULL;
+	for (struct deferred *at = deferred; at != NULL && found == NULL; at = at->following) {
+		bool held = at->going || (at->event != NULL && at->content->in_flight != 0);
+		for (const struct deferred *other = deferred; at->event == NULL && other != NULL;
 		     other = other->following)
-			held = held || (other->event != NULL && other->pool == (*at)->pool);
-		if (held)
-			continue;
-		found = *at;
-		*at = found->following;
-		break;
+			held = held || (other->event != NULL && other->pool == at->pool);
+		if (!held)
+			found = at;
 	}
+	if (found != NULL)
+		found->going = true;
 	guest_let_go(&deferred_lock);
 	return found;
+}
+
+static void forget(struct deferred *gone)
+{
+	guest_hold(&deferred_lock);
+	struct deferred **at = &deferred;
+	while (*at != NULL && *at != gone)
+		at = &(*at)->following;
+	if (*at != NULL)
+		*at = gone->following;
+	guest_let_go(&deferred_lock);
+	ze_give(&spare_deferred, gone);
+	atomic_fetch_sub(&deferred_count, 1);
 }
 
 void ze_events_destroy_due(void)
@@ -135,8 +151,7 @@ void ze_events_destroy_due(void)
 			entry->driver->call.zeEventDestroy(entry->event);
 		else
 			entry->driver->call.zeEventPoolDestroy(entry->pool);
-		ze_give(&spare_deferred, entry);
-		atomic_fetch_sub(&deferred_count, 1);
+		forget(entry);
 	}
 }
 
@@ -154,9 +169,21 @@ static bool has_deferred(ze_event_pool_handle_t pool)
 
 ze_result_t ze_do_zeEventPoolDestroy(const struct ze_driver *driver, ze_event_pool_handle_t pool)
 {
+	guest_map_remove(pools, pool);
 	if (has_deferred(pool) && defer(&(struct deferred){.driver = driver, .pool = pool}))
 		return ZE_RESULT_SUCCESS;
 	return driver->call.zeEventPoolDestroy(pool);
+}
+
+// Waits for who harvests to come back from the one question that it asks of the event.
+static bool is_left_alone(const struct ze_event *event)
+{
+	enum { TURNS = 100000 };
+	int saved = errno;
+	for (int i = 0; i < TURNS && atomic_load(&event->asked) != 0; i++)
+		sched_yield();
+	errno = saved;
+	return atomic_load(&event->asked) == 0;
 }
 
 ze_result_t ze_do_zeEventDestroy(const struct ze_driver *driver, ze_event_handle_t handle)
@@ -166,12 +193,16 @@ ze_result_t ze_do_zeEventDestroy(const struct ze_driver *driver, ze_event_handle
 	bool later = false;
 	if (event != NULL) {
 		ze_event_before(thread, event);
-		later = ze_event_in_flight(event) &&
+		const struct ze_content *content = __atomic_load_n(&event->content, __ATOMIC_RELAXED);
+		later = event->list != NULL && content != NULL && content->in_flight != 0 &&
 		        defer(&(struct deferred){.driver = driver, .event = handle, .pool = event->pool,
-		                                 .content = event->content});
+		                                 .content = content});
 		guest_map_remove(events, handle);
 		event->list = NULL;
 		event->content = NULL;
+		// Nobody begins to ask now. One who never ends asking keeps it: it is never destroyed then.
+		if (!is_left_alone(event))
+			return ZE_RESULT_SUCCESS;
 		ze_give(&spares, event);
 	}
 	return later ? ZE_RESULT_SUCCESS : driver->call.zeEventDestroy(handle);

@@ -26,7 +26,7 @@ struct ze_content *ze_content_new(struct ze_list *list)
 		list->content = content->following;
 	}
 	content->dropped = content->empty = content->no_query = false;
-	content->count = content->timed = 0;
+	content->count = content->timed = content->appended = 0;
 	content->number = guest_queue_number();
 	content->following = list->content;
 	list->content = content;
@@ -236,7 +236,12 @@ static void be_in_flight(struct ze_list *list, struct ze_content *content, struc
 // A list to go behind this one's next execution; NULL: none can be had. Whoever harvests is not waited for.
 static struct ze_query *query_take(struct ze_list *list, uint64_t execution)
 {
+	enum { MOST_IN_FLIGHT = 1024, MOST_BYTES = 64 << 20 };
 	struct ze_content *content = list->content;
+	uint64_t bytes = (uint64_t)content->in_flight * content->timed * sizeof(ze_kernel_timestamp_result_t);
+	// A program may be any number of executions ahead of its device.
+	if (content->idle == NULL && (content->in_flight >= MOST_IN_FLIGHT || bytes > MOST_BYTES))
+		return NULL;
 	struct ze_query *query = idle_query(list, content);
 	if (query == NULL)
 		return NULL;
@@ -315,9 +320,11 @@ static bool settle(const struct ze_query *query, uint32_t node, uint64_t executi
 // for those hold up the next; whether the event says the last or the one before cannot be told.
 void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze_event *event)
 {
-	const struct ze_content *content = event->content;
+	const struct ze_content *content = __atomic_load_n(&event->content, __ATOMIC_RELAXED);
 	ze_kernel_timestamp_result_t stamps;
 	uint64_t execution = 0;
+	if (content == NULL)
+		return;
 	guest_hold(&list->push);
 	const struct ze_query *last = content->newest;
 	uint32_t in_flight = content->in_flight;
@@ -335,12 +342,6 @@ void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze
 		ze_write_times(thread, node.track, node.number, execution, &stamps);
 	else
 		ze_write_untimed(thread, node.track, node.number, execution, TARE_UNTIMED_REUSED, 0);
-}
-
-bool ze_event_in_flight(const struct ze_event *event)
-{
-	const struct ze_content *content = event->content;
-	return event->list != NULL && content != NULL && content->in_flight != 0;
 }
 
 static void read_query(struct guest_thread *thread, struct ze_list *list, struct ze_content *content,
@@ -477,11 +478,11 @@ static void write_execute(struct guest_thread *thread, uint32_t number, const st
 		return;
 	record->execute = (struct tare_trace_execute){
 	    .command_track = thread->track, .command_number = number, .graph = (uintptr_t)run->list->handle,
-	    .execution = run->execution, .nodes = run->list->content->count};
+	    .execution = run->execution, .nodes = run->list->content->appended};
 	guest_commit(record, tare_trace_head(TARE_TRACE_EXECUTE, 0, 0, thread->track));
 }
 
-// One record a list. The call is that of the first; the others begin and end with it.
+// One record a list, of the same call.
 static void write_run(struct guest_thread *thread, const struct run *run, const struct ze_queue *queue,
                       ze_command_list_handle_t handle, ze_result_t status, uint64_t enter, uint64_t exit)
 {
@@ -533,7 +534,7 @@ static ze_result_t execute(struct guest_thread *thread, const struct ze_driver *
 	ze_know_function(thread, ZE_zeCommandQueueExecuteCommandLists);
 	const struct ze_queue *known = ze_queue_find(queue);
 	for (uint32_t i = 0; i < count; i++)
-		write_run(thread, &runs[i], known, lists[i], result, i == 0 ? enter : exit, exit);
+		write_run(thread, &runs[i], known, lists[i], result, enter, exit);
 	return result;
 }
 

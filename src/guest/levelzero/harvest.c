@@ -16,7 +16,8 @@ bool ze_may_call(void)
 void ze_write_untimed(struct guest_thread *thread, uint32_t track, uint32_t number, uint64_t execution,
                       enum tare_trace_untimed why, int64_t value)
 {
-	union tare_trace_record *record = guest_event(thread);
+	// Of a command that is not recorded (0) there are no times.
+	union tare_trace_record *record = number != 0 ? guest_event(thread) : NULL;
 	if (record == NULL)
 		return;
 	record->untimed = (struct tare_trace_untimed_record){
@@ -28,7 +29,7 @@ void ze_write_untimed(struct guest_thread *thread, uint32_t track, uint32_t numb
 void ze_write_times(struct guest_thread *thread, uint32_t track, uint32_t number, uint64_t execution,
                     const ze_kernel_timestamp_result_t *stamps)
 {
-	union tare_trace_record *record = guest_event(thread);
+	union tare_trace_record *record = number != 0 ? guest_event(thread) : NULL;
 	if (record == NULL)
 		return;
 	record->times = (struct tare_trace_times){
@@ -85,12 +86,21 @@ static ze_result_t ask(const struct ze_list *list, const struct ze_pending *pend
 	return result;
 }
 
-static struct ze_pending look(struct ze_list *list, uint32_t at)
+// The entry at a place. With `asks` its event is not destroyed until asked_enough.
+static struct ze_pending look(struct ze_list *list, uint32_t at, bool asks)
 {
 	guest_hold(&list->push);
 	struct ze_pending pending = list->ring[at & list->mask];
+	if (asks && pending.event != NULL && pending.known != NULL)
+		atomic_fetch_add(&pending.known->asked, 1);
 	guest_let_go(&list->push);
 	return pending;
+}
+
+static void asked_enough(const struct ze_pending *pending)
+{
+	if (pending->known != NULL)
+		atomic_fetch_sub(&pending->known->asked, 1);
 }
 
 // Of those who have asked for a command's times, who gets true writes them: the thread that is about to reset
@@ -137,16 +147,16 @@ static void settle(struct guest_thread *thread, struct ze_list *list, const stru
 // False: the command is not complete.
 static bool harvest_one(struct guest_thread *thread, struct ze_list *list, uint32_t at)
 {
-	struct ze_pending pending = look(list, at);
+	struct ze_pending pending = look(list, at, true);
 	ze_kernel_timestamp_result_t stamps;
 	if (pending.event == NULL)
 		return true;
 	ze_result_t result = ask(list, &pending, &stamps);
-	if (result == ZE_RESULT_NOT_READY)
-		return look(list, at).event == NULL;
-	if (claim(list, at, &pending))
+	bool ready = result != ZE_RESULT_NOT_READY;
+	if (ready && claim(list, at, &pending))
 		settle(thread, list, &pending, result, &stamps);
-	return true;
+	asked_enough(&pending);
+	return ready || look(list, at, false).event == NULL;
 }
 
 static void harvest_ring(struct guest_thread *thread, struct ze_list *list)
@@ -228,7 +238,9 @@ void ze_pending_exchange(struct ze_list *list, struct ze_event *event, ze_event_
 void ze_event_before(struct guest_thread *thread, struct ze_event *event)
 {
 	struct ze_list *list = event->list;
-	if (ZE_LIKELY(list == NULL) || !ze_may_call())
+	// What was pending before a fork is the parent's.
+	if (ZE_LIKELY(list == NULL) || !ze_may_call() ||
+	    atomic_load_explicit(&list->process, memory_order_relaxed) != thread->process)
 		return;
 	int saved = errno;
 	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);

@@ -78,13 +78,13 @@ static struct ze_list *take_list(void)
 	for (struct ze_list *list = ze_lists(); list != NULL; list = list->following) {
 		uint32_t free = ZE_LIST_FREE;
 		if (atomic_load_explicit(&list->state, memory_order_relaxed) == ZE_LIST_FREE &&
-		    atomic_compare_exchange_strong(&list->state, &free, ZE_LIST_ENDED))
+		    atomic_compare_exchange_strong(&list->state, &free, ZE_LIST_MADE))
 			return list;
 	}
 	struct ze_list *list = guest_memory(sizeof *list);
 	if (list == NULL)
 		return NULL;
-	atomic_store(&list->state, ZE_LIST_ENDED);
+	atomic_store(&list->state, ZE_LIST_MADE);
 	guest_lock_register(&list->push);
 	guest_lock_register(&list->harvesting);
 	list->following = ze_lists();
@@ -124,8 +124,11 @@ static void made(struct guest_thread *thread, const struct ze_driver *driver, co
 	atomic_store(&list->process, thread->process);
 	if (list->immediate)
 		list->number = guest_queue_number();
-	else if (ze_content_new(list) == NULL)
+	else if (ze_content_new(list) == NULL) {
+		list->handle = NULL;
+		atomic_store(&list->state, ZE_LIST_FREE);
 		return;
+	}
 	define(list, index);
 	atomic_store(&list->state, ZE_LIST_USED);
 	guest_map_put(lists, list->handle, (uintptr_t)list);
@@ -179,6 +182,11 @@ void ze_before_zeCommandListReset(struct guest_thread *thread, const struct ze_d
 		return;
 	ze_harvest_list(thread, list);
 	ze_content_drop(list);
+	// Else what was not in flight would be given back by no harvest.
+	if (ze_may_call() && guest_try(&list->harvesting)) {
+		ze_contents_harvest(thread, list);
+		guest_release(&list->harvesting);
+	}
 	if (ze_content_new(list) != NULL)
 		define(list, 0);
 }
@@ -191,16 +199,22 @@ void ze_before_zeCommandListDestroy(struct guest_thread *thread, const struct ze
 	struct ze_list *list = ze_list_find(thread, handle);
 	for (int turns = 0; list != NULL && turns < 50 && !ze_harvest_list(thread, list); turns++)
 		sched_yield();
+	// As soon as the driver has it, its handle may be another list's.
+	if (list != NULL)
+		guest_map_remove(lists, handle);
 }
 
 void ze_after_zeCommandListDestroy(struct guest_thread *thread, const struct ze_driver *driver,
                                    ze_command_list_handle_t handle, ze_result_t result)
 {
 	(void)driver;
-	struct ze_list *list = ze_list_find(thread, handle);
-	if (list == NULL || result != ZE_RESULT_SUCCESS)
+	struct ze_list *list = ze_of(thread)->list; // that was found before
+	if (list == NULL || list->handle != handle || atomic_load(&list->state) != ZE_LIST_USED)
 		return;
-	guest_map_remove(lists, handle);
+	if (result != ZE_RESULT_SUCCESS) {
+		guest_map_put(lists, handle, (uintptr_t)list);
+		return;
+	}
 	ze_of(thread)->list = NULL;
 	if (!list->immediate)
 		ze_content_drop(list);
@@ -212,5 +226,14 @@ void ze_before_zeContextDestroy(struct guest_thread *thread, const struct ze_dri
                                 ze_context_handle_t context)
 {
 	ze_harvest_all(thread);
+	// Nothing may be asked of what lived in it any more.
+	for (struct ze_list *list = ze_lists(); list != NULL; list = list->following) {
+		if (list->context != context || list->driver != driver || atomic_load(&list->state) < ZE_LIST_USED)
+			continue;
+		for (int turns = 0; turns < 50 && !ze_harvest_list(thread, list); turns++)
+			sched_yield();
+		atomic_store(&list->process, 0);
+	}
+	ze_events_destroy_due();
 	ze_own_end(driver, context);
 }

@@ -20,11 +20,9 @@ static void reset_pending(const struct ze_list *list, struct ze_event *event)
 	struct ze_list *of = event->list;
 	ze_event_handle_t done = ze_own_take(list->own);
 	ze_kernel_timestamp_result_t *slot = done != NULL ? ze_slot_take(list->own) : NULL;
-	if (slot == NULL || of->own != list->own) {
+	if (slot == NULL) {
 		if (done != NULL)
 			ze_own_give(list->own, done);
-		if (slot != NULL)
-			ze_slot_give(list->own, slot);
 		return;
 	}
 	// One that was refused half way may still be written to: both are lost then.
@@ -42,8 +40,14 @@ void ze_before_zeCommandListAppendEventReset(struct guest_thread *thread, const 
 		return;
 	bool may = ze_may_change() && ze_may_call();
 	if (list->immediate && event->list != NULL && event->content == NULL) {
-		if (!ze_pending_read(thread, event) && may && event->list != NULL)
-			reset_pending(list, event);
+		if (!ze_pending_read(thread, event) && event->list != NULL) {
+			// Of another list it may be signalled only after something that stands behind us: a
+			// query that waits for it could wait for ever.
+			if (may && event->list == list)
+				reset_pending(list, event);
+			else
+				ze_event_before(thread, event);
+		}
 	} else if (!list->immediate && event->list == list && event->content == list->content) {
 		ze_kernel_timestamp_result_t *slot = may ? ze_slot_take(list->own) : NULL;
 		if (slot == NULL || append(list, event, slot, NULL) != ZE_RESULT_SUCCESS ||

@@ -132,6 +132,7 @@ struct ze_event {
 	struct ze_list *list;  // NULL: none
 	uint32_t at;           // in that list's ring, or among its nodes
 	struct ze_content *content; // those nodes; NULL: it is in the ring
+	_Atomic uint32_t asked; // by so many threads that harvest, just now
 };
 struct ze_event *ze_event_find(ze_event_handle_t handle);
 bool ze_events_begin(void);
@@ -198,6 +199,7 @@ struct ze_content {
 	uint32_t number;              // its templates' queue
 	struct ze_node *nodes;
 	uint32_t count, room, timed;
+	uint32_t appended;            // commands, whether they are timed or not
 	struct ze_query *queries;
 	// Under the list's lock `push`; only who has the right to harvest takes one out of those in flight.
 	struct ze_query *idle, *oldest, *newest; // the last two of those in flight
@@ -208,7 +210,7 @@ struct ze_content {
 	bool no_query;                // the driver cannot query in a list of this kind: see execute.c
 };
 
-enum ze_list_state { ZE_LIST_FREE, ZE_LIST_USED, ZE_LIST_ENDED };
+enum ze_list_state { ZE_LIST_FREE, ZE_LIST_MADE, ZE_LIST_USED, ZE_LIST_ENDED };
 struct ze_list {
 	struct ze_list *following;    // of all that ever were
 	ze_command_list_handle_t handle;
@@ -313,8 +315,6 @@ bool ze_pending_read(struct guest_thread *thread, struct ze_event *event);
 // From now on `done` tells that its times are in `slot`; both are given back when they were read.
 void ze_pending_exchange(struct ze_list *list, struct ze_event *event, ze_event_handle_t done,
                          ze_kernel_timestamp_result_t *slot);
-// Whether a query in flight is to read it.
-bool ze_event_in_flight(const struct ze_event *event);
 struct ze_content *ze_content_new(struct ze_list *list);
 
 // ---- the rest
