@@ -101,8 +101,10 @@ static void conclude(const struct tables_context *context, struct tare_coverage 
 		int64_t low_ns = tables_add(own_ns, all ? coverage->driver_low_ns : 0);
 		coverage->cost_ns = best_ns > 0 ? best_ns : 0;
 		coverage->cost_low_ns = low_ns > 0 ? low_ns : 0;
-		if (all)
-			coverage->cost_high_ns = tables_add(own_ns, coverage->driver_high_ns);
+		if (all) {
+			int64_t high_ns = tables_add(own_ns, coverage->driver_high_ns);
+			coverage->cost_high_ns = high_ns > 0 ? high_ns : 0;
+		}
 	}
 	if (was_compared(context)) {
 		coverage->cost_source = TARE_COST_COMPARED;
