@@ -107,12 +107,12 @@ static int say_withheld(struct judging *judging)
 	char names[600] = "";
 	size_t at = 0;
 	for (size_t row = 0; (rule = rule_at(row)) && at < sizeof names; row++)
-		if (rule->needs == FINDING_NEEDS_GAPS)
+		if (rule->needs != FINDING_NEEDS_NOTHING)
 			at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", at ? ", " : "",
 			                       rule->words.id);
 	return finding_unjudged(judging,
-	                        "%llu of %llu commands are not of the sample (--times), so that the gaps "
-	                        "between commands are not known: %s",
+	                        "%llu of %llu commands are not of the sample (--times), so that neither "
+	                        "the gaps between commands nor the sums of their times are known: %s",
 	                        (unsigned long long)judging->unsampled,
 	                        (unsigned long long)judging->commands, names);
 }
@@ -126,7 +126,7 @@ static int ask(struct judging *judging, struct tare_error *error)
 		int code = 0;
 		if (judging->commands > 0 && rule->needs != FINDING_NEEDS_NOTHING && judging->timed == 0)
 			untimed++;
-		else if (withheld && rule->needs == FINDING_NEEDS_GAPS)
+		else if (withheld && rule->needs != FINDING_NEEDS_NOTHING)
 			continue;
 		else if (rule->judge && judging->commands > 0 && judging->working_ns > 0)
 			code = rule->judge(judging, error);

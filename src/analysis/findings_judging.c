@@ -56,23 +56,29 @@ static void count_commands(struct judging *judging)
 	}
 }
 
-static int64_t driver_cost_ps(const struct tare_recorded_process *process,
-                              enum tare_trace_driver_cost cost)
+// What the driver was charged with, of a command in the mean: nothing was added to many.
+static int64_t driver_cost_ps(const struct tare_coverage *coverage)
 {
-	return process->driver_rounds && process->driver_ps[cost] > 0 ? process->driver_ps[cost] : 0;
+	uint64_t commands = coverage->completed + coverage->unobserved;
+	if (coverage->driver_ns == TARE_NO_TIME || coverage->driver_ns <= 0 || commands == 0)
+		return 0;
+	return llround(fmin(1e18, (double)coverage->driver_ns * 1e3 / (double)commands));
 }
 
 // The dearest process stands for all.
 static void find_recording_costs(struct judging *judging)
 {
 	const struct tare_recording *recording = judging->recording;
+	int64_t driver_ps = driver_cost_ps(&judging->tables->coverage);
 	for (size_t i = 0; i < recording->process_count; i++) {
 		const struct tare_recorded_process *process = &recording->processes[i];
 		int64_t cost_ps = process->self_cost_ps;
 		int64_t untimed_ps = process->self_untimed_cost_ps > 0 ? process->self_untimed_cost_ps
 		                                                       : process->self_cost_ps;
-		cost_ps = tables_add(cost_ps, driver_cost_ps(process, TARE_DRIVER_BOTH));
-		untimed_ps = tables_add(untimed_ps, driver_cost_ps(process, TARE_DRIVER_PROFILING));
+		if (process->self_cost_ps > 0) {
+			cost_ps = tables_add(cost_ps, driver_ps);
+			untimed_ps = tables_add(untimed_ps, driver_ps);
+		}
 		if (cost_ps > judging->command_cost_ps)
 			judging->command_cost_ps = cost_ps;
 		if (untimed_ps > judging->untimed_cost_ps)

@@ -52,17 +52,24 @@ int64_t tare_command_launch_ns(const struct tare_recording *recording,
 {
 	if (tare_command_only_executes(command))
 		return 0;
-	if (!tare_command_is_run(command))
+	bool executes = command->part == TARE_EXECUTES_MORE;
+	if (!tare_command_is_run(command) && !executes)
+		return command->exit_ns - command->enter_ns;
+	if (executes && command->execution >= recording->execution_count)
 		return command->exit_ns - command->enter_ns;
 	if (command->execution >= recording->execution_count)
 		return 0;
 	const struct tare_recorded_execution *execution =
 	    &recording->executions[command->execution];
+	if (executes)
+		return (command->exit_ns - command->enter_ns) / ((int64_t)execution->runs + 1);
 	if (execution->command >= recording->command_count || execution->runs == 0)
 		return 0;
 	const struct tare_recorded_command *by = &recording->commands[execution->command];
+	// It stands for what else it ran.
+	int64_t shares = (int64_t)execution->runs + (by->part == TARE_EXECUTES_MORE);
 	// Of lists that one call executes the first has the call.
-	return by->flags & TARE_COMMAND_NESTED ? 0 : (by->exit_ns - by->enter_ns) / execution->runs;
+	return by->flags & TARE_COMMAND_NESTED ? 0 : (by->exit_ns - by->enter_ns) / shares;
 }
 
 int64_t tare_later_ns(int64_t at_ns, int64_t by_ns)

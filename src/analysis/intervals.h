@@ -31,7 +31,7 @@ static inline int64_t tare_command_call_ns(const struct tare_recorded_command *c
 {
 	return tare_command_is_run(command) ? 0 : command->exit_ns - command->enter_ns;
 }
-// The same with the call of an execution divided among its runs, instead.
+// The same with the call of an execution divided among its runs (and what else it ran), instead.
 int64_t tare_command_launch_ns(const struct tare_recording *recording,
                                const struct tare_recorded_command *command);
 

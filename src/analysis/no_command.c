@@ -95,7 +95,7 @@ enum tare_no_command tables_why_no_command(const struct tables_context *context,
 		if (context->recording->call_count == 0)
 			snprintf(text, size, "T%s", others + 1);
 		else
-			snprintf(text, size, "No OpenCL command was enqueued; %s", others);
+			snprintf(text, size, "No command was enqueued; %s", others);
 		break;
 	case TARE_NO_COMMAND_NOT_RECORDED:
 		snprintf(text, size, "Nothing was recorded: what bounds this run is not known");

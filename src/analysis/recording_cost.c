@@ -62,6 +62,15 @@ static void add_command(struct sum *sum, const struct tare_recorded_process *pro
 		sum->profiling += (double)process->driver_ps[work + TARE_DRIVER_PROFILING];
 }
 
+// Of other APIs what their drivers take for times was not measured.
+static bool is_priced(const struct tare_recording *recording, const struct tare_recorded_command *command)
+{
+	if (command->queue >= recording->queue_count)
+		return true;
+	uint32_t api = recording->queues[command->queue].api;
+	return api == TARE_TRACE_OPENCL || api == TARE_TRACE_NO_API;
+}
+
 static int64_t ns_of(double ps)
 {
 	return fabs(ps) < 9e21 ? llround(ps / 1e3) : TARE_NO_TIME;
@@ -101,8 +110,10 @@ static void conclude(const struct tables_context *context, struct tare_coverage 
 		int64_t low_ns = tables_add(own_ns, all ? coverage->driver_low_ns : 0);
 		coverage->cost_ns = best_ns > 0 ? best_ns : 0;
 		coverage->cost_low_ns = low_ns > 0 ? low_ns : 0;
-		if (all)
-			coverage->cost_high_ns = tables_add(own_ns, coverage->driver_high_ns);
+		if (all) {
+			int64_t high_ns = tables_add(own_ns, coverage->driver_high_ns);
+			coverage->cost_high_ns = high_ns > 0 ? high_ns : 0;
+		}
 	}
 	if (was_compared(context)) {
 		coverage->cost_source = TARE_COST_COMPARED;
@@ -123,6 +134,12 @@ void tables_cost(const struct tables_context *context, struct tare_coverage *cov
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = &recording->commands[i];
 		uint32_t process = tables_process(recording, command->thread);
+		if (!is_priced(recording, command)) {
+			if (tables_has_command(context, command) &&
+			    !(command->flags & TARE_COMMAND_NO_TIMES) && !tare_command_only_executes(command))
+				sum.known = false;
+			continue;
+		}
 		if (process < recording->process_count && tables_has_command(context, command))
 			add_command(&sum, &recording->processes[process],
 			            cost_of(recording, command));

@@ -75,15 +75,16 @@ static int64_t issue_time(const struct tare_recording *recording,
                           const struct tare_recorded_command *command, bool timed,
                           const struct tables_span *span)
 {
+	int64_t share_ns = tables_length(0, tare_command_launch_ns(recording, command));
 	if (tare_command_is_run(command))
-		return tables_length(0, tare_command_launch_ns(recording, command));
+		return share_ns;
 	int64_t from_ns = command->enter_ns;
 	int64_t to_ns = command->exit_ns;
 	int64_t call_ns = tables_length(from_ns, to_ns);
-	if (!timed)
-		return call_ns;
-	return call_ns - tables_length(span->from > from_ns ? span->from : from_ns,
-	                               span->to < to_ns ? span->to : to_ns);
+	if (timed)
+		call_ns -= tables_length(span->from > from_ns ? span->from : from_ns,
+		                         span->to < to_ns ? span->to : to_ns);
+	return share_ns < call_ns ? share_ns : call_ns;
 }
 
 static bool is_launch(const struct tare_recorded_command *command)

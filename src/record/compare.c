@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,13 @@ static int start_silent(const struct comparing *comparing, char *const *environm
 	return status;
 }
 
+// A program ends itself by these; others are sent to it.
+static bool is_fault(int signal)
+{
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
+	       signal == SIGABRT || signal == SIGSYS || signal == SIGTRAP;
+}
+
 static int run(const struct comparing *comparing, char *const *environment,
                struct tare_compared_run *took, struct tare_error *error)
 {
@@ -122,6 +130,11 @@ static int run(const struct comparing *comparing, char *const *environment,
 	if (status < 0)
 		return status;
 	*took = (struct tare_compared_run){ tare_host_now().ns - from_ns, end.user_ns + end.system_ns };
+	if (is_fault(end.signal))
+		return tare_fail(error, ECHILD,
+		                 "not compared with runs that are not recorded: signal %d ended such a "
+		                 "run",
+		                 end.signal);
 	if (end.signal) {
 		*comparing->signal = end.signal;
 		return tare_fail(error, ECANCELED, "a signal ended the program");

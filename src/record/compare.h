@@ -27,8 +27,8 @@ struct tare_compared_run {
 // Runs `arguments` once without measuring, then in pairs, the order changing from pair to pair: as tare
 // was started (environ), and recorded into a folder in `data` that is removed again. All have standard
 // output on /dev/null and standard input from where it is now: it must be a device or seekable. Returns 0;
-// -ECANCELED with *signal when a signal ended a run; or another negative errno with a sentence (a run
-// that failed, an input that cannot be read twice): then nothing is compared.
+// -ECANCELED with *signal when one that was sent ended a run; or another negative errno with a sentence (a run
+// that failed or had a fault, an input that cannot be read twice): then nothing is compared.
 int tare_compare(char *const *arguments, const char *layer, const char *data,
                  const struct tare_record_options *options, struct tare_comparison *comparison,
                  int *signal, struct tare_error *error);

@@ -9,7 +9,8 @@ const char *tare_run_cost_share(const struct tare_run_report *run, char words[RU
 {
 	const struct tare_coverage *coverage = &run->tables->coverage;
 	double share = coverage->cost_share, low, high;
-	double per_ns = coverage->cost_ns > 0 ? share / (double)coverage->cost_ns : 0;
+	int64_t wall_ns = tare_view_ns(run->view);
+	double per_ns = wall_ns > 0 ? 1 / (double)wall_ns : 0;
 	const char *lead = coverage->cost_source == TARE_COST_OWN_CODE ? "at least" : "about";
 	const char *tail = coverage->cost_source == TARE_COST_COMPARED ? ", by runs without it"
 	                   : coverage->cost_source == TARE_COST_OWN_CODE

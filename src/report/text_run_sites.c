@@ -111,6 +111,9 @@ static int write_remarks(const struct tare_text *text, const struct tare_run_rep
 		                             "%s command%s without a known call site",
 		                             tare_run_count(sites->without, count),
 		                             tare_run_plural(sites->without));
+	if (status == 0 && coverage->unobserved_by[TARE_UNOBSERVED_NOT_SAMPLED] > 0)
+		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
+		                             "device times are of the sample only, not of all");
 	if (status == 0 && isfinite(coverage->stack_cost_ns))
 		status = tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 3, "call stacks cost about %s a command",

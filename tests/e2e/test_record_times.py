@@ -47,6 +47,7 @@ def test_a_sample_counts_all_and_estimates_what_they_took(recorder):  # noqa: F8
     assert sum(part["ns"] for part in report["ledgers"][0]["parts"]) == report["ledgers"][0]["wall_ns"]
     unjudged = " ".join(report["unjudged"])
     assert "many-short-kernels" in unjudged and "not of the sample" in unjudged
+    assert "one-kernel-dominates" in unjudged and "recording-cost" not in unjudged
     text = run([recorder.tare, "report", "run.tare"], recorder.environment, cwd=recorder.folder).out.decode()
     assert "a random sample" in text and "~" in text
 
@@ -101,10 +102,12 @@ def test_it_is_compared_with_runs_that_are_not_recorded(recorder):  # noqa: F811
 
 
 def test_what_cannot_be_compared_is_recorded_nonetheless(recorder):  # noqa: F811
-    for command, says in ((["sh", "-c", "exit 7"], b"ended with status 7"),):
+    for command, status, says in ((["sh", "-c", "exit 7"], 7, b"ended with status 7"),
+                                  (["sh", "-c", "ulimit -c 0; kill -ABRT $$"], -6, b"signal 6 ended such a run")):
         done = run([recorder.tare, "record", "-fo", "run", "--calibrate", "--", *command], recorder.environment,
                    cwd=recorder.folder)
-        assert done.status == 7 and says in done.errors
+        assert done.status == status and says in done.errors, done
+        assert "comparison" not in json.loads((recorder.folder / "run.tare/record.json").read_text())
     done = run([recorder.tare, "record", "-fo", "run", "--calibrate", "--times", "some", "--", "true"],
                recorder.environment, cwd=recorder.folder)
     assert done.status == 125 and b"neither all, sampled nor none" in done.errors

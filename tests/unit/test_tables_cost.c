@@ -71,9 +71,11 @@ static void only_what_was_changed_costs(void **state)
 	run->commands[0].queue = 0;
 	run->commands[0].flags = TARE_COMMAND_OWN_EVENT;
 	run->commands[0].untimed = 0;
+	run->processes[0].driver_high_ps[TARE_DRIVER_BOTH] = -17000000;
 	compute(run);
 	assert_int_equal(coverage->driver_ns, -10000);
 	assert_int_equal(coverage->cost_ns, 0);
+	assert_int_equal(coverage->cost_high_ns, 0);
 }
 
 static void an_unknown_driver_is_a_lower_limit(void **state)
@@ -94,6 +96,22 @@ static void an_unknown_driver_is_a_lower_limit(void **state)
 	compute(run);
 	assert_int_equal(coverage->cost_source, TARE_COST_CALIBRATED);
 	assert_int_equal(coverage->cost_high_ns, 100 + 777);
+}
+
+static void only_opencl_has_prices(void **state)
+{
+	struct run *run = *state;
+	const struct tare_coverage *coverage = &run->tables.coverage;
+	be_measured(run);
+	add(run, TARE_KIND_KERNEL, 100, 200, 300)->flags = TARE_COMMAND_OWN_EVENT;
+	run->queues[0].api = TARE_TRACE_LEVELZERO;
+	compute(run);
+	assert_int_equal(coverage->driver_ns, TARE_NO_TIME);
+	assert_int_equal(coverage->cost_source, TARE_COST_OWN_CODE);
+	// For one without times its driver did nothing more.
+	run->commands[0].flags = TARE_COMMAND_NO_TIMES;
+	compute(run);
+	assert_int_equal(coverage->driver_ns, 0);
 }
 
 static void runs_without_recording_go_before(void **state)
@@ -203,6 +221,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(only_what_was_changed_costs, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_unknown_driver_is_a_lower_limit, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(only_opencl_has_prices, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(runs_without_recording_go_before, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_interval_holds_the_truth, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_all_timed_is_not_estimated, set_up, tear_down),

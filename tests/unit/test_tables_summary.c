@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The summary of a run, what bounds it, and how that is said: ledgers made by hand.
+#include "analysis/intervals.h"
 #include "analysis/tables.h"
 
 #include <math.h>
@@ -463,6 +464,29 @@ static void every_bound_has_a_name(void **state)
 	assert_string_equal(tare_bound_name(TARE_BOUND_COUNT), "unknown");
 }
 
+static void a_call_that_executes_is_shared_once(void **state)
+{
+	struct tare_recorded_command commands[] = {
+		{ .enter_ns = 100, .exit_ns = 400, .part = TARE_EXECUTES_MORE },
+		{ .enter_ns = 100, .exit_ns = 400, .part = TARE_RUN },
+		{ .enter_ns = 100, .exit_ns = 400, .part = TARE_RUN },
+	};
+	struct tare_recorded_execution execution = { .command = 0, .nodes = 5, .runs = 2 };
+	struct tare_recording recording = { .commands = commands, .command_count = 3,
+		.executions = &execution, .execution_count = 1 };
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(tare_command_launch_ns(&recording, &commands[i]), 100);
+	// Nothing else was run: the runs share all of it.
+	commands[0].part = TARE_EXECUTES;
+	assert_int_equal(tare_command_launch_ns(&recording, &commands[0]), 0);
+	assert_int_equal(tare_command_launch_ns(&recording, &commands[1]), 150);
+	// Of none that it ran anything is known.
+	commands[0].part = TARE_EXECUTES_MORE;
+	execution.runs = 0;
+	assert_int_equal(tare_command_launch_ns(&recording, &commands[0]), 300);
+}
+
 int main(void)
 {
 #define WITH_RUN(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -479,6 +503,7 @@ int main(void)
 		WITH_RUN(launches_are_calls_that_do_not_block),
 		WITH_RUN(cpu_time_is_known_for_the_whole_run_only),
 		cmocka_unit_test(every_bound_has_a_name),
+		cmocka_unit_test(a_call_that_executes_is_shared_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
