@@ -245,6 +245,28 @@ static void several(void)
 	check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
 }
 
+// A list with a command that can have no event of its own, between two that can.
+static void between(void)
+{
+	ze_command_queue_handle_t queue = queue_of(&device, device.compute, 0);
+	ze_command_list_handle_t list = list_of(&device, device.compute);
+	ze_event_pool_handle_t pool = pool_of(&device, 1);
+	ze_event_handle_t event = event_of(pool, 0);
+	check(zeEventHostSignal(event), "zeEventHostSignal");
+	launch(list, NULL);
+	check(zeCommandListAppendWaitOnEvents(list, 1, &event), "zeCommandListAppendWaitOnEvents");
+	launch(list, NULL);
+	check(zeCommandListClose(list), "zeCommandListClose");
+	for (int i = 0; i < 2; i++)
+		check(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL), "execute");
+	synchronize(queue);
+	puts("run kernel\nrun kernel");
+	check(zeCommandListDestroy(list), "zeCommandListDestroy");
+	check(zeEventDestroy(event), "zeEventDestroy");
+	check(zeEventPoolDestroy(pool), "zeEventPoolDestroy");
+	check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
+}
+
 // Waits for an event in the middle of a list alone, and uses it again and destroys it while the list goes on.
 static void early(void)
 {
@@ -389,7 +411,7 @@ static void run(const char *style)
 		void (*run)(void);
 	} styles[] = { { "plain", plain }, { "synchronous", synchronous }, { "reused", reused },
 		       { "signalled", signalled }, { "wrapping", wrapping },
-		       { "several", several }, { "endless", endless }, { "early", early },
+		       { "several", several }, { "between", between }, { "endless", endless }, { "early", early },
 		       { "resetting", resetting }, { "copies", copies }, { "threads", threads } };
 	if (strcmp(style, "without") == 0)
 		without(0);

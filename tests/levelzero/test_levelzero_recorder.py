@@ -2,6 +2,7 @@
 """Level Zero programs, recorded: every command is there, its device times are the script's, and the program
 does what it does without tare."""
 import collections
+import json
 import os
 import pathlib
 import signal
@@ -125,6 +126,17 @@ def test_executions_and_templates(on):
     templates = [command for command in trace.commands.values() if command.queue in trace.graphs]
     assert len(graphs) == 20 and all(command.flags & NO_TIMES for command in graphs)
     assert len(templates) == 20 and len(trace.graphs) == 3, "made, and reset twice"
+
+
+def test_what_has_no_event_is_counted_in_its_list(on, tare_path):
+    rate, bits = script(on)
+    done = on.record([STYLES, "between"])
+    trace = check(done, rate, bits)
+    assert [(execution, nodes) for _, execution, nodes in trace.executes] == [(1, 3), (2, 3)]
+    report = json.loads(subprocess.run([tare_path, "report", done.folder, "--json", "-"], check=True,
+                                       capture_output=True).stdout)
+    task, = report["tasks"]
+    assert (task["instances"], task["timed"]) == (4, 4)
 
 
 @pytest.mark.parametrize("styles", [[*IMMEDIATE], [*REGULAR],
