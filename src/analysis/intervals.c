@@ -47,6 +47,12 @@ enum tare_effect tare_command_effect(const struct tare_recorded_command *command
 	}
 }
 
+// Times of a damaged trace may be anything.
+static int64_t call_ns(const struct tare_recorded_command *command)
+{
+	return tare_earlier_ns(command->exit_ns, command->enter_ns);
+}
+
 int64_t tare_command_launch_ns(const struct tare_recording *recording,
                                const struct tare_recorded_command *command)
 {
@@ -54,22 +60,22 @@ int64_t tare_command_launch_ns(const struct tare_recording *recording,
 		return 0;
 	bool executes = command->part == TARE_EXECUTES_MORE;
 	if (!tare_command_is_run(command) && !executes)
-		return command->exit_ns - command->enter_ns;
+		return call_ns(command);
 	if (executes && command->execution >= recording->execution_count)
-		return command->exit_ns - command->enter_ns;
+		return call_ns(command);
 	if (command->execution >= recording->execution_count)
 		return 0;
 	const struct tare_recorded_execution *execution =
 	    &recording->executions[command->execution];
 	if (executes)
-		return (command->exit_ns - command->enter_ns) / ((int64_t)execution->runs + 1);
+		return call_ns(command) / ((int64_t)execution->runs + 1);
 	if (execution->command >= recording->command_count || execution->runs == 0)
 		return 0;
 	const struct tare_recorded_command *by = &recording->commands[execution->command];
 	// It stands for what else it ran.
 	int64_t shares = (int64_t)execution->runs + (by->part == TARE_EXECUTES_MORE);
 	// Of lists that one call executes the first has the call.
-	return by->flags & TARE_COMMAND_NESTED ? 0 : (by->exit_ns - by->enter_ns) / shares;
+	return by->flags & TARE_COMMAND_NESTED ? 0 : call_ns(by) / shares;
 }
 
 int64_t tare_later_ns(int64_t at_ns, int64_t by_ns)
