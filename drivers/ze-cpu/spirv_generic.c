@@ -114,7 +114,8 @@ static struct pair *to_lower(const struct lowering *to, size_t at)
 	uint32_t word = at >= to->functions_from ? pointer_word(spirv_op(to->from, at)) : 0;
 	uint32_t id = word && word < spirv_length(to->from, at) ? to->from->words[at + word] : 0;
 
-	return id < to->from->bound && to->ids[id].value ? &to->pairs[to->ids[id].value - 1] : NULL;
+	// No id is 0, but a damaged module may define it.
+	return id && id < to->from->bound && to->ids[id].value ? &to->pairs[to->ids[id].value - 1] : NULL;
 }
 
 static void count_casts(struct lowering *to)
