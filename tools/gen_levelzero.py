@@ -24,7 +24,9 @@ HOOKS = ['instead', 'before', 'after']
 # Members of struct ze_what that an argument fills as it is.
 PLAIN = {'kernel': 'kernel', 'groups': 'groups', 'to': 'to', 'from': 'from', 'bytes': 'bytes', 'region': 'region',
          'extent': 'extent'}
-MEANINGS = set(PLAIN) | {'-', 'list', 'event', 'waits#', 'waits', 'about', 'made', 'released', 'size'}
+# Those whose address it takes, for the argument is passed by value.
+VALUES = {'groups.': 'groups', 'group.': 'group'}
+MEANINGS = set(PLAIN) | set(VALUES) | {'-', 'list', 'event', 'waits#', 'waits', 'about', 'made', 'released', 'size'}
 SLOTS = 8  # drivers that may be recorded in one process
 
 
@@ -143,6 +145,7 @@ def command(function, role, number):
         arguments[role.arguments.index('event')] = 'command.event'
     members = [f'.kind = TARE_KIND_{role.kind.upper()}']
     members += [f'.{PLAIN[m]} = a{i}' for i, m in enumerate(role.arguments) if m in PLAIN]
+    members += [f'.{VALUES[m]} = &a{i}' for i, m in enumerate(role.arguments) if m in VALUES]
     # Where there is nothing to wait for, the event is what the call is about, and no option.
     takes = 'true' if role.at('event') and role.at('waits#') else 'false'
     return ['\tstruct ze_command command;',

@@ -31,7 +31,7 @@ void ze_command_begin(struct guest_thread *thread, struct ze_command *command, u
 		guest_waiting(thread, ze_detail(function), command->enter);
 }
 
-static void write_depends(struct guest_thread *thread, uint64_t of, uint32_t count, ze_event_handle_t *events)
+void ze_write_depends(struct guest_thread *thread, uint64_t of, uint32_t count, ze_event_handle_t *events)
 {
 	for (uint32_t done = 0; done < count;) {
 		union tare_trace_record *record = guest_event(thread);
@@ -48,7 +48,7 @@ static void write_depends(struct guest_thread *thread, uint64_t of, uint32_t cou
 	}
 }
 
-static void write_call_end(struct guest_thread *thread, uint32_t number, uint64_t exit)
+void ze_write_call_end(struct guest_thread *thread, uint32_t number, uint64_t exit)
 {
 	union tare_trace_record *record = guest_event(thread);
 	if (record == NULL)
@@ -141,9 +141,12 @@ static uint32_t shape_of(struct guest_thread *thread, const struct ze_what *what
 	if (what->groups == NULL || kernel == NULL)
 		return 0;
 	const uint32_t groups[3] = {what->groups->groupCountX, what->groups->groupCountY, what->groups->groupCountZ};
+	const uint32_t given[3] = {what->group != NULL ? what->group->x : kernel->group[0],
+	                           what->group != NULL ? what->group->y : kernel->group[1],
+	                           what->group != NULL ? what->group->z : kernel->group[2]};
 	struct tare_trace_shape shape = {.dimensions = 1};
 	for (uint32_t i = 0; i < 3; i++) {
-		shape.local[i] = kernel->group[i] != 0 ? kernel->group[i] : 1;
+		shape.local[i] = given[i] != 0 ? given[i] : 1;
 		shape.global[i] = (uint64_t)groups[i] * shape.local[i];
 		if (shape.global[i] > 1)
 			shape.dimensions = i + 1;
@@ -251,9 +254,9 @@ void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_
 	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags, ze_detail(command->function),
 	                                     thread->track));
 	if (ZE_UNLIKELY(flags & TARE_COMMAND_LONG))
-		write_call_end(thread, number, exit);
+		ze_write_call_end(thread, number, exit);
 	if (flags & TARE_COMMAND_DEPENDS)
-		write_depends(thread, number, wait_count, waits);
+		ze_write_depends(thread, number, wait_count, waits);
 	if (ZE_UNLIKELY(guest_stacks))
 		guest_site(thread, 0, number, guest_stack());
 	if (flags & TARE_COMMAND_FAILED) {

@@ -414,10 +414,10 @@ void ze_after_zeDeviceSynchronize(struct guest_thread *thread, const struct ze_d
 void ze_after_zeCommandListHostSynchronize(struct guest_thread *thread, const struct ze_driver *driver,
                                            ze_command_list_handle_t handle, uint64_t timeout, ze_result_t result)
 {
-	(void)driver, (void)timeout;
-	struct ze_list *list = result == ZE_RESULT_SUCCESS ? ze_list_find(thread, handle) : NULL;
-	if (list != NULL)
-		ze_harvest_list(thread, list);
+	(void)driver, (void)timeout, (void)handle;
+	// It may have executed others.
+	if (result == ZE_RESULT_SUCCESS)
+		ze_harvest_all(thread);
 }
 
 static void event_seen(struct guest_thread *thread, ze_event_handle_t handle, ze_result_t result)

@@ -8,6 +8,11 @@
 #include <level_zero/ze_api.h>
 #include <level_zero/ze_ddi.h>
 
+// By value in functions of newer headers.
+struct ze_newer_size {
+	uint32_t x, y, z;
+};
+
 #include "levelzero_hooks.h"
 
 #define ZE_LIKELY(condition) __builtin_expect(!!(condition), 1)
@@ -48,12 +53,20 @@ static inline uint16_t ze_detail(uint32_t function)
 
 // ---- threads
 
+// Room for the lists of one call, where they are many.
+struct ze_arena {
+	void *memory;
+	uint32_t room; // lists
+	bool taken;
+};
+
 struct ze_thread {
 	_Atomic uint64_t calls;
 	uint64_t exit;                    // of the last call that was no command
 	struct ze_list *list;             // last used
 	struct tare_trace_shape shape;    // last used, with its id
 	uint32_t shape_process;
+	struct ze_arena arena;
 	struct ze_thread *following;
 };
 uint64_t ze_calls_seen(void);
@@ -256,6 +269,7 @@ struct ze_what {
 	uint8_t kind;
 	ze_kernel_handle_t kernel;
 	const ze_group_count_t *groups;
+	const struct ze_newer_size *group; // NULL: as the kernel has it
 	const void *to, *from;
 	uint64_t bytes;
 	const ze_copy_region_t *region;
@@ -278,6 +292,8 @@ void ze_call_end(struct guest_thread *thread, uint32_t function, uint64_t enter,
                  const struct ze_said *said);
 void ze_asked(struct guest_thread *thread, uint32_t function, uint64_t enter, ze_result_t status,
               uint64_t object, bool poll);
+void ze_write_depends(struct guest_thread *thread, uint64_t of, uint32_t count, ze_event_handle_t *events);
+void ze_write_call_end(struct guest_thread *thread, uint32_t number, uint64_t exit);
 // Host ticks at the beginning of a call, after the thread's CPU clock was read if it was time.
 uint64_t ze_begin_ticks(struct guest_thread *thread);
 
@@ -316,6 +332,10 @@ bool ze_pending_read(struct guest_thread *thread, struct ze_event *event);
 void ze_pending_exchange(struct ze_list *list, struct ze_event *event, ze_event_handle_t done,
                          ze_kernel_timestamp_result_t *slot);
 struct ze_content *ze_content_new(struct ze_list *list);
+// A list to go behind this one's next execution; NULL: none can be had. Whoever harvests is not waited for.
+struct ze_query *ze_query_take(struct ze_list *list, uint64_t execution);
+// It is in flight no more; with the right to harvest.
+void ze_query_return(struct ze_list *list, struct ze_content *content, struct ze_query *query);
 
 // ---- the rest
 

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is newer than Debian 12's headers, called by function pointers: lists on immediate lists, events that
+count, launches with arguments, host functions."""
+import collections
+import pathlib
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
+from recorded import SANITIZED  # noqa: E402
+from scripted import NEWER, NS, cache, check, kinds, on, script, stamps  # noqa: E402,F401
+from trace import NO_TIMES, Trace  # noqa: E402
+
+pytestmark = pytest.mark.skipif(SANITIZED, reason="the driver is not made for that")
+STYLES = ["appended", "appended-synchronous", "many"]
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_every_command_is_timed_by_the_script(on, style):
+    rate, bits = script(on)
+    trace = check(on.record([NEWER, style]), rate, bits)
+    assert int.from_bytes(trace.header[1136:1144], "little") == 0, "nothing is pending"
+    on.report(trace.path.parent)
+
+
+@pytest.mark.parametrize("options", [[], ["--strict"]], ids=["", "strict"])
+def test_the_program_is_as_without(on, options):
+    script(on)
+    native = on.native([NEWER, *STYLES])
+    done = on.record([NEWER, *STYLES], *options)
+    assert (done.status, kinds(done.out), done.errors) == (native.status, kinds(native.out), native.errors)
+    assert sum(stamps(done.out).values()) == sum(stamps(native.out).values())
+
+
+def test_lists_on_an_immediate_list_are_executions(on):
+    rate, bits = script(on)
+    trace = check(on.record([NEWER, "appended"]), rate, bits)
+    assert sorted(execution for _, execution, _ in trace.executes) == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6]
+    graphs = [command for command in trace.commands.values() if command.kind == "graph"]
+    onto, = {command.queue for command in graphs}
+    assert onto and all(command.flags & NO_TIMES for command in graphs)
+    assert sum(command.queue == onto and command.kind == "kernel" for command in trace.commands.values()) == 2
+
+
+def test_many_lists_in_a_call(on):
+    rate, bits = script(on)
+    trace = check(on.record([NEWER, "many"]), rate, bits)
+    assert len(trace.executes) == 300
+    by_list = collections.Counter(handle for handle, _, _ in trace.executes)
+    assert set(by_list.values()) == {3}
