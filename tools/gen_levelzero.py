@@ -65,6 +65,8 @@ class Role:
                 setattr(self, key, int(value))
             elif key == 'table' and value:
                 self.table = f'zeGet{value}ProcAddrTable'
+            elif word == 'extension':
+                self.table, self.place = '-', 0  # in none
             else:
                 flags.append(word)
         self.instead, self.before, self.after = (word in flags for word in HOOKS)

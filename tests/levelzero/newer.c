@@ -250,7 +250,8 @@ static void taken(void)
 		append(onto, 1, &list, NULL, NULL);
 	wait_list(onto);
 	print_stamps(event);
-	puts("run kernel\nrun write\nrun write\nrun write\nrun write\nrun write");
+	puts("run kernel\nrun kernel\nrun kernel\nrun kernel");
+	puts("run write\nrun write\nrun write\nrun write\nrun write");
 	OLD(zeEventDestroy, event);
 	destroy(list);
 	destroy(onto);

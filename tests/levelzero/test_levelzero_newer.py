@@ -14,7 +14,9 @@ from scripted import NEWER, NS, cache, check, kinds, on, script, stamps  # noqa:
 from trace import NO_TIMES, Trace  # noqa: E402
 
 pytestmark = pytest.mark.skipif(SANITIZED, reason="the driver is not made for that")
-STYLES = ["appended", "appended-synchronous", "many"]
+STYLES = ["appended", "appended-synchronous", "many", "counting", "counting-2", "counting-without", "counting-lists",
+          "counting-lists-without"]
+REUSED = 5  # enum tare_trace_untimed
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -50,3 +52,43 @@ def test_many_lists_in_a_call(on):
     assert len(trace.executes) == 300
     by_list = collections.Counter(handle for handle, _, _ in trace.executes)
     assert set(by_list.values()) == {3}
+
+
+def partly(done, rate, bits):
+    """Of what was timed every time is the script's, and is what the program has read of its events; the rest is
+    counted as used again. Returns the kinds of both."""
+    assert done.status == 0, done.errors.decode()
+    trace = Trace(done.folder)
+    timed = collections.Counter(kind for kind, _, _ in trace.runs())
+    untimed = collections.Counter(trace.commands[track, number].kind for track, number, _, _ in trace.untimed)
+    assert {why for _, _, _, why in trace.untimed} <= {REUSED}
+    assert timed + untimed == kinds(done.out), "each once"
+    for kind, start, end in trace.runs():
+        assert abs((end - start) % (1 << bits) - NS[kind] * rate / 1e9) <= 1, kind
+    starts = [start for _, start, _ in trace.runs()]
+    assert len(starts) == len(set(starts)), "no two of one queue began at once"
+    assert stamps(done.out) <= collections.Counter((start, end) for _, start, end in trace.runs())
+    assert int.from_bytes(trace.header[1136:1144], "little") == 0, "nothing is pending"
+    return timed, untimed
+
+
+@pytest.mark.parametrize("style", ["hurried", "hurried-plain"])
+def test_an_event_signalled_again_before_anybody_looks(on, style):
+    """Of an event that counts the last is told; of another nothing between the first and the reset is believed."""
+    rate, bits = script(on)
+    timed, untimed = partly(on.record([NEWER, style]), rate, bits)
+    assert untimed["kernel"] >= 10 and timed["kernel"] >= 1
+
+
+def test_an_event_of_a_list_that_becomes_another_commands(on):
+    rate, bits = script(on)
+    timed, untimed = partly(on.record([NEWER, "taken"]), rate, bits)
+    assert (timed, untimed) == ({"kernel": 1, "write": 5}, {"kernel": 3})
+
+
+def test_events_that_count_are_flagged_and_that_is_said(on):
+    script(on)
+    assert Trace(on.record([NEWER, "counting"]).folder).changes[6] == 0, "they have all that is needed"
+    assert Trace(on.record([NEWER, "counting-without"]).folder).changes[6] == 1
+    strict = Trace(on.record([NEWER, "counting-without"], "--strict").folder)
+    assert strict.changes[6] == 0 and not strict.times

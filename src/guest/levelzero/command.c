@@ -16,8 +16,12 @@ void ze_command_begin(struct guest_thread *thread, struct ze_command *command, u
 			command->known = list != NULL ? known : NULL;
 			// Of what it says now nothing is left when it is signalled again; and it is kept in one
 			// place only.
-			if (list == NULL || list->immediate || known->content == NULL)
+			if (list == NULL || list->immediate || known->content == NULL || known->counts)
 				ze_event_before(thread, known);
+			if (known->counts && (list == NULL || known->content != list->content))
+				ze_node_gone(thread, known);
+			else if (list == NULL)
+				known->doubtful = true;
 		}
 	} else if (list != NULL && takes_event && ze_may_change() &&
 	           atomic_load_explicit(&guest_active, memory_order_relaxed)) {
@@ -207,7 +211,9 @@ static void keep(struct guest_thread *thread, const struct ze_command *command, 
 	if (command->own && !atomic_load_explicit(&list->told, memory_order_relaxed) &&
 	    !atomic_exchange(&list->told, true))
 		ze_change(TARE_CHANGE_EVENT, list->handle, 0, 1);
-	if (list->immediate)
+	if (list->immediate && command->known != NULL && command->known->doubtful)
+		ze_write_untimed(thread, thread->track, number, 0, TARE_UNTIMED_REUSED, 0);
+	else if (list->immediate)
 		ze_push(thread, list, command->event, command->known, number);
 	else
 		ze_node_add(thread, list, command->event, command->known, number);

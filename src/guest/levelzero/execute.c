@@ -263,11 +263,15 @@ static ze_result_t execute_onto(struct guest_thread *thread, struct batch *batch
 		batch->blocks = immediate->waits;
 	}
 	batch->submit = submit_onto_list;
-	if (known != NULL && known->timed)
+	if (known != NULL && known->timed) {
 		ze_event_before(thread, known);
+		if (known->counts)
+			ze_node_gone(thread, known);
+	}
 	ze_result_t result = execute(thread, batch);
 	// What the event says then is of these lists, and of nothing that is signalled by it later.
-	if (result == ZE_RESULT_SUCCESS && known != NULL && known->timed && batch->immediate != NULL)
+	if (result == ZE_RESULT_SUCCESS && known != NULL && known->timed && !known->doubtful &&
+	    batch->immediate != NULL)
 		ze_push(thread, batch->immediate, batch->signal, known, 0);
 	if (result == ZE_RESULT_SUCCESS && batch->blocks) {
 		guest_cpu_time(thread, batch->enter, batch->exit);

@@ -63,9 +63,9 @@ bool ze_take_right(struct ze_list *list)
 
 // ---- immediate lists
 
-static bool is_new(const struct ze_event *known, const ze_kernel_timestamp_result_t *stamps)
+bool ze_is_new(const struct ze_event *known, const ze_kernel_timestamp_result_t *stamps)
 {
-	return !known->read ||
+	return !known->read || known->counts ||
 	       (known->start != stamps->global.kernelStart && known->end != stamps->global.kernelEnd);
 }
 
@@ -81,7 +81,7 @@ static ze_result_t ask(const struct ze_list *list, const struct ze_pending *pend
 		return status;
 	}
 	ze_result_t result = list->driver->call.zeEventQueryKernelTimestamp(pending->event, stamps);
-	if (result == ZE_RESULT_SUCCESS && pending->known != NULL && !is_new(pending->known, stamps))
+	if (result == ZE_RESULT_SUCCESS && pending->known != NULL && !ze_is_new(pending->known, stamps))
 		return ZE_RESULT_NOT_READY;
 	return result;
 }
@@ -201,6 +201,9 @@ static void before_in_ring(struct guest_thread *thread, struct ze_list *list, st
 	ze_result_t result = ask(list, &pending, &stamps);
 	if (claim(list, at, &pending))
 		settle(thread, list, &pending, result, &stamps);
+	// Two commands signal it then: what it says may be the first's, or the second's.
+	if (result == ZE_RESULT_NOT_READY && !event->counts)
+		event->doubtful = true;
 }
 
 bool ze_pending_read(struct guest_thread *thread, struct ze_event *event)

@@ -13,3 +13,5 @@ typedef ze_result_t (ZE_APICALL *ze_newer_CommandListAppendHostFunction_t)(ze_co
 typedef ze_result_t (ZE_APICALL *ze_newer_CommandListImmediateAppendCommandListsExp_t)(ze_command_list_handle_t list, uint32_t count, ze_command_list_handle_t *lists, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits);
 typedef ze_result_t (ZE_APICALL *ze_newer_CommandListImmediateAppendCommandListsWithParameters_t)(ze_command_list_handle_t list, uint32_t count, ze_command_list_handle_t *lists, const void *next, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits);
 typedef ze_result_t (ZE_APICALL *ze_newer_EventQueryKernelTimestampsExt_t)(ze_event_handle_t event, ze_device_handle_t device, uint32_t *count, void *results);
+typedef ze_result_t (ZE_APICALL *ze_newer_EventCounterBasedCreate_t)(ze_context_handle_t context, ze_device_handle_t device, const void *desc, ze_event_handle_t *made);
+typedef ze_result_t (ZE_APICALL *ze_newer_xCounterBasedEventCreate2_t)(ze_context_handle_t context, ze_device_handle_t device, const void *desc, ze_event_handle_t *made);

@@ -64,6 +64,19 @@ void ze_node_lose(struct ze_list *list, struct ze_event *event)
 	event->content = NULL;
 }
 
+void ze_node_gone(struct guest_thread *thread, struct ze_event *event)
+{
+	struct ze_content *content = event->content;
+	struct ze_list *list = event->list;
+	if (content == NULL || list == NULL)
+		return;
+	ze_harvest_list(thread, list);
+	if (event->at < content->count && content->nodes[event->at].known == event)
+		__atomic_store_n(&content->nodes[event->at].gone, true, __ATOMIC_RELAXED);
+	event->list = NULL;
+	event->content = NULL;
+}
+
 bool ze_node_slot(struct ze_list *list, struct ze_event *event, ze_kernel_timestamp_result_t *slot)
 {
 	struct ze_content *content = list->content;
@@ -86,7 +99,7 @@ void ze_node_add(struct guest_thread *thread, struct ze_list *list, ze_event_han
 		ze_write_untimed(thread, thread->track, number, 0, TARE_UNTIMED_NO_ROOM, 0);
 		return;
 	}
-	content->nodes[content->count] = (struct ze_node){event, known, thread->track, number, false, NULL};
+	content->nodes[content->count] = (struct ze_node){.event = event, .known = known, .track = thread->track, .number = number};
 	if (known != NULL) {
 		known->list = list;
 		known->content = content;
@@ -287,21 +300,42 @@ static bool is_given(const ze_kernel_timestamp_result_t *stamps)
 	return stamps->global.kernelStart != 0 || stamps->global.kernelEnd != 0;
 }
 
-static void read_node(struct guest_thread *thread, const struct ze_list *list, const struct ze_query *query,
+// What the node's event says is known: should it not be reset, it says nothing new until it is signalled again.
+static void node_was_read(struct ze_list *list, const struct ze_node *node, const ze_kernel_timestamp_result_t *stamps)
+{
+	struct ze_event *known = node->known;
+	if (known == NULL || known->counts || node->slot != NULL)
+		return;
+	guest_hold(&list->push);
+	const struct ze_content *content = known->content;
+	if (known->handle == node->event && content != NULL && known->at < content->count &&
+	    &content->nodes[known->at] == node) {
+		known->read = true;
+		known->start = stamps->global.kernelStart;
+		known->end = stamps->global.kernelEnd;
+	}
+	guest_let_go(&list->push);
+}
+
+static void read_node(struct guest_thread *thread, struct ze_list *list, const struct ze_query *query,
                       const struct ze_node *node, uint32_t at)
 {
 	ze_kernel_timestamp_result_t stamps = {0};
-	if (query->results != NULL)
+	if (__atomic_load_n(&node->gone, __ATOMIC_RELAXED))
+		;
+	else if (query->results != NULL)
 		stamps = query->results[at];
 	else if (!query->overwritten && node->slot != NULL)
 		stamps = *node->slot;
 	else if (!query->overwritten && list->driver->call.zeEventQueryKernelTimestamp(node->event, &stamps) !=
 	                                    ZE_RESULT_SUCCESS)
 		stamps = (ze_kernel_timestamp_result_t){0};
-	if (is_given(&stamps))
+	if (is_given(&stamps)) {
 		ze_write_times(thread, node->track, node->number, query->execution, &stamps);
-	else
+		node_was_read(list, node, &stamps);
+	} else {
 		ze_write_untimed(thread, node->track, node->number, query->execution, TARE_UNTIMED_REUSED, 0);
+	}
 }
 
 // True for the first who asks about this node of this execution.
@@ -335,7 +369,7 @@ void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze
 	const struct ze_node node = content->nodes[event->at];
 	if (node.lost || node.known != event ||
 	    list->driver->call.zeEventQueryKernelTimestamp(event->handle, &stamps) != ZE_RESULT_SUCCESS ||
-	    !settle(last, event->at, execution))
+	    !ze_is_new(event, &stamps) || !settle(last, event->at, execution))
 		return;
 	if (in_flight == 1)
 		ze_write_times(thread, node.track, node.number, execution, &stamps);

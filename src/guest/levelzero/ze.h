@@ -139,6 +139,8 @@ struct ze_event {
 	ze_event_handle_t handle;
 	ze_event_pool_handle_t pool;
 	bool timed;            // its pool has timestamps that may be read
+	bool counts;           // it stands for the last command that was appended with it, and is never reset
+	bool doubtful;         // somebody else signals it, too, and until it is reset nobody knows whose times it says
 	bool read;             // and they were, since it was reset: what it says next differs from
 	uint64_t start, end;   // these
 	// The last command that signals it and was not read yet; under the list's lock `push`.
@@ -188,6 +190,7 @@ struct ze_node {
 	struct ze_event *known;
 	uint32_t track, number;
 	bool lost;                // the list itself uses its event again
+	bool gone;                // its event, which counts, has become another command's
 	ze_kernel_timestamp_result_t *slot; // where the list itself puts its times; NULL: they are in the event
 };
 
@@ -324,10 +327,14 @@ void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list);
 void ze_content_drop(struct ze_list *list);
 // The event of a node is about to be used again: what it says of the last execution is read now.
 void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze_event *event);
+// An event that counts is about to be another command's than the node's in a regular list.
+void ze_node_gone(struct guest_thread *thread, struct ze_event *event);
 // The list itself has copied what the event's node says into `slot`. False: it has no such node.
 bool ze_node_slot(struct ze_list *list, struct ze_event *event, ze_kernel_timestamp_result_t *slot);
 // Reads the command in a ring that signals the event, if it is complete. False: it is not.
 bool ze_pending_read(struct guest_thread *thread, struct ze_event *event);
+// Whether an event says something else than when it was read last: without a reset in between it may.
+bool ze_is_new(const struct ze_event *known, const ze_kernel_timestamp_result_t *stamps);
 // From now on `done` tells that its times are in `slot`; both are given back when they were read.
 void ze_pending_exchange(struct ze_list *list, struct ze_event *event, ze_event_handle_t done,
                          ze_kernel_timestamp_result_t *slot);
