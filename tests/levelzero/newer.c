@@ -78,12 +78,17 @@ static void copy(ze_command_list_handle_t list, ze_event_handle_t event)
 	OLD(zeCommandListAppendMemoryCopy, list, there, host, BYTES, event, 0, NULL);
 }
 
-static void print_stamps(ze_event_handle_t event)
+static void print_stamps_as(const char *what, ze_event_handle_t event)
 {
 	ze_kernel_timestamp_result_t stamps;
 	OLD(zeEventQueryKernelTimestamp, event, &stamps);
-	printf("stamps %llu %llu\n", (unsigned long long)stamps.global.kernelStart,
+	printf("%s %llu %llu\n", what, (unsigned long long)stamps.global.kernelStart,
 	       (unsigned long long)stamps.global.kernelEnd);
+}
+
+static void print_stamps(ze_event_handle_t event)
+{
+	print_stamps_as("stamps", event);
 }
 
 static void destroy(ze_command_list_handle_t list)
@@ -123,6 +128,7 @@ static void appended(ze_command_queue_mode_t mode)
 	// The same event again, without a reset: of what it says now nothing is the next command's.
 	launch(onto, events[1]);
 	puts("run kernel");
+	OLD(zeEventHostSynchronize, events[1], UINT64_MAX);
 	wait_list(onto);
 	print_stamps(events[1]);
 	for (int i = 0; i < 2; i++) {
@@ -200,7 +206,10 @@ static void hurried_plain(void)
 		launch(list, event);
 		puts("run kernel");
 	}
+	// It is signalled by the first.
+	OLD(zeEventHostSynchronize, event, UINT64_MAX);
 	wait_list(list);
+	print_stamps_as("last", event);
 	OLD(zeEventHostReset, event);
 	launch(list, event);
 	puts("run kernel");

@@ -76,8 +76,15 @@ def partly(done, rate, bits):
 def test_an_event_signalled_again_before_anybody_looks(on, style):
     """Of an event that counts the last is told; of another nothing between the first and the reset is believed."""
     rate, bits = script(on)
-    timed, untimed = partly(on.record([NEWER, style]), rate, bits)
+    done = on.record([NEWER, style])
+    timed, untimed = partly(done, rate, bits)
     assert untimed["kernel"] >= 10 and timed["kernel"] >= 1
+    # Of the twentieth nothing is told, or what its event said in the end.
+    last = [tuple(map(int, line.split()[1:])) for line in done.out.decode().splitlines() if line.startswith("last")]
+    trace = Trace(done.folder)
+    twentieth = sorted(key for key, command in trace.commands.items() if command.kind == "kernel")[19]
+    for told in last:
+        assert trace.times.get((*twentieth, 0), [told]) == [told]
 
 
 def test_an_event_of_a_list_that_becomes_another_commands(on):
