@@ -366,6 +366,9 @@ void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze
 	guest_let_go(&list->push);
 	if (last == NULL || event->at >= content->count)
 		return;
+	// What the queries have copied nobody can use again any more; each is behind those before it.
+	if (!content->no_query && list->driver->call.zeEventQueryStatus(last->done) == ZE_RESULT_SUCCESS)
+		return;
 	const struct ze_node node = content->nodes[event->at];
 	if (node.lost || node.known != event ||
 	    list->driver->call.zeEventQueryKernelTimestamp(event->handle, &stamps) != ZE_RESULT_SUCCESS ||
