@@ -16,6 +16,7 @@ from trace import NO_TIMES, Trace  # noqa: E402
 pytestmark = pytest.mark.skipif(SANITIZED, reason="the driver is not made for that")
 STYLES = ["appended", "appended-synchronous", "many", "counting", "counting-2", "counting-without", "counting-lists",
           "counting-lists-without"]
+EVERY = [*STYLES, "hurried", "hurried-plain", "taken", "launches"]
 REUSED = 5  # enum tare_trace_untimed
 
 
@@ -30,8 +31,8 @@ def test_every_command_is_timed_by_the_script(on, style):
 @pytest.mark.parametrize("options", [[], ["--strict"]], ids=["", "strict"])
 def test_the_program_is_as_without(on, options):
     script(on)
-    native = on.native([NEWER, *STYLES])
-    done = on.record([NEWER, *STYLES], *options)
+    native = on.native([NEWER, *EVERY])
+    done = on.record([NEWER, *EVERY], *options)
     assert (done.status, kinds(done.out), done.errors) == (native.status, kinds(native.out), native.errors)
     assert sum(stamps(done.out).values()) == sum(stamps(native.out).values())
 
@@ -99,3 +100,21 @@ def test_events_that_count_are_flagged_and_that_is_said(on):
     assert Trace(on.record([NEWER, "counting-without"]).folder).changes[6] == 1
     strict = Trace(on.record([NEWER, "counting-without"], "--strict").folder)
     assert strict.changes[6] == 0 and not strict.times
+
+
+def test_every_way_to_launch(on):
+    """Each is recorded with its shape, where that is known: of an indirect launch it lies in device memory. Of
+    several at once ze-cpu's event is that of the barrier behind them."""
+    rate, bits = script(on)
+    done = on.record([NEWER, "launches"])
+    assert done.status == 0, done.errors.decode()
+    trace = Trace(done.folder)
+    assert not trace.untimed
+    runs = collections.Counter((kind, round(((end - start) % (1 << bits)) / rate * 1e6)) for kind, start, end in trace.runs())
+    assert runs == {("kernel", 50): 15, ("kernel", 10): 3, ("marker", 15): 3}
+    kernels = [command for _, command in sorted(trace.commands.items()) if command.kind == "kernel"]
+    shapes = [((192, 1, 1), (64, 1, 1)), ((96, 2, 1), (32, 2, 1)), ((32, 2, 1), (32, 2, 1)), ((64, 1, 1), (64, 1, 1)),
+              None, None]
+    assert [trace.shapes[command.amount] for command in kernels] == 2 * shapes, "on the list, and in the other"
+    assert len({command.function for command in kernels}) == 6
+    on.report(done.folder)
