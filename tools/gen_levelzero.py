@@ -19,11 +19,11 @@ from gen_api import Complaint, closing, nameless, split_parameters
 
 HEADERS = ['level_zero/ze_api.h', 'level_zero/ze_ddi.h']
 ROLES = ['query', 'command', 'wait', 'build', 'allocate', 'create', 'start', 'poll', 'own', 'pass']
-KINDS = ['kernel', 'copy', 'fill', 'migrate', 'marker', 'barrier', 'other']
+KINDS = ['kernel', 'copy', 'fill', 'migrate', 'marker', 'barrier', 'graph', 'other']
 HOOKS = ['instead', 'before', 'after']
 # Members of struct ze_what that an argument fills as it is.
 PLAIN = {'kernel': 'kernel', 'groups': 'groups', 'to': 'to', 'from': 'from', 'bytes': 'bytes', 'region': 'region',
-         'extent': 'extent'}
+         'extent': 'extent', 'image': 'image', 'source': 'source', 'graph': 'graph'}
 # Those whose address it takes, for the argument is passed by value.
 VALUES = {'groups.': 'groups', 'group.': 'group'}
 MEANINGS = set(PLAIN) | set(VALUES) | {'-', 'list', 'event', 'waits#', 'waits', 'about', 'made', 'released', 'size'}

@@ -292,7 +292,9 @@ struct tare_recorded_change {
 	uint32_t process;
 	uint32_t change;            // enum tare_trace_change
 	uint64_t count;             // objects that it was done to
-	uint64_t commands;          // commands concerned, where it is one a command (events); else 0
+	uint64_t commands;          // commands concerned, where it is one a command (events), and lists that
+	                            // ran behind others; else 0
+	uint64_t device_ns;         // that these lists took of the device; else 0
 };
 
 // Why a process's events are missing.

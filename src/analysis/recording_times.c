@@ -124,7 +124,7 @@ int loading_untimed(struct loading *l, const struct tare_trace_untimed_record *u
 {
 	uint64_t identity = (uint64_t)u->command_track << 32 | u->command_number;
 	uint32_t index = tare_id_map_take(&l->pending, identity);
-	uint8_t why = tare_trace_detail(u->head) <= TARE_UNTIMED_REUSED ?
+	uint8_t why = tare_trace_detail(u->head) <= TARE_UNTIMED_NOT_ASKED ?
 	                      (uint8_t)tare_trace_detail(u->head) : TARE_UNTIMED_UNUSABLE;
 
 	if (loading_untimed_list(l, identity, u->execution, why))

@@ -318,6 +318,129 @@ static void launches(void)
 	destroy(onto);
 }
 
+// ---- what ze-cpu lacks (other_driver.c)
+
+static void images(void)
+{
+	ze_image_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_IMAGE_DESC, .type = ZE_IMAGE_TYPE_2D,
+		                 .format = { .layout = ZE_IMAGE_FORMAT_LAYOUT_16_16_16_16 }, .width = 100, .height = 20,
+		                 .depth = 1 };
+	const ze_image_region_t part = { 1, 2, 0, 10, 5, 1 };
+	ze_command_list_handle_t list = immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	ze_image_handle_t image, media;
+	check(zeImageCreate(device.context, device.id, &desc, &image), "zeImageCreate");
+	desc.format.layout = ZE_IMAGE_FORMAT_LAYOUT_NV12;
+	check(zeImageCreate(device.context, device.id, &desc, &media), "zeImageCreate");
+	check(zeCommandListAppendImageCopyFromMemory(list, image, host, NULL, NULL, 0, NULL), "write");
+	check(zeCommandListAppendImageCopyToMemory(list, host, image, &part, NULL, 0, NULL), "read");
+	check(zeCommandListAppendImageCopyRegion(list, image, image, &part, &part, NULL, 0, NULL), "copy");
+	check(zeCommandListAppendImageCopy(list, media, media, NULL, 0, NULL), "copy");
+	wait_list(list);
+	check(zeImageDestroy(image), "zeImageDestroy");
+	check(zeImageDestroy(media), "zeImageDestroy");
+	destroy(list);
+}
+
+typedef ze_result_t next_id(ze_command_list_handle_t list, const void *desc, uint64_t *id);
+typedef ze_result_t next_id_of_kernels(ze_command_list_handle_t list, const void *desc, uint32_t count,
+                                       ze_kernel_handle_t *kernels, uint64_t *id);
+typedef ze_result_t change_event(ze_command_list_handle_t list, uint64_t id, ze_event_handle_t event);
+
+static void changed(void)
+{
+	const struct { ze_structure_type_t stype; const void *next; uint32_t flags; } arguments = { .flags = 1 },
+	                                                                            everything = { 0 };
+	ze_command_list_handle_t onto = immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS), list = regular();
+	uint64_t id;
+	CALL(next_id, zeCommandListGetNextCommandIdExp, list, &arguments, &id);
+	launch(list, NULL);
+	CALL(next_id, zeCommandListGetNextCommandIdExp, list, &everything, &id);
+	launch(list, NULL);
+	CALL(next_id_of_kernels, zeCommandListGetNextCommandIdWithKernelsExp, list, &everything, 1, &kernel, &id);
+	launch(list, NULL);
+	launch(list, NULL);
+	OLD(zeCommandListClose, list);
+	append(onto, 1, &list, NULL, NULL);
+	wait_list(onto);
+	CALL(change_event, zeCommandListUpdateMutableCommandSignalEventExp, list, id, NULL);
+	append(onto, 1, &list, NULL, NULL);
+	wait_list(onto);
+	destroy(list);
+	destroy(onto);
+}
+
+typedef ze_result_t begin_capture(ze_command_list_handle_t list, const void *next);
+typedef ze_result_t end_capture(ze_command_list_handle_t list, void **graph, const void *next);
+typedef ze_result_t append_graph(ze_command_list_handle_t list, void *graph, const void *next, ze_event_handle_t signal,
+                                 uint32_t wait_count, ze_event_handle_t *waits);
+
+static void graphs(void)
+{
+	ze_command_list_handle_t list = immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	void *graph;
+	copy(list, NULL);
+	CALL(begin_capture, zeCommandListBeginGraphCaptureExp, list, NULL);
+	copy(list, NULL);
+	copy(list, NULL);
+	CALL(end_capture, zeCommandListEndGraphCaptureExp, list, &graph, NULL);
+	CALL(append_graph, zeCommandListAppendGraphExp, list, graph, NULL, NULL, 0, NULL);
+	CALL(append_graph, zeCommandListAppendGraphExp, list, graph, NULL, NULL, 0, NULL);
+	copy(list, NULL);
+	wait_list(list);
+	destroy(list);
+	(void)entry("zexNobodyKnows");
+}
+
+// ---- two engines at once
+
+// Lists of the two, held up until all are submitted; each tells when it began and ended.
+static void overlapping(void)
+{
+	enum { LISTS = 4, COMMANDS = 5 };
+	const ze_event_pool_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, .count = 1,
+		                            .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE };
+	uint32_t ordinals[2] = { device.compute, device.group_count - 1 };
+	ze_command_list_handle_t lists[2][LISTS], held[2];
+	ze_event_handle_t events[2][LISTS][2], gate;
+	ze_command_queue_handle_t queues[2];
+	ze_event_pool_handle_t pool = pool_of(&device, 4 * LISTS), gates;
+	check(zeEventPoolCreate(device.context, &desc, 0, NULL, &gates), "zeEventPoolCreate");
+	gate = event_of(gates, 0);
+	for (uint32_t q = 0; q < 2; q++) {
+		queues[q] = queue_of(&device, ordinals[q], 0);
+		held[q] = list_of(&device, ordinals[q]);
+		check(zeCommandListAppendWaitOnEvents(held[q], 1, &gate), "zeCommandListAppendWaitOnEvents");
+		check(zeCommandListClose(held[q]), "zeCommandListClose");
+		check(zeCommandQueueExecuteCommandLists(queues[q], 1, &held[q], NULL), "execute");
+		for (uint32_t i = 0; i < LISTS; i++) {
+			lists[q][i] = list_of(&device, ordinals[q]);
+			for (uint32_t k = 0; k < 2; k++)
+				events[q][i][k] = event_of(pool, 4 * i + 2 * q + k);
+			for (uint32_t k = 0; k < COMMANDS; k++)
+				copy(lists[q][i], k == 0 ? events[q][i][0] : k == COMMANDS - 1 ? events[q][i][1] : NULL);
+			check(zeCommandListClose(lists[q][i]), "zeCommandListClose");
+			check(zeCommandQueueExecuteCommandLists(queues[q], 1, &lists[q][i], NULL), "execute");
+		}
+	}
+	check(zeEventHostSignal(gate), "zeEventHostSignal");
+	for (uint32_t q = 0; q < 2; q++) {
+		synchronize(queues[q]);
+		for (uint32_t i = 0; i < LISTS; i++) {
+			ze_kernel_timestamp_result_t first = stamps_of(events[q][i][0]), last = stamps_of(events[q][i][1]);
+			printf("ran %u %llu %llu\n", q, (unsigned long long)first.global.kernelStart,
+			       (unsigned long long)last.global.kernelEnd);
+			for (uint32_t k = 0; k < 2; k++)
+				check(zeEventDestroy(events[q][i][k]), "zeEventDestroy");
+			destroy(lists[q][i]);
+		}
+		destroy(held[q]);
+		check(zeCommandQueueDestroy(queues[q]), "zeCommandQueueDestroy");
+	}
+	check(zeEventDestroy(gate), "zeEventDestroy");
+	check(zeEventPoolDestroy(gates), "zeEventPoolDestroy");
+	check(zeEventPoolDestroy(pool), "zeEventPoolDestroy");
+}
+
 // ---- all
 
 static void run(const char *style)
@@ -346,6 +469,14 @@ static void run(const char *style)
 		taken();
 	else if (strcmp(style, "launches") == 0)
 		launches();
+	else if (strcmp(style, "images") == 0)
+		images();
+	else if (strcmp(style, "changed") == 0)
+		changed();
+	else if (strcmp(style, "graphs") == 0)
+		graphs();
+	else if (strcmp(style, "overlapping") == 0)
+		overlapping();
 	else
 		stop("there is no style %s", style);
 }

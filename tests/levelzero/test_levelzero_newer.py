@@ -9,8 +9,8 @@ import pytest
 
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
-from recorded import SANITIZED  # noqa: E402
-from scripted import NEWER, NS, cache, check, kinds, on, script, stamps  # noqa: E402,F401
+from recorded import BUILD, SANITIZED  # noqa: E402
+from scripted import DRIVER, NEWER, NS, cache, check, kinds, on, script, stamps  # noqa: E402,F401
 from trace import NO_TIMES, Trace  # noqa: E402
 
 pytestmark = pytest.mark.skipif(SANITIZED, reason="the driver is not made for that")
@@ -118,3 +118,79 @@ def test_every_way_to_launch(on):
     assert [trace.shapes[command.amount] for command in kernels] == 2 * shapes, "on the list, and in the other"
     assert len({command.function for command in kernels}) == 6
     on.report(done.folder)
+
+
+@pytest.fixture
+def other(on):
+    """ze-cpu with what it lacks."""
+    on.environment.update({"OTHER_DRIVER_OF": str(DRIVER),
+                           "ZE_ENABLE_ALT_DRIVERS": str(BUILD / "tests/levelzero/libze_other.so")})
+    script(on)
+    return on
+
+
+def test_copies_of_images(other):
+    done = other.record([NEWER, "images"])
+    assert done.status == 0, done.errors.decode()
+    trace = Trace(done.folder)
+    commands = [command for _, command in sorted(trace.commands.items())]
+    assert [(command.kind, command.amount) for command in commands] == [
+        ("write", 100 * 20 * 8), ("read", 10 * 5 * 8), ("copy", 10 * 5 * 8), ("copy", 0)], "of media nobody knows"
+    assert len(trace.times) == 4 and len({command.object for command in commands}) == 2
+    other.report(done.folder)
+
+
+def test_lists_that_may_be_changed(other):
+    """What may be changed of a command before it runs is not told of it; when its event is, it is not timed."""
+    done = other.record([NEWER, "changed"])
+    assert done.status == 0, done.errors.decode()
+    trace = Trace(done.folder)
+    kernels = [command for _, command in sorted(trace.commands.items()) if command.kind == "kernel"]
+    known = ((64, 1, 1), (64, 1, 1))
+    assert [trace.shapes[command.amount] for command in kernels] == [known, None, None, known]
+    assert [command.object != 0 for command in kernels] == [True, True, False, True]
+    assert {execution for _, _, execution in trace.times} == {1} and len(trace.times) == 4
+    (track, number, execution, why), = trace.untimed
+    assert (trace.commands[track, number].kind, execution, why) == ("graph", 0, REUSED)
+    report = other.report(done.folder)
+    assert report["coverage"]["unobserved_by"]["reused"] == 4
+
+
+def test_graphs_are_run_as_one(other):
+    done = other.record([NEWER, "graphs"])
+    assert (done.status, done.errors) == (0, b"")
+    trace = Trace(done.folder)
+    assert [command.kind for _, command in sorted(trace.commands.items())] == ["write", "graph", "graph", "write"]
+    assert len(trace.times) == 4
+    assert other.report(done.folder)["coverage"]["passed_calls"] == 3, "two were captured, one is not known"
+
+
+def spans(out):
+    """Of each engine the lists' (start, end)."""
+    found = collections.defaultdict(list)
+    for line in out.decode().splitlines():
+        if line.startswith("ran"):
+            engine, start, end = map(int, line.split()[1:])
+            found[engine].append((start, end))
+    return found
+
+
+def both_busy(found):
+    return sum(max(0, min(a[1], b[1]) - max(a[0], b[0])) for a in found[0] for b in found[1])
+
+
+def test_what_overlaps_does_so_when_recorded(on):
+    """Two engines with four lists each: both are at work for as long, but for the queries behind the lists, whose
+    time the report tells."""
+    rate, _ = script(on)
+    native, done = on.native([NEWER, "overlapping"]), on.record([NEWER, "overlapping"])
+    assert done.status == native.status == 0
+    change, = [row for row in on.report(done.folder)["changes"] if row["change"] == "lists"]
+    assert (change["count"], change["commands"]) == (8, 8)
+    assert abs(change["device_ns"] - 8 * 20000) <= 8 * 2e9 / rate, "two barriers"
+    before, after = spans(native.out), spans(done.out)
+    assert both_busy(before) >= 0.99 * 4 * 150000 * rate / 1e9, "lists of five copies"
+    queries = change["device_ns"] * rate / 1e9
+    assert both_busy(before) - both_busy(after) <= queries
+    for engine in (0, 1):
+        assert after[engine][-1][1] - after[engine][0][0] <= before[engine][-1][1] - before[engine][0][0] + queries

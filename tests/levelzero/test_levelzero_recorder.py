@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 from recorded import SANITIZED, run  # noqa: E402
 from patience import HUNG_S  # noqa: E402
-from scripted import DRIVER, RATES, STYLES, cache, check, kinds, on, script, stamps  # noqa: E402,F401
+from scripted import DRIVER, NS, RATES, STYLES, cache, check, kinds, on, script, stamps  # noqa: E402,F401
 from trace import NO_TIMES, Trace  # noqa: E402
 
 IMMEDIATE = ["plain", "without", "in-order", "synchronous", "reused"]
@@ -96,14 +96,46 @@ def test_strict_changes_nothing(on):
     script(on)
     done = on.record([STYLES, *IMMEDIATE, *REGULAR], "--strict")
     trace = Trace(done.folder)
-    assert not set(trace.changes) - {5}, "but for the recorder's own thread"
+    assert not set(trace.changes) - {5, 10}, "but for the recorder's own thread, and its place before the driver"
     assert len(trace.times) == sum(stamps(done.out).values()), "those with the program's own events"
+
+
+def test_strict_says_why_lists_are_not_timed(on):
+    script(on)
+    done = on.record([STYLES, "regular=10"], "--strict")
+    trace = Trace(done.folder)
+    assert {trace.commands[track, number].kind for track, number, _, _ in trace.untimed} == {"graph"}
+    assert [why for _, _, _, why in trace.untimed] == [6] * 20, "an execution each"
+    coverage = on.report(done.folder)["coverage"]
+    assert coverage["enqueued"] == coverage["unobserved_by"]["not_asked"] == 200
+
+
+def test_a_thousand_executions_without_waiting(on):
+    """Each is timed, or counted as not timed; what the lists behind them took of the device is told."""
+    rate, bits = script(on)
+    done = on.record([STYLES, "regular=1000"])
+    assert done.status == 0, done.errors.decode()
+    trace = Trace(done.folder)
+    assert all(len(found) == 1 for found in trace.times.values())
+    assert int.from_bytes(trace.header[1136:1144], "little") == 0, "nothing is pending"
+    for kind, start, end in trace.runs():
+        assert abs((end - start) % (1 << bits) - NS[kind] * rate / 1e9) <= 1, kind
+    report = on.report(done.folder)
+    coverage = report["coverage"]
+    assert coverage["enqueued"] == sum(kinds(done.out).values()) == 20000
+    assert coverage["completed"] == len(trace.times)
+    assert coverage["unobserved_by"]["no_room"] + coverage["unobserved_by"]["reused"] == coverage["unobserved"]
+    assert coverage["completed"] >= 10000
+    change, = [row for row in report["changes"] if row["change"] == "lists"]
+    assert 10 * change["commands"] >= coverage["completed"] and change["count"] == 1
+    assert abs(change["device_ns"] / change["commands"] - 20000) <= 2e9 / rate, "two barriers"
 
 
 def test_what_is_changed_is_said(on):
     script(on)
     trace = Trace(on.record([STYLES, "without"]).folder)
     assert trace.changes[2] == 1 and trace.changes[6] == 1, "events of ours, a pool's flags"
+    assert trace.changes[10] == 1, "the place before the driver"
 
 
 @pytest.mark.parametrize("styles", [[*IMMEDIATE], [*REGULAR]], ids=" ".join)

@@ -9,6 +9,11 @@ void ze_command_begin(struct guest_thread *thread, struct ze_command *command, u
 {
 	struct ze_list *list = ze_list_find(thread, handle);
 	*command = (struct ze_command){.list = list, .event = event, .function = function};
+	if (list != NULL && list->next_mutable != 0) {
+		command->may_become = list->next_mutable;
+		list->next_mutable = 0;
+	}
+	command->passed = list != NULL && atomic_load_explicit(&list->capturing, memory_order_relaxed);
 	if (event != NULL) {
 		struct ze_event *known = ze_event_find(event);
 		if (known != NULL && known->timed) {
@@ -23,7 +28,7 @@ void ze_command_begin(struct guest_thread *thread, struct ze_command *command, u
 			else if (list == NULL)
 				known->doubtful = true;
 		}
-	} else if (list != NULL && takes_event && ze_may_change() &&
+	} else if (list != NULL && takes_event && !command->passed && ze_may_change() &&
 	           atomic_load_explicit(&guest_active, memory_order_relaxed)) {
 		uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
 		command->event = ze_own_take(list->own);
@@ -99,10 +104,16 @@ static void from_host(struct tare_trace_command *record, const struct side *host
 	record->alignment = alignment_of(host->address);
 }
 
-// A copy between addresses (or an image, which has none): where they lie decides what it is.
+static struct side image_side(ze_image_handle_t image)
+{
+	return (struct side){NULL, (uintptr_t)image, TARE_TRACE_MEMORY_IMAGE};
+}
+
+// A copy between addresses or images: where they lie decides what it is.
 static void copied(struct tare_trace_command *record, const struct ze_what *what)
 {
-	struct side from = side_of(what->from), to = side_of(what->to);
+	struct side from = what->source != NULL ? image_side(what->source) : side_of(what->from);
+	struct side to = what->image != NULL ? image_side(what->image) : side_of(what->to);
 	bool host_from = what->from != NULL && is_host(&from), host_to = what->to != NULL && is_host(&to);
 	if (host_from && !host_to) {
 		record->kind = TARE_KIND_WRITE;
@@ -126,6 +137,8 @@ static uint64_t bytes_of(const struct ze_what *what)
 	if (region != NULL)
 		return (uint64_t)region->width * (region->height != 0 ? region->height : 1) *
 		       (region->depth != 0 ? region->depth : 1);
+	if (what->image != NULL || what->source != NULL)
+		return ze_image_bytes(what->image != NULL ? what->image : what->source, what->extent);
 	return what->bytes;
 }
 
@@ -176,7 +189,9 @@ static void fill(struct guest_thread *thread, struct tare_trace_command *record,
 		return;
 	}
 	record->amount = bytes_of(what);
-	if (what->kind == TARE_KIND_COPY)
+	if (what->kind == TARE_KIND_GRAPH)
+		record->object = (uintptr_t)what->graph;
+	else if (what->kind == TARE_KIND_COPY)
 		copied(record, what);
 	else if (what->to != NULL)
 		record->object = side_of(what->to).object;
@@ -185,6 +200,17 @@ static void fill(struct guest_thread *thread, struct tare_trace_command *record,
 }
 
 // ---- the record
+
+// Of one that may be changed before it runs the parts that may be are not told.
+static void unknown_parts(uint32_t may_become, struct tare_trace_command *record)
+{
+	if (record->kind != TARE_KIND_KERNEL)
+		return;
+	if (may_become & (ZE_MUTABLE_GROUPS | ZE_MUTABLE_KERNEL))
+		record->amount = 0;
+	if (may_become & ZE_MUTABLE_KERNEL)
+		record->object = 0;
+}
 
 static unsigned flags_of(const struct guest_thread *thread, const struct ze_command *command, ze_result_t status,
                          uint32_t wait_count, const void *waits, uint64_t exit)
@@ -230,6 +256,15 @@ void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_
 	uint64_t exit = guest_ticks();
 	struct ze_list *list = command->list;
 	thread->left_ticks = exit;
+	if (ZE_UNLIKELY(command->passed)) {
+		// A graph's run signals its event, which is not known then.
+		if (command->known != NULL)
+			command->known->doubtful = true;
+		guest_count(&guest_header->passed_calls, 1);
+		return;
+	}
+	if (command->may_become & ZE_MUTABLE_WAITS)
+		wait_count = 0;
 	if (list != NULL && list->immediate && list->waits)
 		guest_waiting(thread, 0, 0);
 	ze_know_function(thread, command->function);
@@ -239,6 +274,8 @@ void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_
 	// Before there is a place for the record: it may define a shape.
 	struct tare_trace_command filled = {.alignment = 255};
 	fill(thread, &filled, what);
+	if (ZE_UNLIKELY(command->may_become != 0))
+		unknown_parts(command->may_become, &filled);
 	union tare_trace_record *record = guest_command(thread);
 	if (ZE_UNLIKELY(record == NULL)) {
 		// The driver is to signal its event all the same: it is waited for, and nothing written of it.

@@ -38,7 +38,7 @@ static void run_begin(struct guest_thread *thread, struct run *run, ze_command_l
 	if (list == NULL || list->immediate || list->content == NULL)
 		return;
 	run->execution = ++list->executions;
-	if (!query || list->content->timed == 0 || !ze_may_change() ||
+	if (!query || list->content->timed == 0 || list->content->shared || !ze_may_change() ||
 	    !atomic_load_explicit(&guest_active, memory_order_relaxed))
 		return;
 	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
@@ -66,14 +66,6 @@ static void run_unqueried(struct run *run)
 
 // ---- records
 
-static void untimed_nodes(struct guest_thread *thread, const struct run *run)
-{
-	const struct ze_content *content = run->list->content;
-	for (uint32_t i = 0; i < content->count; i++)
-		ze_write_untimed(thread, content->nodes[i].track, content->nodes[i].number, run->execution,
-		                 TARE_UNTIMED_NO_ROOM, 0);
-}
-
 static void write_execute(struct guest_thread *thread, uint32_t number, const struct run *run)
 {
 	union tare_trace_record *record = guest_event(thread);
@@ -93,6 +85,11 @@ static unsigned flags_of(const struct guest_thread *thread, const struct batch *
 		return flags | TARE_COMMAND_FAILED;
 	return flags | (batch->blocks ? TARE_COMMAND_BLOCKING : 0) |
 	       (batch->wait_count != 0 && batch->waits != NULL ? TARE_COMMAND_DEPENDS : 0);
+}
+
+static enum tare_trace_untimed why_not(const struct ze_content *content)
+{
+	return !ze_may_change() ? TARE_UNTIMED_NOT_ASKED : content->shared ? TARE_UNTIMED_REUSED : TARE_UNTIMED_NO_ROOM;
 }
 
 // One record a list, of the same call. What signals the call's event is the last.
@@ -122,8 +119,9 @@ static void write_run(struct guest_thread *thread, const struct run *run, const 
 	if (status != ZE_RESULT_SUCCESS || run->list == NULL || run->execution == 0)
 		return;
 	write_execute(thread, number, run);
-	if (run->query == NULL && ze_may_change())
-		untimed_nodes(thread, run);
+	// Of all that it runs.
+	if (run->query == NULL && run->list->content->count != 0)
+		ze_write_untimed(thread, thread->track, number, 0, why_not(run->list->content), 0);
 }
 
 // ---- the call
@@ -257,6 +255,10 @@ static ze_result_t execute_onto(struct guest_thread *thread, struct batch *batch
 	struct ze_event *known = batch->signal != NULL ? ze_event_find(batch->signal) : NULL;
 	if (batch->lists == NULL || batch->count == 0)
 		return submit_onto_list(batch, batch->count, batch->lists);
+	if (immediate != NULL && atomic_load_explicit(&immediate->capturing, memory_order_relaxed)) {
+		guest_count(&guest_header->passed_calls, 1);
+		return submit_onto_list(batch, batch->count, batch->lists);
+	}
 	if (immediate != NULL && immediate->immediate) {
 		batch->immediate = immediate;
 		batch->queue = immediate->number;

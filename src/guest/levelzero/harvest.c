@@ -370,11 +370,27 @@ void ze_harvest_all(struct guest_thread *thread)
 	}
 }
 
+// At the process's end.
+static void settle_accounts(void)
+{
+	uint32_t process = atomic_load(&guest_process);
+	for (struct ze_list *list = ze_lists(); list != NULL; list = list->following) {
+		if (atomic_load(&list->process) != process || !guest_try(&list->harvesting))
+			continue;
+		ze_queries_tell(list);
+		guest_release(&list->harvesting);
+	}
+}
+
 void ze_harvest(void)
 {
 	struct guest_thread *thread = guest_thread();
-	if (thread == NULL || !ze_may_call())
+	if (thread == NULL)
 		return;
+	if (!ze_may_call()) {
+		settle_accounts();
+		return;
+	}
 	thread->depth++;
 	ze_harvest_all(thread);
 	thread->depth--;

@@ -109,5 +109,5 @@ void ze_give(struct ze_spares *spares, void *object)
 
 bool ze_objects_begin(void)
 {
-	return ze_events_begin() && ze_lists_begin() && ze_modules_begin();
+	return ze_events_begin() && ze_lists_begin() && ze_modules_begin() && ze_images_begin();
 }

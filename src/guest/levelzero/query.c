@@ -25,7 +25,7 @@ struct ze_content *ze_content_new(struct ze_list *list)
 	} else {
 		list->content = content->following;
 	}
-	content->dropped = content->empty = content->no_query = false;
+	content->dropped = content->empty = content->no_query = content->shared = false;
 	content->count = content->timed = content->appended = 0;
 	content->number = guest_queue_number();
 	content->following = list->content;
@@ -118,11 +118,13 @@ static void query_end(const struct ze_list *list, struct ze_query *query)
 		call->zeCommandListDestroy(query->list);
 	if (query->results != NULL)
 		call->zeMemFree(list->context, query->results);
+	if (query->begun != NULL)
+		ze_own_give(list->own, query->begun);
 	if (query->done != NULL)
 		ze_own_give(list->own, query->done);
 	query->list = NULL;
 	query->results = NULL;
-	query->done = NULL;
+	query->begun = query->done = NULL;
 	query->count = 0;
 }
 
@@ -154,7 +156,7 @@ static bool query_append(const struct ze_list *list, struct ze_content *content,
 	for (uint32_t i = 0; i < content->count; i++)
 		if (is_queried(&content->nodes[i]))
 			content->handles[count++] = content->nodes[i].event;
-	return call->zeCommandListAppendBarrier(query->list, NULL, 0, NULL) == ZE_RESULT_SUCCESS &&
+	return call->zeCommandListAppendBarrier(query->list, query->begun, 0, NULL) == ZE_RESULT_SUCCESS &&
 	       copy_slots(list, content, query, count) &&
 	       (content->no_query || count == 0 ||
 	        call->zeCommandListAppendQueryKernelTimestamps(query->list, count, content->handles, query->results,
@@ -170,8 +172,9 @@ static bool query_make(const struct ze_list *list, struct ze_content *content, s
 	                                     .commandQueueGroupOrdinal = list->ordinal};
 	const ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
 	void *results = NULL;
+	query->begun = ze_own_take(list->own);
 	query->done = ze_own_take(list->own);
-	if (query->done == NULL || list->device == NULL ||
+	if (query->begun == NULL || query->done == NULL || list->device == NULL ||
 	    call->zeCommandListCreate(list->context, list->device->handle, &desc, &query->list) != ZE_RESULT_SUCCESS)
 		query->list = NULL;
 	if (query->list != NULL && !content->no_query &&
@@ -269,6 +272,9 @@ struct ze_query *ze_query_take(struct ze_list *list, uint64_t execution)
 		return NULL;
 	}
 	query->execution = execution;
+	if (!list->told_queries)
+		ze_change(TARE_CHANGE_LISTS, list->handle, 0, 0);
+	list->told_queries = true;
 	be_in_flight(list, content, query);
 	return query;
 }
@@ -317,17 +323,16 @@ static void node_was_read(struct ze_list *list, const struct ze_node *node, cons
 	guest_let_go(&list->push);
 }
 
-static void read_node(struct guest_thread *thread, struct ze_list *list, const struct ze_query *query,
-                      const struct ze_node *node, uint32_t at)
+static void read_node(struct guest_thread *thread, struct ze_list *list, const struct ze_content *content,
+                      const struct ze_query *query, const struct ze_node *node, uint32_t at)
 {
 	ze_kernel_timestamp_result_t stamps = {0};
-	if (__atomic_load_n(&node->gone, __ATOMIC_RELAXED))
-		;
-	else if (query->results != NULL)
+	bool told = !__atomic_load_n(&node->gone, __ATOMIC_RELAXED) && !content->shared;
+	if (told && query->results != NULL)
 		stamps = query->results[at];
-	else if (!query->overwritten && node->slot != NULL)
+	else if (told && !query->overwritten && node->slot != NULL)
 		stamps = *node->slot;
-	else if (!query->overwritten && list->driver->call.zeEventQueryKernelTimestamp(node->event, &stamps) !=
+	else if (told && !query->overwritten && list->driver->call.zeEventQueryKernelTimestamp(node->event, &stamps) !=
 	                                    ZE_RESULT_SUCCESS)
 		stamps = (ze_kernel_timestamp_result_t){0};
 	if (is_given(&stamps)) {
@@ -380,6 +385,33 @@ void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze
 		ze_write_untimed(thread, node.track, node.number, execution, TARE_UNTIMED_REUSED, 0);
 }
 
+// What a list of ours took of the device.
+static void measure(struct ze_list *list, const struct ze_query *query)
+{
+	const struct ze_calls *call = &list->driver->call;
+	const struct ze_device *device = list->device;
+	ze_kernel_timestamp_result_t begun, done;
+	list->queries++;
+	if (device == NULL || device->timer_hz == 0 ||
+	    call->zeEventQueryKernelTimestamp(query->begun, &begun) != ZE_RESULT_SUCCESS ||
+	    call->zeEventQueryKernelTimestamp(query->done, &done) != ZE_RESULT_SUCCESS)
+		return;
+	uint64_t ticks = done.global.kernelEnd - begun.global.kernelStart;
+	if (device->stamp_bits > 0 && device->stamp_bits < 64)
+		ticks &= (UINT64_C(1) << device->stamp_bits) - 1;
+	// A barrier of some driver's may say anything: no list of ours takes minutes.
+	if (ticks / device->timer_hz < 60)
+		list->queries_ns += ticks * UINT64_C(1000000000) / device->timer_hz;
+}
+
+void ze_queries_tell(struct ze_list *list)
+{
+	if (list->queries == 0)
+		return;
+	ze_change(TARE_CHANGE_LISTS, list->handle, list->queries, list->queries_ns);
+	list->queries = list->queries_ns = 0;
+}
+
 static void read_query(struct guest_thread *thread, struct ze_list *list, struct ze_content *content,
                        struct ze_query *query)
 {
@@ -392,12 +424,14 @@ static void read_query(struct guest_thread *thread, struct ze_list *list, struct
 		if (node->lost)
 			ze_write_untimed(thread, node->track, node->number, query->execution, TARE_UNTIMED_REUSED, 0);
 		else if (node->slot != NULL)
-			read_node(thread, list, query, node, queried++);
+			read_node(thread, list, content, query, node, queried++);
 		else if (settled)
 			at++;
 		else
-			read_node(thread, list, query, node, at++);
+			read_node(thread, list, content, query, node, at++);
 	}
+	measure(list, query);
+	list->driver->call.zeEventHostReset(query->begun);
 	list->driver->call.zeEventHostReset(query->done);
 	ze_query_return(list, content, query);
 }
@@ -437,7 +471,7 @@ static struct ze_query *next_of(struct ze_list *list, const struct ze_content *c
 
 void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list)
 {
-	enum { INCOMPLETE_AT_A_LOOK = 4 };
+	enum { INCOMPLETE_AT_A_LOOK = 4, TOLD_AT_ONCE = 4096 };
 	for (struct ze_content *content = list->content; content != NULL; content = content->following) {
 		int incomplete = 0;
 		for (struct ze_query *query = next_of(list, content, NULL), *next; query != NULL && ze_may_call();
@@ -448,9 +482,13 @@ void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list)
 			else if (++incomplete == INCOMPLETE_AT_A_LOOK)
 				break;
 		}
-		if (content->dropped && !content->empty && content->in_flight == 0)
+		if (content->dropped && !content->empty && content->in_flight == 0) {
+			ze_queries_tell(list);
 			empty(list, content);
+		}
 	}
+	if (list->queries >= TOLD_AT_ONCE)
+		ze_queries_tell(list);
 }
 
 void ze_content_drop(struct ze_list *list)

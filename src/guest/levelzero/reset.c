@@ -37,7 +37,7 @@ void ze_before_zeCommandListAppendEventReset(struct guest_thread *thread, const 
 	struct ze_event *event = ze_event_find(reset);
 	struct ze_list *list = ze_list_find(thread, handle);
 	// One that counts cannot be reset: the driver refuses it.
-	if (event == NULL || list == NULL || event->counts)
+	if (event == NULL || list == NULL || event->counts || atomic_load(&list->capturing))
 		return;
 	bool may = ze_may_change() && ze_may_call();
 	if (list->immediate && event->list != NULL && event->content == NULL) {

@@ -117,6 +117,8 @@ struct ze_device {
 	const struct ze_driver *driver;
 	uint32_t number;
 	_Atomic uint32_t process;      // in whose file it is defined
+	uint64_t timer_hz;             // of stamps; 0: not known
+	uint32_t stamp_bits;
 	_Atomic bool no_timer;         // zeDeviceGetGlobalTimestamps does not work
 	_Atomic uint64_t paired_ticks; // when the clocks were last read
 };
@@ -199,7 +201,7 @@ struct ze_query {
 	struct ze_query *following;            // of all that its content has
 	struct ze_query *next;                 // of those in flight, or of the idle ones
 	ze_command_list_handle_t list;
-	ze_event_handle_t done;
+	ze_event_handle_t begun, done;
 	ze_kernel_timestamp_result_t *results; // of `count` nodes
 	uint32_t count;
 	bool overwritten;                      // executed again before it could be read
@@ -223,7 +225,8 @@ struct ze_content {
 	ze_event_handle_t *handles;   // of the timed nodes, for a query
 	bool dropped;                 // the program has reset or destroyed it
 	bool empty;                   // and nothing of ours is left in it: it can be used again
-	bool no_query;                // the driver cannot query in a list of this kind: see execute.c
+	bool no_query;                // the driver cannot query in a list of this kind: see query.c
+	bool shared;                  // its events are signalled by what is not known, too: none of it is timed
 };
 
 enum ze_list_state { ZE_LIST_FREE, ZE_LIST_MADE, ZE_LIST_USED, ZE_LIST_ENDED };
@@ -247,7 +250,11 @@ struct ze_list {
 	_Atomic uint32_t head, tail;  // count up without end
 	struct ze_content *content;   // of a regular one; the newest first
 	_Atomic uint32_t in_flight;   // queries of all its contents
+	uint64_t queries, queries_ns; // that were read and not told yet, and what they took of the device
+	bool told_queries;
 	uint64_t executions;
+	uint32_t next_mutable;        // flags of mutable.c: what the next command may become before it runs
+	_Atomic bool capturing;       // what is appended goes into a graph and is not run
 };
 struct ze_list *ze_lists(void);
 struct ze_list *ze_list_find(struct guest_thread *thread, ze_command_list_handle_t handle);
@@ -265,8 +272,9 @@ struct ze_command {
 	struct ze_list *list;    // NULL: not known
 	ze_event_handle_t event; // what the driver is given
 	struct ze_event *known;  // the program's, if it has times
-	bool own;
+	bool own, passed;        // passed: of it nothing is recorded
 	uint32_t function;
+	uint32_t may_become;     // as next_mutable
 };
 struct ze_what {
 	uint8_t kind;
@@ -277,6 +285,8 @@ struct ze_what {
 	uint64_t bytes;
 	const ze_copy_region_t *region;
 	const ze_image_region_t *extent;
+	ze_image_handle_t image, source; // copied to, and from
+	const void *graph;
 };
 // What a call that is no command says.
 struct ze_said {
@@ -299,6 +309,14 @@ void ze_write_depends(struct guest_thread *thread, uint64_t of, uint32_t count, 
 void ze_write_call_end(struct guest_thread *thread, uint32_t number, uint64_t exit);
 // Host ticks at the beginning of a call, after the thread's CPU clock was read if it was time.
 uint64_t ze_begin_ticks(struct guest_thread *thread);
+
+// What a command may become after it was appended. The first three as in the API.
+enum {
+	ZE_MUTABLE_GROUPS = 1 << 1 | 1 << 2,
+	ZE_MUTABLE_WAITS = 1 << 5,
+	ZE_MUTABLE_KERNEL = 1 << 6,
+	ZE_MUTABLE_ALL_BUT_KERNEL = 0x3f
+};
 
 // ---- harvest
 
@@ -341,6 +359,8 @@ void ze_pending_exchange(struct ze_list *list, struct ze_event *event, ze_event_
 struct ze_content *ze_content_new(struct ze_list *list);
 // A list to go behind this one's next execution; NULL: none can be had. Whoever harvests is not waited for.
 struct ze_query *ze_query_take(struct ze_list *list, uint64_t execution);
+// Says how many queries have run, of which nothing was said yet. With the right to harvest.
+void ze_queries_tell(struct ze_list *list);
 // It is in flight no more; with the right to harvest.
 void ze_query_return(struct ze_list *list, struct ze_content *content, struct ze_query *query);
 
@@ -349,4 +369,7 @@ void ze_query_return(struct ze_list *list, struct ze_content *content, struct ze
 bool ze_objects_begin(void);
 bool ze_lists_begin(void);
 bool ze_modules_begin(void);
+bool ze_images_begin(void);
+// Bytes of an image, or of a part of it; 0: not known.
+uint64_t ze_image_bytes(ze_image_handle_t handle, const ze_image_region_t *part);
 void ze_in_child(void);
