@@ -501,6 +501,7 @@ enum tare_trace_stamps {
 	TARE_TRACE_STAMP_SUBMITTED = 1 << 1,
 	TARE_TRACE_STAMP_START = 1 << 2,
 	TARE_TRACE_STAMP_END = 1 << 3,
+	TARE_TRACE_STAMP_ACTIVE = 1 << 4, // `queued` and `submitted` are a counter of its context's, at start and end
 };
 // flags: enum tare_trace_stamps that are present.
 struct tare_trace_times {

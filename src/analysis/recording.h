@@ -178,6 +178,7 @@ struct tare_recorded_command {
 	int64_t enter_ns, exit_ns;  // of the call
 	int64_t submitted_ns;       // TARE_NO_TIME where not known; so the next two
 	int64_t start_ns, end_ns;
+	int64_t active_ns;          // that its context was at work for it on the device, where that is told; else 0
 	uint64_t amount;            // bytes; for a kernel index into shapes, TARE_NO_INDEX: not told
 	uint32_t thread, queue;
 	uint32_t object;            // kernel, or memory (of the device's side, source of a copy)

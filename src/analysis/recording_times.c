@@ -101,6 +101,8 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 		c->untimed = TARE_UNTIMED_UNUSABLE; // of which clock?
 		return l->status;
 	}
+	if (tare_trace_record_flags(t->head) & TARE_TRACE_STAMP_ACTIVE)
+		c->active_ns = loading_active_ns(l, device, t->queued, t->submitted);
 	loading_stamps_ns(l, device, tare_trace_record_flags(t->head), &stamps);
 	clock = loading_clock(l, device);
 	if (!clock || !keep_observed(l, index, stamps.observed_ns))

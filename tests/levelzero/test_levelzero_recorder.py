@@ -2,6 +2,7 @@
 """Level Zero programs, recorded: every command is there, its device times are the script's, and the program
 does what it does without tare."""
 import collections
+import csv
 import json
 import os
 import pathlib
@@ -98,6 +99,28 @@ def test_strict_changes_nothing(on):
     trace = Trace(done.folder)
     assert not set(trace.changes) - {5, 10}, "but for the recorder's own thread, and its place before the driver"
     assert len(trace.times) == sum(stamps(done.out).values()), "those with the program's own events"
+
+
+def test_the_counter_of_the_context_is_kept(on):
+    """A list, and an immediate one: the context ends its work before the tail of the command."""
+    rate, bits = script(on)
+    path = pathlib.Path(on.environment["ZE_CPU_SCRIPT"])
+    text = path.read_text().replace("memory 1 GiB", "memory 1 GiB units 10")
+    path.write_text(text.replace("kernel empty fixed 50 us", "kernel empty fixed 40 us slots 1 wave 10 us share yes") +
+                    "stamps queued,submitted,start,end,active\n")
+    done = on.record([STYLES, "regular=2", "plain"])
+    trace = check(done, rate, bits)
+    assert set(trace.active) == set(trace.times)
+    for (track, number, execution), (start, end) in trace.active.items():
+        kind = trace.commands[track, number].kind
+        truth = 41000 if kind == "kernel" else NS[kind]
+        assert abs((end - start) % (1 << bits) - truth * rate / 1e9) <= 1, kind
+    table = on.folder / "tables"
+    assert run([on.tare, "export", done.folder, "--csv", table], cwd=on.folder).status == 0
+    with open(next(table.glob("*command*.csv")), encoding="utf-8") as rows:
+        active = [row["active_ns"] for row in csv.DictReader(rows) if row["kind"] == "kernel"]
+    assert len(active) == sum(command == "kernel" for command, _, _ in trace.runs())
+    assert all(abs(int(ns) - 41000) <= 84 for ns in active)
 
 
 def test_strict_says_why_lists_are_not_timed(on):

@@ -7,7 +7,7 @@ import struct
 KINDS = {1: "kernel", 3: "write", 4: "read", 5: "copy", 6: "fill", 9: "migrate", 10: "marker", 11: "barrier",
          12: "graph", 13: "other"}
 FUNCTION, OBJECT, FACT, SHAPE, CHANGE, COMMAND, TIMES, UNTIMED, EXECUTE = 4, 5, 6, 7, 8, 18, 21, 22, 23
-OWN_EVENT, NO_TIMES = 4, 32
+OWN_EVENT, NO_TIMES, ACTIVE = 4, 32, 16
 
 
 @dataclasses.dataclass
@@ -43,7 +43,7 @@ class Trace:
         self.header = self.path.read_bytes()[:4096]
         self.commands, self.times, self.untimed, self.executes = {}, collections.defaultdict(list), [], []
         self.facts, self.changes, self.graphs = {}, collections.Counter(), set()
-        self.shapes = {0: None}
+        self.shapes, self.active = {0: None}, {}
         for kind, flags, detail, track, data in records(self.path):
             words = struct.unpack("<8Q", data)
             if kind == COMMAND:
@@ -51,7 +51,10 @@ class Trace:
                 self.commands[track, number] = Command(KINDS[what], queue, flags, words[4], words[5],
                                                        detail)
             elif kind == TIMES:
-                self.times[words[1] & 0xffffffff, words[1] >> 32, words[7]].append((words[4], words[5]))
+                key = words[1] & 0xffffffff, words[1] >> 32, words[7]
+                self.times[key].append((words[4], words[5]))
+                if flags & ACTIVE:
+                    self.active[key] = words[2], words[3]
             elif kind == UNTIMED:
                 self.untimed.append((words[1] & 0xffffffff, words[1] >> 32, words[4], detail))
             elif kind == EXECUTE:

@@ -34,9 +34,10 @@ void ze_write_times(struct guest_thread *thread, uint32_t track, uint32_t number
 		return;
 	record->times = (struct tare_trace_times){
 	    .command_track = track, .command_number = number, .start = stamps->global.kernelStart,
-	    .end = stamps->global.kernelEnd, .observed = guest_ticks(), .execution = execution};
-	guest_commit(record, tare_trace_head(TARE_TRACE_TIMES, TARE_TRACE_STAMP_START | TARE_TRACE_STAMP_END, 0,
-	                                     thread->track));
+	    .end = stamps->global.kernelEnd, .queued = stamps->context.kernelStart,
+	    .submitted = stamps->context.kernelEnd, .observed = guest_ticks(), .execution = execution};
+	guest_commit(record, tare_trace_head(TARE_TRACE_TIMES, TARE_TRACE_STAMP_START | TARE_TRACE_STAMP_END |
+	                                                           TARE_TRACE_STAMP_ACTIVE, 0, thread->track));
 }
 
 // ---- the right to harvest
