@@ -178,7 +178,6 @@ struct tare_recorded_command {
 	int64_t enter_ns, exit_ns;  // of the call
 	int64_t submitted_ns;       // TARE_NO_TIME where not known; so the next two
 	int64_t start_ns, end_ns;
-	int64_t active_ns;          // that its context was at work for it on the device, where that is told; else 0
 	uint64_t amount;            // bytes; for a kernel index into shapes, TARE_NO_INDEX: not told
 	uint32_t thread, queue;
 	uint32_t object;            // kernel, or memory (of the device's side, source of a copy)
@@ -195,6 +194,7 @@ struct tare_recorded_command {
 	                            // TARE_NO_INDEX: not recorded
 	uint32_t part : 2;          // enum tare_list_part
 	uint32_t execution : 30;    // index into executions, unless it is alone
+	int64_t active_ns;          // that its context was at work for it on the device, where that is told; else 0
 };
 
 // A command list, from when it was made or last reset. What is appended to it is a call.
