@@ -283,6 +283,12 @@ static void launch_all(ze_command_list_handle_t list, ze_group_count_t *counts, 
 	CALL(levelzero_launch_with_arguments, zeCommandListAppendLaunchKernelWithArguments, list, kernel, three, size,
 	     NULL, NULL, NULL, 0, NULL);
 	launch(list, NULL);
+	// Refused, but the kernel has the size all the same.
+	if (((levelzero_launch_with_arguments *)entry("zeCommandListAppendLaunchKernelWithArguments"))(
+		    list, kernel, three, (struct levelzero_group_size){ 16, 1, 1 }, NULL, NULL, NULL, 1, NULL) ==
+	    ZE_RESULT_SUCCESS)
+		stop("a launch that waits for nothing, once");
+	launch(list, NULL);
 	OLD(zeKernelSetGroupSize, kernel, 64, 1, 1);
 	OLD(zeCommandListAppendLaunchCooperativeKernel, list, kernel, &one, NULL, 0, NULL);
 	counts[0] = counts[1] = three;
@@ -296,7 +302,7 @@ static void launch_all(ze_command_list_handle_t list, ze_group_count_t *counts, 
 
 static void print_all(void)
 {
-	puts("run kernel\nrun kernel\nrun kernel\nrun kernel\nrun kernel\nrun several\nrun marker");
+	puts("run kernel\nrun kernel\nrun kernel\nrun kernel\nrun kernel\nrun kernel\nrun several\nrun marker");
 }
 
 static void launches(void)

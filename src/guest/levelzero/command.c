@@ -155,7 +155,7 @@ static uint32_t shape_of(struct guest_thread *thread, const struct ze_what *what
 {
 	struct ze_thread *mine = ze_of(thread);
 	const struct ze_kernel *kernel = ze_kernel_find(what->kernel);
-	if (what->groups == NULL || kernel == NULL)
+	if (what->groups == NULL || kernel == NULL || (what->group == NULL && kernel->unsure))
 		return 0;
 	const uint32_t groups[3] = {what->groups->groupCountX, what->groups->groupCountY, what->groups->groupCountZ};
 	const uint32_t given[3] = {what->group != NULL ? what->group->x : kernel->group[0],

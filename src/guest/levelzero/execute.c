@@ -275,6 +275,8 @@ static ze_result_t execute_onto(struct guest_thread *thread, struct batch *batch
 	if (result == ZE_RESULT_SUCCESS && known != NULL && known->timed && !known->doubtful &&
 	    batch->immediate != NULL)
 		ze_push(thread, batch->immediate, batch->signal, known, 0);
+	else if (result == ZE_RESULT_SUCCESS && known != NULL && batch->immediate == NULL)
+		known->doubtful = !known->counts;
 	if (result == ZE_RESULT_SUCCESS && batch->blocks) {
 		guest_cpu_time(thread, batch->enter, batch->exit);
 		ze_harvest_all(thread);

@@ -482,12 +482,10 @@ void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list)
 			else if (++incomplete == INCOMPLETE_AT_A_LOOK)
 				break;
 		}
-		if (content->dropped && !content->empty && content->in_flight == 0) {
-			ze_queries_tell(list);
+		if (content->dropped && !content->empty && content->in_flight == 0)
 			empty(list, content);
-		}
 	}
-	if (list->queries >= TOLD_AT_ONCE)
+	if (list->queries >= TOLD_AT_ONCE || atomic_load(&list->state) == ZE_LIST_ENDED)
 		ze_queries_tell(list);
 }
 

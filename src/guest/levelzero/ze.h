@@ -130,6 +130,7 @@ void ze_clock_pair(struct guest_thread *thread, struct ze_device *device);
 struct ze_kernel {
 	void *spare;
 	uint32_t group[3];
+	bool unsure;           // a launch that was refused may have changed it
 };
 struct ze_kernel *ze_kernel_find(ze_kernel_handle_t kernel);
 
@@ -226,7 +227,7 @@ struct ze_content {
 	bool dropped;                 // the program has reset or destroyed it
 	bool empty;                   // and nothing of ours is left in it: it can be used again
 	bool no_query;                // the driver cannot query in a list of this kind: see query.c
-	bool shared;                  // its events are signalled by what is not known, too: none of it is timed
+	_Atomic bool shared;          // its events are signalled by what is not known, too: none of it is timed
 };
 
 enum ze_list_state { ZE_LIST_FREE, ZE_LIST_MADE, ZE_LIST_USED, ZE_LIST_ENDED };
