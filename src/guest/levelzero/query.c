@@ -25,7 +25,8 @@ struct ze_content *ze_content_new(struct ze_list *list)
 	} else {
 		list->content = content->following;
 	}
-	content->dropped = content->empty = content->no_query = content->shared = false;
+	content->dropped = content->empty = content->no_query = false;
+	atomic_store(&content->shared, false);
 	content->count = content->timed = content->appended = 0;
 	content->number = guest_queue_number();
 	content->following = list->content;
