@@ -123,6 +123,18 @@ def test_the_counter_of_the_context_is_kept(on):
     assert all(abs(int(ns) - 41000) <= 84 for ns in active)
 
 
+def test_a_device_of_several_is_one_envelope(on):
+    """Each command begins with the first sub-device, and ends with the last."""
+    rate, bits = script(on)
+    path = pathlib.Path(on.environment["ZE_CPU_SCRIPT"])
+    text = path.read_text().replace("memory 1 GiB", "memory 1 GiB units 4 sub-devices 2 stagger 5 us")
+    for engine in ("compute", "copy"):
+        line, = [line for line in text.splitlines() if line.startswith(f"engine {engine}")]
+        text = text.replace(line, line + "\n" + line)
+    path.write_text(text)
+    check(on.record([STYLES, "regular=2", "plain"]), rate, bits)
+
+
 def test_strict_says_why_lists_are_not_timed(on):
     script(on)
     done = on.record([STYLES, "regular=10"], "--strict")
