@@ -151,6 +151,8 @@ static void forked(void)
 	ze_command_list_handle_t at_once = immediate();
 	ze_command_queue_handle_t queue = queue_of(&device, device.compute, 0);
 	ze_command_list_handle_t list = list_with(2, NULL);
+	ze_event_pool_handle_t pool = pool_of(&device, 1);
+	ze_event_handle_t event = event_of(pool, 0);
 	launch(at_once, NULL);
 	check(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL), "execute");
 	puts("run kernel\nrun kernel");
@@ -166,8 +168,11 @@ static void forked(void)
 	int status = 0;
 	waitpid(child, &status, 0);
 	printf("its status: %d\n", WEXITSTATUS(status));
-	launch(at_once, NULL);
+	launch(at_once, event);
 	synchronize(queue);
+	check(zeEventHostSynchronize(event, UINT64_MAX), "zeEventHostSynchronize");
+	check(zeEventDestroy(event), "zeEventDestroy");
+	check(zeEventPoolDestroy(pool), "zeEventPoolDestroy");
 	check(zeCommandListDestroy(at_once), "zeCommandListDestroy");
 	check(zeCommandListDestroy(list), "zeCommandListDestroy");
 	check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
@@ -206,6 +211,40 @@ static void hostile(void)
 	check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
 }
 
+// Makes the recorder need memory for everything that it keeps, and much of it.
+static void greedy(void)
+{
+	enum { LISTS = 150, COMMANDS = 100, EVENTS = 6000 };
+	static ze_command_list_handle_t lists[LISTS];
+	static ze_event_handle_t events[EVENTS];
+	ze_command_queue_handle_t queue = queue_of(&device, device.compute, 0);
+	ze_event_pool_handle_t pool = pool_of(&device, EVENTS);
+	ze_command_list_handle_t at_once = immediate();
+	for (uint32_t i = 0; i < EVENTS; i++) {
+		events[i] = event_of(pool, i);
+		check(zeCommandListAppendBarrier(at_once, events[i], 0, NULL), "zeCommandListAppendBarrier");
+	}
+	for (uint32_t i = 0; i < LISTS; i++) {
+		lists[i] = list_of(&device, device.compute);
+		for (uint32_t k = 0; k < COMMANDS; k++)
+			check(zeCommandListAppendBarrier(lists[i], NULL, 0, NULL), "zeCommandListAppendBarrier");
+		check(zeCommandListClose(lists[i]), "zeCommandListClose");
+	}
+	for (int i = 0; i < 3; i++)
+		check(zeCommandQueueExecuteCommandLists(queue, LISTS, lists, NULL), "execute");
+	synchronize(queue);
+	for (uint32_t i = 0; i < EVENTS; i++) {
+		check(zeEventHostSynchronize(events[i], UINT64_MAX), "zeEventHostSynchronize");
+		check(zeEventDestroy(events[i]), "zeEventDestroy");
+	}
+	for (uint32_t i = 0; i < LISTS; i++)
+		check(zeCommandListDestroy(lists[i]), "zeCommandListDestroy");
+	check(zeCommandListDestroy(at_once), "zeCommandListDestroy");
+	check(zeEventPoolDestroy(pool), "zeEventPoolDestroy");
+	check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
+	puts("done");
+}
+
 // Until it is killed. What is printed has been appended before.
 static void busy(void)
 {
@@ -231,7 +270,7 @@ int main(int count, char **arguments)
 		void (*run)(void);
 	} styles[] = { { "lists-destroyed", lists_destroyed }, { "events-destroyed", events_destroyed },
 		       { "handles-reused", handles_reused }, { "lost", lost }, { "forked", forked },
-		       { "hostile", hostile }, { "busy", busy } };
+		       { "hostile", hostile }, { "greedy", greedy }, { "busy", busy } };
 	device = open_device();
 	ze_module_handle_t module = module_of(&device, getenv("STYLES_KERNELS"));
 	kernel = kernel_of(module, "empty");

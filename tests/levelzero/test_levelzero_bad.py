@@ -65,15 +65,16 @@ def test_a_fork_after_zeinit(on):
     assert report["coverage"]["completed"] >= 4, "the parent's, before and after"
 
 
-@pytest.mark.parametrize("after", [*range(12), 16, 20, 30])
+@pytest.mark.parametrize("after", range(9))
 def test_no_memory_for_the_recorder(on, after):
-    """The program neither notices nor loses anything."""
-    script(on)
-    native = on.native([BAD, "handles-reused"])
+    """Its mappings fail from some point on, as it needs memory for lists, events, queries, and its file: the program
+    neither notices nor loses anything."""
     on.environment["FAIL_AFTER"] = str(after)
-    done = on.record([BAD, "handles-reused"])
-    assert (done.status, done.out, done.errors) == (native.status, native.out, native.errors)
-    assert not list(done.folder.glob("*.trace")) or Trace(done.folder)
+    for style in ("greedy", "handles-reused"):
+        native, done = on.native([BAD, style]), on.record([BAD, style])
+        assert (done.status, done.out, done.errors) == (native.status, native.out, native.errors)
+        assert not list(done.folder.glob("*.trace")) or Trace(done.folder)
+        on.report(done.folder)
 
 
 def test_killed_at_any_moment(on):
