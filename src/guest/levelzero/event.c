@@ -251,7 +251,7 @@ ze_result_t ze_do_zeEventDestroy(const struct ze_driver *driver, ze_event_handle
 	bool later = false;
 	if (event != NULL) {
 		ze_event_before(thread, event);
-		const struct ze_content *content = __atomic_load_n(&event->content, __ATOMIC_RELAXED);
+		const struct ze_content *content = atomic_load_explicit(&event->content, memory_order_relaxed);
 		later = event->list != NULL && content != NULL && content->in_flight != 0 &&
 		        defer(&(struct deferred){.driver = driver, .event = handle, .pool = event->pool,
 		                                 .content = content});
@@ -274,7 +274,8 @@ void ze_before_zeEventHostReset(struct guest_thread *thread, const struct ze_dri
 	if (event == NULL)
 		return;
 	ze_event_before(thread, event);
-	event->read = event->doubtful = false;
+	atomic_store_explicit(&event->read, false, memory_order_relaxed);
+	atomic_store_explicit(&event->doubtful, false, memory_order_relaxed);
 }
 
 // What it says from here on is of no command.

@@ -284,9 +284,9 @@ static bool push(struct ze_list *list, const struct ze_pending *pending, bool *h
 	if (room) {
 		list->ring[head & list->mask] = *pending;
 		if (pending->known != NULL) {
-			pending->known->list = list;
-			pending->known->content = NULL;
-			pending->known->at = head;
+			atomic_store_explicit(&pending->known->list, list, memory_order_relaxed);
+			atomic_store_explicit(&pending->known->content, NULL, memory_order_relaxed);
+			atomic_store_explicit(&pending->known->at, head, memory_order_relaxed);
 		}
 		atomic_store_explicit(&list->head, head + 1, memory_order_release);
 	}

@@ -25,7 +25,9 @@ struct ze_content *ze_content_new(struct ze_list *list)
 	} else {
 		list->content = content->following;
 	}
-	content->dropped = content->empty = content->no_query = false;
+	atomic_store(&content->dropped, false);
+	atomic_store(&content->empty, false);
+	atomic_store(&content->no_query, false);
 	atomic_store(&content->shared, false);
 	content->count = content->timed = content->appended = 0;
 	content->number = guest_queue_number();
@@ -359,7 +361,7 @@ static bool settle(const struct ze_query *query, uint32_t node, uint64_t executi
 // for those hold up the next; whether the event says the last or the one before cannot be told.
 void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze_event *event)
 {
-	const struct ze_content *content = __atomic_load_n(&event->content, __ATOMIC_RELAXED);
+	const struct ze_content *content = atomic_load_explicit(&event->content, memory_order_relaxed);
 	ze_kernel_timestamp_result_t stamps;
 	uint64_t execution = 0;
 	if (content == NULL)

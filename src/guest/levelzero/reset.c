@@ -55,5 +55,6 @@ void ze_before_zeCommandListAppendEventReset(struct guest_thread *thread, const 
 		    !ze_node_slot(list, event, slot))
 			ze_node_lose(list, event);
 	}
-	event->read = event->doubtful = false;
+	atomic_store_explicit(&event->read, false, memory_order_relaxed);
+	atomic_store_explicit(&event->doubtful, false, memory_order_relaxed);
 }

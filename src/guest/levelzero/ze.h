@@ -143,13 +143,13 @@ struct ze_event {
 	ze_event_pool_handle_t pool;
 	bool timed;            // its pool has timestamps that may be read
 	bool counts;           // it stands for the last command that was appended with it, and is never reset
-	bool doubtful;         // somebody else signals it, too, and until it is reset nobody knows whose times it says
-	bool read;             // and they were, since it was reset: what it says next differs from
-	uint64_t start, end;   // these
-	// The last command that signals it and was not read yet; under the list's lock `push`.
-	struct ze_list *list;  // NULL: none
-	uint32_t at;           // in that list's ring, or among its nodes
-	struct ze_content *content; // those nodes; NULL: it is in the ring
+	_Atomic bool doubtful; // somebody else signals it, too, and until it is reset nobody knows whose times it says
+	_Atomic bool read;     // and they were, since it was reset: what it says next differs from
+	_Atomic uint64_t start, end; // these
+	// The last command that signals it and was not read yet; changed under the list's lock `push`.
+	_Atomic(struct ze_list *) list;       // NULL: none
+	_Atomic uint32_t at;                  // in that list's ring, or among its nodes
+	_Atomic(struct ze_content *) content; // those nodes; NULL: it is in the ring
 	_Atomic uint32_t asked; // by so many threads that harvest, just now
 };
 struct ze_event *ze_event_find(ze_event_handle_t handle);
@@ -214,19 +214,20 @@ struct ze_query {
 
 // What was appended to a regular list since it was made or reset.
 struct ze_content {
-	struct ze_content *following; // of its list, older ones
+	_Atomic(struct ze_content *) following; // of its list, older ones
 	uint32_t number;              // its templates' queue
 	struct ze_node *nodes;
 	uint32_t count, room, timed;
 	uint32_t appended;            // commands, whether they are timed or not
 	struct ze_query *queries;
 	// Under the list's lock `push`; only who has the right to harvest takes one out of those in flight.
-	struct ze_query *idle, *oldest, *newest; // the last two of those in flight
-	uint32_t in_flight;
+	_Atomic(struct ze_query *) idle;
+	struct ze_query *oldest, *newest; // of those in flight
+	_Atomic uint32_t in_flight;
 	ze_event_handle_t *handles;   // of the timed nodes, for a query
-	bool dropped;                 // the program has reset or destroyed it
-	bool empty;                   // and nothing of ours is left in it: it can be used again
-	bool no_query;                // the driver cannot query in a list of this kind: see query.c
+	_Atomic bool dropped;         // the program has reset or destroyed it
+	_Atomic bool empty;           // and nothing of ours is left in it: it can be used again
+	_Atomic bool no_query;        // the driver cannot query in a list of this kind: see query.c
 	_Atomic bool shared;          // its events are signalled by what is not known, too: none of it is timed
 };
 
@@ -236,7 +237,7 @@ struct ze_list {
 	ze_command_list_handle_t handle;
 	const struct ze_driver *driver;
 	ze_context_handle_t context;
-	struct ze_device *device;
+	_Atomic(struct ze_device *) device;
 	struct ze_own_events *own;
 	uint32_t ordinal;
 	uint32_t number;              // of the queue that an immediate one is
@@ -249,7 +250,7 @@ struct ze_list {
 	struct ze_pending *ring;
 	uint32_t mask;                // capacity - 1; 0: no ring yet
 	_Atomic uint32_t head, tail;  // count up without end
-	struct ze_content *content;   // of a regular one; the newest first
+	_Atomic(struct ze_content *) content; // of a regular one; the newest first
 	_Atomic uint32_t in_flight;   // queries of all its contents
 	uint64_t queries, queries_ns; // that were read and not told yet, and what they took of the device
 	bool told_queries;
