@@ -115,7 +115,7 @@ static bool claim(struct ze_list *list, uint32_t at, const struct ze_pending *pe
 	if (mine) {
 		entry->event = NULL;
 		if (known != NULL && known->list == list && known->content == NULL && known->at == at)
-			known->list = NULL;
+			atomic_store_explicit(&known->list, NULL, memory_order_relaxed);
 	}
 	guest_let_go(&list->push);
 	return mine;
@@ -129,9 +129,9 @@ static void settle(struct guest_thread *thread, struct ze_list *list, const stru
 	if (result == ZE_RESULT_SUCCESS) {
 		ze_write_times(thread, pending->track, pending->number, 0, stamps);
 		if (known != NULL) {
-			known->read = true;
-			known->start = stamps->global.kernelStart;
-			known->end = stamps->global.kernelEnd;
+			atomic_store_explicit(&known->start, stamps->global.kernelStart, memory_order_relaxed);
+			atomic_store_explicit(&known->end, stamps->global.kernelEnd, memory_order_relaxed);
+			atomic_store_explicit(&known->read, true, memory_order_release);
 		}
 	} else {
 		ze_write_untimed(thread, pending->track, pending->number, 0,

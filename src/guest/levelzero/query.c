@@ -104,9 +104,9 @@ void ze_node_add(struct guest_thread *thread, struct ze_list *list, ze_event_han
 	}
 	content->nodes[content->count] = (struct ze_node){.event = event, .known = known, .track = thread->track, .number = number};
 	if (known != NULL) {
-		known->list = list;
-		known->content = content;
-		known->at = content->count;
+		atomic_store_explicit(&known->list, list, memory_order_relaxed);
+		atomic_store_explicit(&known->content, content, memory_order_relaxed);
+		atomic_store_explicit(&known->at, content->count, memory_order_relaxed);
 	}
 	content->count++;
 	content->timed++;
