@@ -2,7 +2,7 @@
 // What a driver takes for what is changed in the program, with a driver that is slow on purpose, and
 // which commands are timed where that is too much.
 //   test_driver_cost LAYER.so ENTRIES CASE    CASE: profiling, transfers, release, refuses, sample, share,
-//                                            all, none
+//                                            own, all, none
 #include "layer_rig.h"
 
 #include <math.h>
@@ -298,6 +298,17 @@ static void a_sample_takes_its_share(void **state)
 	assert_true(taken > 0.006 * passed);
 }
 
+// An event is taken to cost a nanosecond: only our own code can be too dear for a launch of nothing.
+static void our_own_code_counts(void **state)
+{
+	size_t timed[2] = { 0 }, rare = 0;
+	(void)state;
+	make_first_context();
+	run_two_kernels(MANY, timed, &rare);
+	assert_true(header()->sampled_from_ticks != 0);
+	assert_true(timed[0] + timed[1] + rare < MANY);
+}
+
 static void all_are_timed_when_told_so(void **state)
 {
 	size_t timed[2] = { 0 }, rare = 0;
@@ -338,6 +349,7 @@ int main(int argc, char **argv)
 		{ "sample", "times=sampled,event=1000000000",
 		  { cmocka_unit_test(a_sample_is_random_and_counts_all) } },
 		{ "share", "times=sampled,event=20000", { cmocka_unit_test(a_sample_takes_its_share) } },
+		{ "own", "times=sampled,event=1", { cmocka_unit_test(our_own_code_counts) } },
 		{ "all", "times=all,event=1000000000", { cmocka_unit_test(all_are_timed_when_told_so) } },
 		{ "none", "times=none,event=1000000000", { cmocka_unit_test(none_changes_nothing) } },
 	};

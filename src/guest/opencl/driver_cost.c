@@ -243,6 +243,7 @@ void layer_driver_cost_tell(void)
 	                   header->driver_ps[TARE_DRIVER_RELEASE];
 	if (guest_options.event_ns > 0)
 		event_ps = guest_options.event_ns * 1000;
+	event_ps += layer_timed_cost_ps;
 	atomic_store(&layer_event_ticks, event_ps > 0 ? guest_ticks_of_ns(event_ps / 1000) : 0);
 }
 
