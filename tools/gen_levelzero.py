@@ -19,12 +19,14 @@ from gen_api import Complaint, closing, nameless, split_parameters
 
 HEADERS = ['level_zero/ze_api.h', 'level_zero/ze_ddi.h']
 ROLES = ['query', 'command', 'wait', 'build', 'allocate', 'create', 'start', 'poll', 'own', 'pass']
-KINDS = ['kernel', 'copy', 'fill', 'migrate', 'marker', 'barrier', 'other']
+KINDS = ['kernel', 'copy', 'fill', 'migrate', 'marker', 'barrier', 'graph', 'other']
 HOOKS = ['instead', 'before', 'after']
 # Members of struct ze_what that an argument fills as it is.
 PLAIN = {'kernel': 'kernel', 'groups': 'groups', 'to': 'to', 'from': 'from', 'bytes': 'bytes', 'region': 'region',
-         'extent': 'extent'}
-MEANINGS = set(PLAIN) | {'-', 'list', 'event', 'waits#', 'waits', 'about', 'made', 'released', 'size'}
+         'extent': 'extent', 'image': 'image', 'source': 'source', 'graph': 'graph'}
+# Those whose address it takes, for the argument is passed by value.
+VALUES = {'groups.': 'groups', 'group.': 'group'}
+MEANINGS = set(PLAIN) | set(VALUES) | {'-', 'list', 'event', 'waits#', 'waits', 'about', 'made', 'released', 'size'}
 SLOTS = 8  # drivers that may be recorded in one process
 
 
@@ -63,6 +65,8 @@ class Role:
                 setattr(self, key, int(value))
             elif key == 'table' and value:
                 self.table = f'zeGet{value}ProcAddrTable'
+            elif word == 'extension':
+                self.table, self.place = '-', 0  # in none
             else:
                 flags.append(word)
         self.instead, self.before, self.after = (word in flags for word in HOOKS)
@@ -143,6 +147,7 @@ def command(function, role, number):
         arguments[role.arguments.index('event')] = 'command.event'
     members = [f'.kind = TARE_KIND_{role.kind.upper()}']
     members += [f'.{PLAIN[m]} = a{i}' for i, m in enumerate(role.arguments) if m in PLAIN]
+    members += [f'.{VALUES[m]} = &a{i}' for i, m in enumerate(role.arguments) if m in VALUES]
     # Where there is nothing to wait for, the event is what the call is about, and no option.
     takes = 'true' if role.at('event') and role.at('waits#') else 'false'
     return ['\tstruct ze_command command;',

@@ -14,7 +14,7 @@
 
 #define TARE_TRACE_MAGIC "\x89tare\r\n\x1a"
 #define TARE_TRACE_VERSION_MAJOR 1 // a reader refuses a higher one
-#define TARE_TRACE_VERSION_MINOR 4 // may add record types, fact keys and enum values
+#define TARE_TRACE_VERSION_MINOR 5 // may add record types, fact keys and enum values
 #define TARE_TRACE_BYTE_ORDER UINT32_C(0x01020304)
 #define TARE_TRACE_HEADER_BYTES 4096
 #define TARE_TRACE_WINDOW_BYTES (256 * 1024)
@@ -342,6 +342,8 @@ enum tare_trace_change {
 	TARE_CHANGE_FLAG = 6,
 	TARE_CHANGE_LOADER = 7,         // a loader that knows layers was put in front of the program's own
 	TARE_CHANGE_CALIBRATION = 8,    // queues and a buffer of the recorder's own, for a few ms: object is the context
+	TARE_CHANGE_LISTS = 9,          // lists of the recorder's run behind the program's, object: to begin with from 0, then from: so many, to: ns of the device's that they took
+	TARE_CHANGE_DRIVER = 10,        // the recorder's library was put in a driver's place
 };
 struct tare_trace_change_record {
 	uint64_t head;
@@ -500,6 +502,7 @@ enum tare_trace_stamps {
 	TARE_TRACE_STAMP_SUBMITTED = 1 << 1,
 	TARE_TRACE_STAMP_START = 1 << 2,
 	TARE_TRACE_STAMP_END = 1 << 3,
+	TARE_TRACE_STAMP_ACTIVE = 1 << 4, // `queued` and `submitted` are a counter of its context's, at start and end
 };
 // flags: enum tare_trace_stamps that are present.
 struct tare_trace_times {
@@ -517,6 +520,7 @@ enum tare_trace_untimed {
 	TARE_UNTIMED_ABANDONED = 3, // the process ended first
 	TARE_UNTIMED_NO_ROOM = 4,   // too many were pending
 	TARE_UNTIMED_REUSED = 5,    // its event was used again before it could be read
+	TARE_UNTIMED_NOT_ASKED = 6, // to ask for them would have changed the program (--strict)
 };
 struct tare_trace_untimed_record {
 	uint64_t head;

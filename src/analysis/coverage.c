@@ -24,8 +24,10 @@ enum tare_unobserved tare_command_unobserved(const struct tare_recorded_command 
 		return TARE_UNOBSERVED_UNUSABLE;
 	switch (command->untimed) {
 	case 0:
-		return command->flags & TARE_COMMAND_NO_TIMES ? TARE_UNOBSERVED_NOT_ASKED
-		                                              : TARE_UNOBSERVED_PENDING;
+		// Of what a list runs that was appended when nothing was recorded nobody asks.
+		return command->flags & TARE_COMMAND_NO_TIMES || command->part == TARE_EXECUTES_MORE
+		               ? TARE_UNOBSERVED_NOT_ASKED
+		               : TARE_UNOBSERVED_PENDING;
 	case TARE_UNTIMED_REFUSED:
 		return TARE_UNOBSERVED_REFUSED;
 	case TARE_UNTIMED_FAILED:
@@ -38,6 +40,8 @@ enum tare_unobserved tare_command_unobserved(const struct tare_recorded_command 
 		return TARE_UNOBSERVED_NO_ROOM;
 	case TARE_UNTIMED_REUSED:
 		return TARE_UNOBSERVED_REUSED;
+	case TARE_UNTIMED_NOT_ASKED:
+		return TARE_UNOBSERVED_NOT_ASKED;
 	default:
 		return TARE_UNOBSERVED_UNUSABLE;
 	}

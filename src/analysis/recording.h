@@ -194,6 +194,7 @@ struct tare_recorded_command {
 	                            // TARE_NO_INDEX: not recorded
 	uint32_t part : 2;          // enum tare_list_part
 	uint32_t execution : 30;    // index into executions, unless it is alone
+	int64_t active_ns;          // that its context was at work for it on the device, where that is told; else 0
 };
 
 // A command list, from when it was made or last reset. What is appended to it is a call.
@@ -292,7 +293,9 @@ struct tare_recorded_change {
 	uint32_t process;
 	uint32_t change;            // enum tare_trace_change
 	uint64_t count;             // objects that it was done to
-	uint64_t commands;          // commands concerned, where it is one a command (events); else 0
+	uint64_t commands;          // commands concerned, where it is one a command (events), and lists that
+	                            // ran behind others; else 0
+	uint64_t device_ns;         // that these lists took of the device; else 0
 };
 
 // Why a process's events are missing.

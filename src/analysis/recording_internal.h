@@ -290,6 +290,8 @@ void loading_tick_fact(struct loading *l, uint32_t device, uint16_t key, uint64_
 uint64_t loading_pair_ns(struct loading *l, uint32_t device, const struct tare_reading *reading);
 void loading_stamps_ns(struct loading *l, uint32_t device, uint8_t present,
                        struct tare_stamps *stamps);
+// From a context's counter at a command's start and end, in the ticks and bits of the device's stamps.
+int64_t loading_active_ns(struct loading *l, uint32_t device, uint64_t start, uint64_t end);
 
 // ---- recording_order.c
 

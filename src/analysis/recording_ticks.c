@@ -147,3 +147,14 @@ void loading_stamps_ns(struct loading *l, uint32_t device, uint8_t present,
 		*all[i] = in_ns(t, least);
 	}
 }
+
+int64_t loading_active_ns(struct loading *l, uint32_t device, uint64_t start, uint64_t end)
+{
+	const struct load_ticks *t = &l->ticks[device - l->first_device];
+	uint64_t ticks = end - start;
+
+	if (bits_of(t) < 64)
+		ticks &= (UINT64_C(1) << bits_of(t)) - 1;
+	ticks = scaled(t, ticks);
+	return ticks > INT64_MAX / 2 ? 0 : (int64_t)ticks;
+}

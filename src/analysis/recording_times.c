@@ -101,6 +101,8 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 		c->untimed = TARE_UNTIMED_UNUSABLE; // of which clock?
 		return l->status;
 	}
+	if (tare_trace_record_flags(t->head) & TARE_TRACE_STAMP_ACTIVE)
+		c->active_ns = loading_active_ns(l, device, t->queued, t->submitted);
 	loading_stamps_ns(l, device, tare_trace_record_flags(t->head), &stamps);
 	clock = loading_clock(l, device);
 	if (!clock || !keep_observed(l, index, stamps.observed_ns))
@@ -124,7 +126,7 @@ int loading_untimed(struct loading *l, const struct tare_trace_untimed_record *u
 {
 	uint64_t identity = (uint64_t)u->command_track << 32 | u->command_number;
 	uint32_t index = tare_id_map_take(&l->pending, identity);
-	uint8_t why = tare_trace_detail(u->head) <= TARE_UNTIMED_REUSED ?
+	uint8_t why = tare_trace_detail(u->head) <= TARE_UNTIMED_NOT_ASKED ?
 	                      (uint8_t)tare_trace_detail(u->head) : TARE_UNTIMED_UNUSABLE;
 
 	if (loading_untimed_list(l, identity, u->execution, why))

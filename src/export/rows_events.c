@@ -33,6 +33,7 @@ static const struct export_column export_command_columns[] = {
 	{ "nested", INTEGER }, { "enter_ns", INTEGER }, { "exit_ns", INTEGER },
 	{ "submitted_ns", INTEGER }, { "start_ns", INTEGER }, { "end_ns", INTEGER },
 	{ "untimed", TEXT }, { "stack", INTEGER }, { "part", TEXT }, { "execution", INTEGER },
+	{ "active_ns", INTEGER },
 };
 
 static size_t count_commands(const struct rows *rows)
@@ -100,6 +101,7 @@ static void put_command(struct rows *rows, size_t index)
 	rows_index(rows, c->stack, r->stack_count);
 	rows_name(rows, tare_run_part(c->part));
 	rows_index(rows, c->part == TARE_ALONE ? TARE_NO_INDEX : c->execution, r->execution_count);
+	rows_told(rows, (uint64_t)c->active_ns);
 	rows_end(rows);
 }
 

@@ -104,10 +104,13 @@ void tare_layer_explain(const struct tare_program *program, const struct tare_lo
 	else if (program->fixed && !program->knows_layers)
 		snprintf(
 		    text, size,
-		    "%.200s is statically linked and contains no OpenCL loader that knows layers",
+		    "%.200s is statically linked: it contains no OpenCL loader that knows layers, and can "
+		    "load no Level Zero driver in whose place the recorder stands",
 		    program->path);
 	else if (program->fixed)
-		snprintf(text, size, "%.200s is statically linked and made no OpenCL call",
+		snprintf(text, size,
+		         "%.200s is statically linked and made no OpenCL call; it can load no Level Zero "
+		         "driver in whose place the recorder stands",
 		         program->path);
 	else if (!loader->path[0])
 		snprintf(text, size,

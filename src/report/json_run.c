@@ -305,6 +305,8 @@ static void put_changes(struct tare_json *json, const struct tare_run_report *ru
 		tare_json_put(json, object, "process", json_integer(made->process));
 		tare_json_put(json, object, "count", tare_json_unsigned(made->count));
 		tare_json_put(json, object, "commands", tare_json_unsigned(made->commands));
+		if (made->change == TARE_CHANGE_LISTS)
+			tare_json_put(json, object, "device_ns", tare_json_unsigned(made->device_ns));
 		tare_json_push(json, list, object);
 	}
 	tare_json_put(json, root, "changes", list);

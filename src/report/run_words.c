@@ -103,6 +103,8 @@ const char *tare_run_change(uint32_t change)
 		[TARE_CHANGE_FLAG] = "flag",
 		[TARE_CHANGE_LOADER] = "loader",
 		[TARE_CHANGE_CALIBRATION] = "calibration",
+		[TARE_CHANGE_LISTS] = "lists",
+		[TARE_CHANGE_DRIVER] = "driver",
 	};
 	return LOOK_UP(words, change);
 }

@@ -43,6 +43,8 @@ static const char *change_words(uint32_t change)
 		    "an OpenCL loader that knows layers was put in front in %s case%s",
 		[TARE_CHANGE_CALIBRATION] =
 		    "queues of tare's own ran on the first context for some milliseconds in %s process%s",
+		[TARE_CHANGE_LISTS] = "lists of tare's own ran behind %s command list%s",
+		[TARE_CHANGE_DRIVER] = "a library of tare's stood in the place of %s driver%s",
 	};
 	return change < sizeof words / sizeof *words && words[change]
 	           ? words[change]
@@ -51,19 +53,20 @@ static const char *change_words(uint32_t change)
 
 // All processes of the view together.
 static void sum_changes(const struct tare_run_report *run, uint32_t change, uint64_t *count,
-                        uint64_t *commands)
+                        uint64_t *commands, uint64_t *device_ns)
 {
-	*count = *commands = 0;
+	*count = *commands = *device_ns = 0;
 	for (size_t i = 0; i < run->recording->change_count; i++) {
 		const struct tare_recorded_change *made = &run->recording->changes[i];
 		if (made->change != change || !tare_view_has_process(run->view, made->process))
 			continue;
 		*count += made->count;
 		*commands += made->commands;
+		*device_ns += made->device_ns;
 	}
 }
 
-static void put_change(FILE *file, uint32_t change, uint64_t count, uint64_t commands)
+static void put_change(FILE *file, uint32_t change, uint64_t count, uint64_t commands, uint64_t device_ns)
 {
 	const char *words = change_words(change), *number = strstr(words, "%s");
 	const char *ending = strstr(number + 2, "%s");
@@ -71,7 +74,10 @@ static void put_change(FILE *file, uint32_t change, uint64_t count, uint64_t com
 
 	fprintf(file, "%.*s%s%.*s%s%s", (int)(number - words), words, tare_run_count(count, figure),
 	        (int)(ending - number - 2), number + 2, tare_run_plural(count), ending + 2);
-	if (commands)
+	if (commands && change == TARE_CHANGE_LISTS)
+		fprintf(file, " (%s times, %.3f ms of the device)", tare_run_count(commands, figure),
+		        (double)device_ns / 1e6);
+	else if (commands)
 		fprintf(file, " (%s commands)", tare_run_count(commands, figure));
 }
 
@@ -88,13 +94,13 @@ static int write_changes(const struct tare_text *text, const struct tare_run_rep
 	file = open_memstream(&words, &size);
 	if (!file)
 		return -ENOMEM;
-	for (uint32_t change = TARE_CHANGE_PROFILING; change <= TARE_CHANGE_CALIBRATION + 1; change++) {
-		uint64_t count, commands;
-		sum_changes(run, change, &count, &commands);
+	for (uint32_t change = TARE_CHANGE_PROFILING; change <= TARE_CHANGE_DRIVER + 1; change++) {
+		uint64_t count, commands, device_ns;
+		sum_changes(run, change, &count, &commands, &device_ns);
 		if (count == 0)
 			continue;
 		fputs(separator, file);
-		put_change(file, change, count, commands);
+		put_change(file, change, count, commands, device_ns);
 		separator = "; ";
 	}
 	if (fclose(file) != 0)

@@ -154,6 +154,8 @@ static const char *untimed(uint32_t why)
 		return tare_run_unobserved(TARE_UNOBSERVED_NOT_SAMPLED);
 	case TARE_UNTIMED_REUSED:
 		return tare_run_unobserved(TARE_UNOBSERVED_REUSED);
+	case TARE_UNTIMED_NOT_ASKED:
+		return tare_run_unobserved(TARE_UNOBSERVED_NOT_ASKED);
 	default:
 		return NULL;
 	}
@@ -172,7 +174,7 @@ static void put_words(struct tare_json *json, json_t *root)
 		{ "roles", TARE_ROLE_COUNT, tare_run_role },
 		{ "causes", TARE_LEDGER_CATEGORIES, cause_name },
 		{ "cause_titles", TARE_LEDGER_CATEGORIES, cause_title },
-		{ "untimed", TARE_UNTIMED_NO_ROOM + 1, untimed },
+		{ "untimed", TARE_UNTIMED_NOT_ASKED + 1, untimed },
 		{ "phase_sources", TARE_PHASE_NVTX + 1, phase_source },
 	};
 

@@ -103,7 +103,7 @@ static void facts(const char *folder)
 			if (fact % 5 == i % 5)
 				add(w, RECORD(fact, FACT, fact, 1, .object = of[i], .ticks = t0,
 				              .value = fact == TARE_TRACE_FACT_DEVICE_OF ? DEVICE : 3));
-	for (uint16_t change = 1; change <= TARE_CHANGE_CALIBRATION; change++)
+	for (uint16_t change = 1; change <= TARE_CHANGE_DRIVER; change++)
 		add(w, RECORD(change, CHANGE, change, 1, .object = QUEUE, .ticks = t0, .from = 1, .to = 2));
 	end(w);
 }
@@ -280,12 +280,15 @@ static void lists(const char *folder)
 			add(w, RECORD(execute, EXECUTE, 0, 1, .command_track = 1, .command_number = number, .graph = LIST,
 			              .execution = 3 * list + x, .nodes = x == 2 ? UINT64_MAX : 2));
 			for (uint32_t node = 0; node < 2; node++)
-				add(w, FLAGGED(times, TIMES, 12, 0, 1, .command_track = 1, .command_number = first + node,
+				add(w, FLAGGED(times, TIMES, 12 | TARE_TRACE_STAMP_ACTIVE, 0, 1, .command_track = 1,
+				               .command_number = first + node, .queued = 7, .submitted = 9,
 				               .start = (t + 20 * node) / 80, .end = (t + 20 * node + 10) / 80,
 				               .observed = t + 90, .execution = 3 * list + x));
 		}
 		add(w, RECORD(untimed, UNTIMED, TARE_UNTIMED_REUSED, 1, .command_track = 1, .command_number = first,
 		              .observed = t, .execution = 2));
+		add(w, RECORD(untimed, UNTIMED, TARE_UNTIMED_NOT_ASKED, 1, .command_track = 1, .command_number = number,
+		              .observed = t));
 		add(w, FLAGGED(clock_pair, CLOCK_PAIR, API, TARE_CLOCK_DEVICE, 1, .before = t, .value = t / 80, .after = t + 2,
 		               .device = DEVICE));
 	}

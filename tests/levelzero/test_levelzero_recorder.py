@@ -2,6 +2,7 @@
 """Level Zero programs, recorded: every command is there, its device times are the script's, and the program
 does what it does without tare."""
 import collections
+import csv
 import json
 import os
 import pathlib
@@ -14,73 +15,15 @@ import pytest
 
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
-from recorded import BUILD, Recorder, SANITIZED, run  # noqa: E402
+from recorded import SANITIZED, run  # noqa: E402
 from patience import HUNG_S  # noqa: E402
+from scripted import DRIVER, NS, RATES, STYLES, cache, check, kinds, on, script, stamps  # noqa: E402,F401
 from trace import NO_TIMES, Trace  # noqa: E402
 
-DRIVER = BUILD / "drivers/ze-cpu/libze_cpu.so"
-STYLES = BUILD / "tests/levelzero/styles"
-SCRIPT = """tare-device 1
-device name "exact" memory 1 GiB
-timer rate {rate} bits {bits} epoch {epoch} ticks
-engine compute runs to-device,to-host,local,kernel
-engine copy runs to-device,to-host,local
-copy pinned device fixed 29 us rate 65.536 GB/s
-copy pageable device fixed 29 us rate 65.536 GB/s
-fill fixed 19 us rate 65.536 GB/s
-marker fixed 10 us
-kernel empty fixed 50 us
-"""
-NS = {"kernel": 50000, "write": 30000, "fill": 20000, "barrier": 10000}
-RATES = {"12 MHz": 12e6, "12.5 MHz": 12.5e6, "19.2 MHz": 19.2e6, "1 GHz": 1e9}
 IMMEDIATE = ["plain", "without", "in-order", "synchronous", "reused"]
 REGULAR = ["regular=1", "regular=2", "regular=10", "several"]
 
 pytestmark = pytest.mark.skipif(SANITIZED, reason="the driver is not made for that")
-
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("pocl")
-
-
-@pytest.fixture
-def on(tare_path, tmp_path, cache):
-    recorder = Recorder(tare_path, tmp_path, cache)
-    recorder.environment.update({"ZE_ENABLE_ALT_DRIVERS": str(DRIVER),
-                                 "STYLES_KERNELS": str(BUILD / "kernels/empty.spv")})
-    return recorder
-
-
-def script(on, rate="12 MHz", bits=36, epoch=0):
-    path = on.folder / "script.tare-device"
-    path.write_text(SCRIPT.format(rate=rate, bits=bits, epoch=epoch))
-    on.environment["ZE_CPU_SCRIPT"] = str(path)
-    return RATES[rate], bits
-
-
-def kinds(out):
-    return collections.Counter(line.split()[1] for line in out.decode().splitlines() if line.startswith("run"))
-
-
-def stamps(out):
-    return collections.Counter(tuple(map(int, line.split()[1:])) for line in out.decode().splitlines()
-                               if line.startswith("stamps"))
-
-
-def check(done, rate, bits):
-    """All that ran was timed, once, and as long as the script says; what the program has read is the same."""
-    assert done.status == 0, done.errors.decode()
-    trace = Trace(done.folder)
-    assert not trace.untimed
-    assert all(len(found) == 1 for found in trace.times.values())
-    runs = trace.runs()
-    assert collections.Counter(kind for kind, _, _ in runs) == kinds(done.out)
-    for kind, start, end in runs:
-        ticks = (end - start) % (1 << bits)
-        assert abs(ticks - NS[kind] * rate / 1e9) <= 1, kind
-    assert stamps(done.out) <= collections.Counter((start, end) for _, start, end in runs)
-    return trace
 
 
 @pytest.mark.parametrize("style", [*IMMEDIATE, *REGULAR, "signalled", "early", "resetting", "copies", "threads"])
@@ -154,14 +97,68 @@ def test_strict_changes_nothing(on):
     script(on)
     done = on.record([STYLES, *IMMEDIATE, *REGULAR], "--strict")
     trace = Trace(done.folder)
-    assert not set(trace.changes) - {5}, "but for the recorder's own thread"
+    assert not set(trace.changes) - {5, 10}, "but for the recorder's own thread, and its place before the driver"
     assert len(trace.times) == sum(stamps(done.out).values()), "those with the program's own events"
+
+
+def test_the_counter_of_the_context_is_kept(on):
+    """A list, and an immediate one: the context ends its work before the tail of the command."""
+    rate, bits = script(on)
+    path = pathlib.Path(on.environment["ZE_CPU_SCRIPT"])
+    text = path.read_text().replace("memory 1 GiB", "memory 1 GiB units 10")
+    path.write_text(text.replace("kernel empty fixed 50 us", "kernel empty fixed 40 us slots 1 wave 10 us share yes") +
+                    "stamps queued,submitted,start,end,active\n")
+    done = on.record([STYLES, "regular=2", "plain"])
+    trace = check(done, rate, bits)
+    assert set(trace.active) == set(trace.times)
+    for (track, number, execution), (start, end) in trace.active.items():
+        kind = trace.commands[track, number].kind
+        truth = 41000 if kind == "kernel" else NS[kind]
+        assert abs((end - start) % (1 << bits) - truth * rate / 1e9) <= 1, kind
+    table = on.folder / "tables"
+    assert run([on.tare, "export", done.folder, "--csv", table], cwd=on.folder).status == 0
+    with open(next(table.glob("*command*.csv")), encoding="utf-8") as rows:
+        active = [row["active_ns"] for row in csv.DictReader(rows) if row["kind"] == "kernel"]
+    assert len(active) == sum(command == "kernel" for command, _, _ in trace.runs())
+    assert all(abs(int(ns) - 41000) <= 84 for ns in active)
+
+
+def test_strict_says_why_lists_are_not_timed(on):
+    script(on)
+    done = on.record([STYLES, "regular=10"], "--strict")
+    trace = Trace(done.folder)
+    assert {trace.commands[track, number].kind for track, number, _, _ in trace.untimed} == {"graph"}
+    assert [why for _, _, _, why in trace.untimed] == [6] * 20, "an execution each"
+    coverage = on.report(done.folder)["coverage"]
+    assert coverage["enqueued"] == coverage["unobserved_by"]["not_asked"] == 200
+
+
+def test_a_thousand_executions_without_waiting(on):
+    """Each is timed, or counted as not timed; what the lists behind them took of the device is told."""
+    rate, bits = script(on)
+    done = on.record([STYLES, "regular=1000"])
+    assert done.status == 0, done.errors.decode()
+    trace = Trace(done.folder)
+    assert all(len(found) == 1 for found in trace.times.values())
+    assert int.from_bytes(trace.header[1136:1144], "little") == 0, "nothing is pending"
+    for kind, start, end in trace.runs():
+        assert abs((end - start) % (1 << bits) - NS[kind] * rate / 1e9) <= 1, kind
+    report = on.report(done.folder)
+    coverage = report["coverage"]
+    assert coverage["enqueued"] == sum(kinds(done.out).values()) == 20000
+    assert coverage["completed"] == len(trace.times)
+    assert coverage["unobserved_by"]["no_room"] + coverage["unobserved_by"]["reused"] == coverage["unobserved"]
+    assert coverage["completed"] >= 10000
+    change, = [row for row in report["changes"] if row["change"] == "lists"]
+    assert 10 * change["commands"] >= coverage["completed"] and change["count"] == 1
+    assert abs(change["device_ns"] / change["commands"] - 20000) <= 2e9 / rate, "two barriers"
 
 
 def test_what_is_changed_is_said(on):
     script(on)
     trace = Trace(on.record([STYLES, "without"]).folder)
     assert trace.changes[2] == 1 and trace.changes[6] == 1, "events of ours, a pool's flags"
+    assert trace.changes[10] == 1, "the place before the driver"
 
 
 @pytest.mark.parametrize("styles", [[*IMMEDIATE], [*REGULAR]], ids=" ".join)

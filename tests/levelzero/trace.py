@@ -6,8 +6,8 @@ import struct
 
 KINDS = {1: "kernel", 3: "write", 4: "read", 5: "copy", 6: "fill", 9: "migrate", 10: "marker", 11: "barrier",
          12: "graph", 13: "other"}
-OBJECT, FACT, CHANGE, COMMAND, TIMES, UNTIMED, EXECUTE = 5, 6, 8, 18, 21, 22, 23
-OWN_EVENT, NO_TIMES = 4, 32
+FUNCTION, OBJECT, FACT, SHAPE, CHANGE, COMMAND, TIMES, UNTIMED, EXECUTE = 4, 5, 6, 7, 8, 18, 21, 22, 23
+FAILED, OWN_EVENT, NO_TIMES, ACTIVE = 1, 4, 32, 16
 
 
 @dataclasses.dataclass
@@ -17,6 +17,7 @@ class Command:
     flags: int
     object: int
     amount: int
+    function: int
 
 
 def records(path):
@@ -42,19 +43,27 @@ class Trace:
         self.header = self.path.read_bytes()[:4096]
         self.commands, self.times, self.untimed, self.executes = {}, collections.defaultdict(list), [], []
         self.facts, self.changes, self.graphs = {}, collections.Counter(), set()
+        self.shapes, self.active = {0: None}, {}
         for kind, flags, detail, track, data in records(self.path):
             words = struct.unpack("<8Q", data)
             if kind == COMMAND:
                 number, what, queue = struct.unpack_from("<IB3xI", data, 20)
-                self.commands[track, number] = Command(KINDS[what], queue, flags, words[4], words[5])
+                self.commands[track, number] = Command(KINDS[what], queue, flags, words[4], words[5],
+                                                       detail)
             elif kind == TIMES:
-                self.times[words[1] & 0xffffffff, words[1] >> 32, words[7]].append((words[4], words[5]))
+                key = words[1] & 0xffffffff, words[1] >> 32, words[7]
+                self.times[key].append((words[4], words[5]))
+                if flags & ACTIVE:
+                    self.active[key] = words[2], words[3]
             elif kind == UNTIMED:
                 self.untimed.append((words[1] & 0xffffffff, words[1] >> 32, words[4], detail))
             elif kind == EXECUTE:
                 self.executes.append((words[2], words[3], words[4]))
             elif kind == FACT:
                 self.facts[detail] = words[3]
+            elif kind == SHAPE:
+                self.shapes[words[1] & 0xffffffff] = (struct.unpack_from("<3Q", data, 16),
+                                                      struct.unpack_from("<3I", data, 40))
             elif kind == CHANGE:
                 self.changes[detail] += 1
             elif kind == OBJECT and detail == 9:

@@ -41,7 +41,7 @@ static void assert_commands(const struct tare_recording *r)
 		assert_true(c->start_ns <= c->end_ns);
 		if (c->start_ns != TARE_NO_TIME)
 			assert_int_equal(c->untimed, 0);
-		assert_true(c->untimed <= TARE_UNTIMED_REUSED || c->untimed == TARE_UNTIMED_UNUSABLE);
+		assert_true(c->untimed <= TARE_UNTIMED_NOT_ASKED || c->untimed == TARE_UNTIMED_UNUSABLE);
 		assert_time(c->enter_ns);
 		assert_time(c->exit_ns);
 		assert_time(c->submitted_ns);

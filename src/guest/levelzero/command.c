@@ -9,6 +9,11 @@ void ze_command_begin(struct guest_thread *thread, struct ze_command *command, u
 {
 	struct ze_list *list = ze_list_find(thread, handle);
 	*command = (struct ze_command){.list = list, .event = event, .function = function};
+	if (list != NULL && list->next_mutable != 0) {
+		command->may_become = list->next_mutable;
+		list->next_mutable = 0;
+	}
+	command->passed = list != NULL && atomic_load_explicit(&list->capturing, memory_order_relaxed);
 	if (event != NULL) {
 		struct ze_event *known = ze_event_find(event);
 		if (known != NULL && known->timed) {
@@ -16,10 +21,14 @@ void ze_command_begin(struct guest_thread *thread, struct ze_command *command, u
 			command->known = list != NULL ? known : NULL;
 			// Of what it says now nothing is left when it is signalled again; and it is kept in one
 			// place only.
-			if (list == NULL || list->immediate || known->content == NULL)
+			if (list == NULL || list->immediate || known->content == NULL || known->counts)
 				ze_event_before(thread, known);
+			if (known->counts && (list == NULL || known->content != list->content))
+				ze_node_gone(thread, known);
+			else if (list == NULL)
+				known->doubtful = true;
 		}
-	} else if (list != NULL && takes_event && ze_may_change() &&
+	} else if (list != NULL && takes_event && !command->passed && ze_may_change() &&
 	           atomic_load_explicit(&guest_active, memory_order_relaxed)) {
 		uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
 		command->event = ze_own_take(list->own);
@@ -31,7 +40,7 @@ void ze_command_begin(struct guest_thread *thread, struct ze_command *command, u
 		guest_waiting(thread, ze_detail(function), command->enter);
 }
 
-static void write_depends(struct guest_thread *thread, uint64_t of, uint32_t count, ze_event_handle_t *events)
+void ze_write_depends(struct guest_thread *thread, uint64_t of, uint32_t count, ze_event_handle_t *events)
 {
 	for (uint32_t done = 0; done < count;) {
 		union tare_trace_record *record = guest_event(thread);
@@ -48,7 +57,7 @@ static void write_depends(struct guest_thread *thread, uint64_t of, uint32_t cou
 	}
 }
 
-static void write_call_end(struct guest_thread *thread, uint32_t number, uint64_t exit)
+void ze_write_call_end(struct guest_thread *thread, uint32_t number, uint64_t exit)
 {
 	union tare_trace_record *record = guest_event(thread);
 	if (record == NULL)
@@ -95,10 +104,16 @@ static void from_host(struct tare_trace_command *record, const struct side *host
 	record->alignment = alignment_of(host->address);
 }
 
-// A copy between addresses (or an image, which has none): where they lie decides what it is.
+static struct side image_side(ze_image_handle_t image)
+{
+	return (struct side){NULL, (uintptr_t)image, TARE_TRACE_MEMORY_IMAGE};
+}
+
+// A copy between addresses or images: where they lie decides what it is.
 static void copied(struct tare_trace_command *record, const struct ze_what *what)
 {
-	struct side from = side_of(what->from), to = side_of(what->to);
+	struct side from = what->source != NULL ? image_side(what->source) : side_of(what->from);
+	struct side to = what->image != NULL ? image_side(what->image) : side_of(what->to);
 	bool host_from = what->from != NULL && is_host(&from), host_to = what->to != NULL && is_host(&to);
 	if (host_from && !host_to) {
 		record->kind = TARE_KIND_WRITE;
@@ -122,6 +137,8 @@ static uint64_t bytes_of(const struct ze_what *what)
 	if (region != NULL)
 		return (uint64_t)region->width * (region->height != 0 ? region->height : 1) *
 		       (region->depth != 0 ? region->depth : 1);
+	if (what->image != NULL || what->source != NULL)
+		return ze_image_bytes(what->image != NULL ? what->image : what->source, what->extent);
 	return what->bytes;
 }
 
@@ -138,12 +155,15 @@ static uint32_t shape_of(struct guest_thread *thread, const struct ze_what *what
 {
 	struct ze_thread *mine = ze_of(thread);
 	const struct ze_kernel *kernel = ze_kernel_find(what->kernel);
-	if (what->groups == NULL || kernel == NULL)
+	if (what->groups == NULL || kernel == NULL || (what->group == NULL && kernel->unsure))
 		return 0;
 	const uint32_t groups[3] = {what->groups->groupCountX, what->groups->groupCountY, what->groups->groupCountZ};
+	const uint32_t given[3] = {what->group != NULL ? what->group->x : kernel->group[0],
+	                           what->group != NULL ? what->group->y : kernel->group[1],
+	                           what->group != NULL ? what->group->z : kernel->group[2]};
 	struct tare_trace_shape shape = {.dimensions = 1};
 	for (uint32_t i = 0; i < 3; i++) {
-		shape.local[i] = kernel->group[i] != 0 ? kernel->group[i] : 1;
+		shape.local[i] = given[i] != 0 ? given[i] : 1;
 		shape.global[i] = (uint64_t)groups[i] * shape.local[i];
 		if (shape.global[i] > 1)
 			shape.dimensions = i + 1;
@@ -169,7 +189,9 @@ static void fill(struct guest_thread *thread, struct tare_trace_command *record,
 		return;
 	}
 	record->amount = bytes_of(what);
-	if (what->kind == TARE_KIND_COPY)
+	if (what->kind == TARE_KIND_GRAPH)
+		record->object = (uintptr_t)what->graph;
+	else if (what->kind == TARE_KIND_COPY)
 		copied(record, what);
 	else if (what->to != NULL)
 		record->object = side_of(what->to).object;
@@ -178,6 +200,17 @@ static void fill(struct guest_thread *thread, struct tare_trace_command *record,
 }
 
 // ---- the record
+
+// Of one that may be changed before it runs the parts that may be are not told.
+static void unknown_parts(uint32_t may_become, struct tare_trace_command *record)
+{
+	if (record->kind != TARE_KIND_KERNEL)
+		return;
+	if (may_become & (ZE_MUTABLE_GROUPS | ZE_MUTABLE_KERNEL))
+		record->amount = 0;
+	if (may_become & ZE_MUTABLE_KERNEL)
+		record->object = 0;
+}
 
 static unsigned flags_of(const struct guest_thread *thread, const struct ze_command *command, ze_result_t status,
                          uint32_t wait_count, const void *waits, uint64_t exit)
@@ -204,7 +237,9 @@ static void keep(struct guest_thread *thread, const struct ze_command *command, 
 	if (command->own && !atomic_load_explicit(&list->told, memory_order_relaxed) &&
 	    !atomic_exchange(&list->told, true))
 		ze_change(TARE_CHANGE_EVENT, list->handle, 0, 1);
-	if (list->immediate)
+	if (list->immediate && command->known != NULL && command->known->doubtful)
+		ze_write_untimed(thread, thread->track, number, 0, TARE_UNTIMED_REUSED, 0);
+	else if (list->immediate)
 		ze_push(thread, list, command->event, command->known, number);
 	else
 		ze_node_add(thread, list, command->event, command->known, number);
@@ -221,6 +256,15 @@ void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_
 	uint64_t exit = guest_ticks();
 	struct ze_list *list = command->list;
 	thread->left_ticks = exit;
+	if (ZE_UNLIKELY(command->passed)) {
+		// A graph's run signals its event, which is not known then.
+		if (command->known != NULL)
+			command->known->doubtful = true;
+		guest_count(&guest_header->passed_calls, 1);
+		return;
+	}
+	if (command->may_become & ZE_MUTABLE_WAITS)
+		wait_count = 0;
 	if (list != NULL && list->immediate && list->waits)
 		guest_waiting(thread, 0, 0);
 	ze_know_function(thread, command->function);
@@ -230,6 +274,8 @@ void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_
 	// Before there is a place for the record: it may define a shape.
 	struct tare_trace_command filled = {.alignment = 255};
 	fill(thread, &filled, what);
+	if (ZE_UNLIKELY(command->may_become != 0))
+		unknown_parts(command->may_become, &filled);
 	union tare_trace_record *record = guest_command(thread);
 	if (ZE_UNLIKELY(record == NULL)) {
 		// The driver is to signal its event all the same: it is waited for, and nothing written of it.
@@ -251,9 +297,9 @@ void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_
 	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags, ze_detail(command->function),
 	                                     thread->track));
 	if (ZE_UNLIKELY(flags & TARE_COMMAND_LONG))
-		write_call_end(thread, number, exit);
+		ze_write_call_end(thread, number, exit);
 	if (flags & TARE_COMMAND_DEPENDS)
-		write_depends(thread, number, wait_count, waits);
+		ze_write_depends(thread, number, wait_count, waits);
 	if (ZE_UNLIKELY(guest_stacks))
 		guest_site(thread, 0, number, guest_stack());
 	if (flags & TARE_COMMAND_FAILED) {

@@ -165,7 +165,7 @@ static uint64_t memory_bytes(const struct ze_driver *driver, ze_device_handle_t 
 	return bytes;
 }
 
-static void define_device(const struct ze_device *entry, ze_driver_handle_t platform)
+static void define_device(struct ze_device *entry, ze_driver_handle_t platform)
 {
 	const struct ze_driver *driver = entry->driver;
 	ze_device_handle_t device = entry->handle;
@@ -184,6 +184,8 @@ static void define_device(const struct ze_device *entry, ze_driver_handle_t plat
 	ze_fact(TARE_TRACE_FACT_CLOCK_HZ, device, properties.coreClockRate * UINT64_C(1000000), NULL, 0);
 	ze_fact(TARE_TRACE_FACT_UNIFIED_MEMORY, device,
 	        (properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) != 0, NULL, 0);
+	entry->timer_hz = timer_hz(properties.timerResolution);
+	entry->stamp_bits = properties.kernelTimestampValidBits;
 	clock_facts(&properties, device);
 	uuid_fact(device, properties.uuid.id);
 	pci_fact(driver, device);

@@ -71,6 +71,15 @@ static void replace(struct ze_driver *driver, const struct ze_row *row, void **m
 	guest_release(&lock);
 }
 
+// That a stub stands in a driver's place, once a file.
+static void tell_driver(unsigned slot)
+{
+	static _Atomic uint32_t told[ZE_SLOTS];
+	uint32_t process = atomic_load(&guest_process);
+	if (atomic_exchange(&told[slot], process) != process)
+		ze_change(TARE_CHANGE_DRIVER, NULL, 0, slot + 1);
+}
+
 void tare_levelzero_table(unsigned slot, const char *table, uint32_t version, void *members)
 {
 	int saved = errno;
@@ -80,6 +89,7 @@ void tare_levelzero_table(unsigned slot, const char *table, uint32_t version, vo
 			if (strcmp(row->table, table) != 0 || row->since > ZE_MINOR_VERSION(version))
 				continue;
 			replace(&ze_drivers[slot], row, &functions[row->place]);
+			tell_driver(slot);
 			if (row->place == 0)
 				pin((const void *)*original_of(&ze_drivers[slot], row));
 		}

@@ -8,7 +8,18 @@
 // In older headers they are missing.
 #define COUNTER_BASED_POOL 0x00020014
 #define MAPPED_TIMESTAMP (1u << 3)
-enum { POOL_TIMED = 2, POOL_UNTIMED = 1 };
+#define COUNTER_HOST_VISIBLE (1u << 2)
+#define COUNTER_IPC (1u << 3)
+#define COUNTER_DEVICE_STAMPS (1u << 4)
+#define COUNTER_HOST_STAMPS (1u << 5)
+struct counter_desc {
+	ze_structure_type_t stype;
+	const void *pNext;
+	uint32_t flags;
+	ze_event_scope_flags_t signal, wait;
+};
+// Bits of what is kept of a pool.
+enum { POOL_KNOWN = 1, POOL_TIMED = 2, POOL_COUNTS = 4 };
 
 static struct guest_map *events, *pools; // by handle
 static struct ze_spares spares;
@@ -32,9 +43,7 @@ static bool counts(const ze_event_pool_desc_t *desc)
 // Timestamps that are mapped lie elsewhere, those of other processes' events are theirs to read.
 static bool may_flag(const ze_event_pool_desc_t *desc)
 {
-	return ze_may_change() &&
-	       (desc->flags & (ZE_EVENT_POOL_FLAG_IPC | MAPPED_TIMESTAMP)) == 0 &&
-	       !counts(desc);
+	return ze_may_change() && (desc->flags & (ZE_EVENT_POOL_FLAG_IPC | MAPPED_TIMESTAMP)) == 0;
 }
 
 ze_result_t ze_do_zeEventPoolCreate(const struct ze_driver *driver, ze_context_handle_t context,
@@ -55,9 +64,8 @@ ze_result_t ze_do_zeEventPoolCreate(const struct ze_driver *driver, ze_context_h
 		result = driver->call.zeEventPoolCreate(context, desc, count, devices, made);
 	if (!known || result != ZE_RESULT_SUCCESS)
 		return result;
-	bool timed = flagged || ((desc->flags & ours) == ours && !counts(desc) &&
-	                         (desc->flags & MAPPED_TIMESTAMP) == 0);
-	guest_map_put(pools, *made, timed ? POOL_TIMED : POOL_UNTIMED);
+	bool timed = flagged || ((desc->flags & ours) == ours && (desc->flags & MAPPED_TIMESTAMP) == 0);
+	guest_map_put(pools, *made, POOL_KNOWN | (timed ? POOL_TIMED : 0u) | (counts(desc) ? POOL_COUNTS : 0u));
 	if (flagged)
 		ze_change(TARE_CHANGE_FLAG, *made, desc->flags, desc->flags | ours);
 	return result;
@@ -65,19 +73,69 @@ ze_result_t ze_do_zeEventPoolCreate(const struct ze_driver *driver, ze_context_h
 
 // ---- events
 
+static void event_made(ze_event_handle_t handle, ze_event_pool_handle_t pool, bool timed, bool counting)
+{
+	struct ze_event *event = ze_take(&spares, sizeof *event);
+	if (event == NULL)
+		return;
+	event->handle = handle;
+	event->pool = pool;
+	event->timed = timed && !guest_options.count_only;
+	event->counts = counting;
+	guest_map_put(events, handle, (uintptr_t)event);
+}
+
 void ze_after_zeEventCreate(struct guest_thread *thread, const struct ze_driver *driver,
                             ze_event_pool_handle_t pool, const ze_event_desc_t *desc, ze_event_handle_t *made,
                             ze_result_t result)
 {
 	(void)thread, (void)driver, (void)desc;
-	struct ze_event *event =
-	    result == ZE_RESULT_SUCCESS && made != NULL ? ze_take(&spares, sizeof *event) : NULL;
-	if (event == NULL)
-		return;
-	event->handle = *made;
-	event->pool = pool;
-	event->timed = guest_map_find(pools, pool, POOL_UNTIMED) == POOL_TIMED && !guest_options.count_only;
-	guest_map_put(events, *made, (uintptr_t)event);
+	uint64_t of = guest_map_find(pools, pool, POOL_KNOWN);
+	if (result == ZE_RESULT_SUCCESS && made != NULL)
+		event_made(*made, pool, (of & POOL_TIMED) != 0, (of & POOL_COUNTS) != 0);
+}
+
+// ---- events that count: each signal of theirs is another, without a reset
+
+typedef ze_result_t (ZE_APICALL *counter_create)(ze_context_handle_t, ze_device_handle_t, const void *,
+                                                 ze_event_handle_t *);
+
+// Without a description they are as the driver likes, and without times.
+static ze_result_t counter_made(counter_create create, ze_context_handle_t context, ze_device_handle_t device,
+                                const struct counter_desc *desc, ze_event_handle_t *made)
+{
+	const uint32_t ours = COUNTER_DEVICE_STAMPS | COUNTER_HOST_VISIBLE;
+	ze_result_t result = ZE_RESULT_ERROR_UNKNOWN;
+	bool known = desc != NULL && made != NULL && guest_thread_of(TARE_TRACE_LEVELZERO) != NULL;
+	bool flagged = known && ze_may_change() && (desc->flags & (COUNTER_IPC | COUNTER_HOST_STAMPS)) == 0 &&
+	               (desc->flags & ours) != ours;
+	if (flagged) {
+		struct counter_desc altered = *desc;
+		altered.flags |= ours;
+		result = create(context, device, &altered, made);
+		flagged = result == ZE_RESULT_SUCCESS;
+	}
+	if (!flagged)
+		result = create(context, device, desc, made);
+	if (!known || result != ZE_RESULT_SUCCESS)
+		return result;
+	event_made(*made, NULL, flagged || ((desc->flags & ours) == ours &&
+	                                    (desc->flags & COUNTER_HOST_STAMPS) == 0), true);
+	if (flagged)
+		ze_change(TARE_CHANGE_FLAG, *made, desc->flags, desc->flags | ours);
+	return result;
+}
+
+ze_result_t ze_do_zeEventCounterBasedCreate(const struct ze_driver *driver, ze_context_handle_t context,
+                                            ze_device_handle_t device, const void *desc, ze_event_handle_t *made)
+{
+	return counter_made(driver->call.zeEventCounterBasedCreate, context, device, desc, made);
+}
+
+ze_result_t ze_do_zexCounterBasedEventCreate2(const struct ze_driver *driver, ze_context_handle_t context,
+                                              ze_device_handle_t device, const void *desc, ze_event_handle_t *made)
+{
+	return counter_made(driver->call.zexCounterBasedEventCreate2, context, device, desc, made);
 }
 
 // ---- what the program lets go of while a query of ours is still to read it: destroyed when that is done
@@ -216,7 +274,19 @@ void ze_before_zeEventHostReset(struct guest_thread *thread, const struct ze_dri
 	if (event == NULL)
 		return;
 	ze_event_before(thread, event);
-	event->read = false;
+	event->read = event->doubtful = false;
+}
+
+// What it says from here on is of no command.
+void ze_before_zeEventHostSignal(struct guest_thread *thread, const struct ze_driver *driver,
+                                 ze_event_handle_t handle)
+{
+	(void)driver;
+	struct ze_event *event = ze_event_find(handle);
+	if (event == NULL)
+		return;
+	ze_event_before(thread, event);
+	event->doubtful = !event->counts;
 }
 
 // ---- the beginning

@@ -1,444 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regular lists: what was appended to them, and the times of each execution. A list may be executed again
-// before anybody has read what its events said of the last time. So behind each, in the same call, goes a
-// list of ours that copies what they say into a place of this execution's: nothing waits for anything.
+// Lists that a queue executes, or an immediate list: each is an execution, with a list of ours behind it
+// (query.c) that reads its times.
 #include "guest/levelzero/ze.h"
 
-#include <string.h>
+enum { LISTS_ON_STACK = 64, MOST_LISTS = 1 << 16 };
 
-enum { FIRST_NODES = 64, MOST_NODES = 1 << 20, MOST_LISTS = 64 };
-
-// ---- contents
-
-// For a list that has none, or whose last one was dropped. NULL: no memory.
-struct ze_content *ze_content_new(struct ze_list *list)
-{
-	struct ze_content *content = list->content, *before = NULL;
-	for (; content != NULL && !content->empty; content = content->following)
-		before = content;
-	if (content == NULL) {
-		content = guest_memory(sizeof *content);
-		if (content == NULL)
-			return NULL;
-	} else if (before != NULL) {
-		before->following = content->following;
-	} else {
-		list->content = content->following;
-	}
-	content->dropped = content->empty = content->no_query = false;
-	content->count = content->timed = content->appended = 0;
-	content->number = guest_queue_number();
-	content->following = list->content;
-	list->content = content;
-	return content;
-}
-
-static bool make_room(struct ze_content *content)
-{
-	if (content->count < content->room)
-		return true;
-	uint32_t room = content->room != 0 ? 2 * content->room : FIRST_NODES;
-	struct ze_node *nodes = room <= MOST_NODES ? guest_memory(room * sizeof *nodes) : NULL;
-	ze_event_handle_t *handles = nodes != NULL ? guest_memory(room * sizeof(*handles)) : NULL;
-	if (handles == NULL)
-		return false;
-	if (content->count != 0)
-		memcpy(nodes, content->nodes, content->count * sizeof *nodes);
-	content->nodes = nodes;
-	content->handles = handles;
-	content->room = room;
-	return true;
-}
-
-void ze_node_lose(struct ze_list *list, struct ze_event *event)
-{
-	struct ze_content *content = list->content;
-	if (event->content != content || event->list != list || event->at >= content->count)
-		return;
-	struct ze_node *node = &content->nodes[event->at];
-	if (node->known == event && !node->lost) {
-		node->lost = true;
-		content->timed--;
-	}
-	event->list = NULL;
-	event->content = NULL;
-}
-
-bool ze_node_slot(struct ze_list *list, struct ze_event *event, ze_kernel_timestamp_result_t *slot)
-{
-	struct ze_content *content = list->content;
-	if (event->at >= content->count || content->nodes[event->at].known != event || content->nodes[event->at].lost)
-		return false;
-	content->nodes[event->at].slot = slot;
-	// What signals it from here on is another node.
-	event->list = NULL;
-	event->content = NULL;
-	return true;
-}
-
-void ze_node_add(struct guest_thread *thread, struct ze_list *list, ze_event_handle_t event,
-                 struct ze_event *known, uint32_t number)
-{
-	struct ze_content *content = list->content;
-	if (known != NULL)
-		ze_node_lose(list, known);
-	if (!make_room(content)) {
-		ze_write_untimed(thread, thread->track, number, 0, TARE_UNTIMED_NO_ROOM, 0);
-		return;
-	}
-	content->nodes[content->count] = (struct ze_node){event, known, thread->track, number, false, NULL};
-	if (known != NULL) {
-		known->list = list;
-		known->content = content;
-		known->at = content->count;
-	}
-	content->count++;
-	content->timed++;
-}
-
-// ---- queries
-
-static void query_end(const struct ze_list *list, struct ze_query *query)
-{
-	const struct ze_calls *call = &list->driver->call;
-	if (query->list != NULL)
-		call->zeCommandListDestroy(query->list);
-	if (query->results != NULL)
-		call->zeMemFree(list->context, query->results);
-	if (query->done != NULL)
-		ze_own_give(list->own, query->done);
-	query->list = NULL;
-	query->results = NULL;
-	query->done = NULL;
-	query->count = 0;
-}
-
-static bool is_queried(const struct ze_node *node)
-{
-	return !node->lost && node->slot == NULL;
-}
-
-// What the list itself has copied of events that it resets goes behind what is queried.
-static bool copy_slots(const struct ze_list *list, const struct ze_content *content, const struct ze_query *query,
-                       uint32_t queried)
-{
-	bool copied = true;
-	for (uint32_t i = 0; i < content->count && copied && query->results != NULL; i++) {
-		const struct ze_node *node = &content->nodes[i];
-		if (!node->lost && node->slot != NULL)
-			copied = list->driver->call.zeCommandListAppendMemoryCopy(
-			             query->list, &query->results[queried++], node->slot, sizeof *node->slot, NULL, 0,
-			             NULL) == ZE_RESULT_SUCCESS;
-	}
-	return copied;
-}
-
-// Commands of a list may overlap: the barriers keep what is read from being too early, or too late.
-static bool query_append(const struct ze_list *list, struct ze_content *content, const struct ze_query *query)
-{
-	const struct ze_calls *call = &list->driver->call;
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < content->count; i++)
-		if (is_queried(&content->nodes[i]))
-			content->handles[count++] = content->nodes[i].event;
-	return call->zeCommandListAppendBarrier(query->list, NULL, 0, NULL) == ZE_RESULT_SUCCESS &&
-	       copy_slots(list, content, query, count) &&
-	       (content->no_query || count == 0 ||
-	        call->zeCommandListAppendQueryKernelTimestamps(query->list, count, content->handles, query->results,
-	                                                       NULL, NULL, 0, NULL) == ZE_RESULT_SUCCESS) &&
-	       call->zeCommandListAppendBarrier(query->list, query->done, 0, NULL) == ZE_RESULT_SUCCESS &&
-	       call->zeCommandListClose(query->list) == ZE_RESULT_SUCCESS;
-}
-
-static bool query_make(const struct ze_list *list, struct ze_content *content, struct ze_query *query)
-{
-	const struct ze_calls *call = &list->driver->call;
-	const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
-	                                     .commandQueueGroupOrdinal = list->ordinal};
-	const ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
-	void *results = NULL;
-	query->done = ze_own_take(list->own);
-	if (query->done == NULL || list->device == NULL ||
-	    call->zeCommandListCreate(list->context, list->device->handle, &desc, &query->list) != ZE_RESULT_SUCCESS)
-		query->list = NULL;
-	if (query->list != NULL && !content->no_query &&
-	    call->zeMemAllocHost(list->context, &host, content->timed * sizeof *query->results, 64, &results) ==
-	        ZE_RESULT_SUCCESS)
-		query->results = results;
-	if (query->list != NULL && (query->results != NULL || content->no_query) &&
-	    query_append(list, content, query)) {
-		query->count = content->timed;
-		return true;
-	}
-	query_end(list, query);
-	return false;
-}
-
-static struct ze_query *idle_query(struct ze_list *list, struct ze_content *content)
-{
-	guest_hold(&list->push);
-	struct ze_query *query = content->idle;
-	if (query != NULL)
-		content->idle = query->next;
-	guest_let_go(&list->push);
-	if (query != NULL)
-		return query;
-	query = guest_memory(sizeof *query);
-	if (query != NULL) {
-		query->following = content->queries;
-		content->queries = query;
-	}
-	return query;
-}
-
-static void be_idle(struct ze_list *list, struct ze_content *content, struct ze_query *query)
-{
-	guest_hold(&list->push);
-	query->next = content->idle;
-	content->idle = query;
-	guest_let_go(&list->push);
-}
-
-static bool make_settled(struct ze_query *query, const struct ze_content *content)
-{
-	if (query->settled_room >= content->count)
-		return true;
-	query->settled = guest_memory(content->room * sizeof *query->settled);
-	query->settled_room = query->settled != NULL ? content->room : 0;
-	return query->settled != NULL;
-}
-
-// Events are read from the host where the driver cannot do it in a list of this kind (an engine that only
-// copies). What they say is then of the last execution.
-static void overwrite(struct ze_content *content)
-{
-	for (struct ze_query *query = content->oldest; content->no_query && query != NULL; query = query->next)
-		query->overwritten = true;
-}
-
-static void be_in_flight(struct ze_list *list, struct ze_content *content, struct ze_query *query)
-{
-	guest_hold(&list->push);
-	overwrite(content);
-	query->overwritten = false;
-	query->next = NULL;
-	if (content->oldest == NULL)
-		content->oldest = query;
-	else
-		content->newest->next = query;
-	content->newest = query;
-	content->in_flight++;
-	guest_let_go(&list->push);
-	atomic_fetch_add(&list->in_flight, 1);
-	guest_count(&guest_header->pending, query->count);
-}
-
-// A list to go behind this one's next execution; NULL: none can be had. Whoever harvests is not waited for.
-static struct ze_query *query_take(struct ze_list *list, uint64_t execution)
-{
-	enum { MOST_IN_FLIGHT = 1024, MOST_BYTES = 64 << 20 };
-	struct ze_content *content = list->content;
-	uint64_t bytes = (uint64_t)content->in_flight * content->timed * sizeof(ze_kernel_timestamp_result_t);
-	// A program may be any number of executions ahead of its device.
-	if (content->idle == NULL && (content->in_flight >= MOST_IN_FLIGHT || bytes > MOST_BYTES))
-		return NULL;
-	struct ze_query *query = idle_query(list, content);
-	if (query == NULL)
-		return NULL;
-	if (query->count != content->timed && query->count != 0)
-		query_end(list, query);
-	bool ready = make_settled(query, content) && (query->count != 0 || query_make(list, content, query));
-	if (!ready && query->settled_room >= content->count) {
-		content->no_query = true;
-		ready = query_make(list, content, query);
-	}
-	if (!ready) {
-		be_idle(list, content, query);
-		return NULL;
-	}
-	query->execution = execution;
-	be_in_flight(list, content, query);
-	return query;
-}
-
-static void query_return(struct ze_list *list, struct ze_content *content, struct ze_query *query)
-{
-	struct ze_query *before = NULL;
-	guest_hold(&list->push);
-	for (struct ze_query *at = content->oldest; at != query && at != NULL; at = at->next)
-		before = at;
-	if (before == NULL)
-		content->oldest = query->next;
-	else
-		before->next = query->next;
-	if (content->newest == query)
-		content->newest = before;
-	content->in_flight--;
-	query->next = content->idle;
-	content->idle = query;
-	guest_let_go(&list->push);
-	atomic_fetch_sub(&list->in_flight, 1);
-	guest_count(&guest_header->pending, -(uint64_t)query->count);
-}
-
-// ---- harvest
-
-static bool is_given(const ze_kernel_timestamp_result_t *stamps)
-{
-	return stamps->global.kernelStart != 0 || stamps->global.kernelEnd != 0;
-}
-
-static void read_node(struct guest_thread *thread, const struct ze_list *list, const struct ze_query *query,
-                      const struct ze_node *node, uint32_t at)
-{
-	ze_kernel_timestamp_result_t stamps = {0};
-	if (query->results != NULL)
-		stamps = query->results[at];
-	else if (!query->overwritten && node->slot != NULL)
-		stamps = *node->slot;
-	else if (!query->overwritten && list->driver->call.zeEventQueryKernelTimestamp(node->event, &stamps) !=
-	                                    ZE_RESULT_SUCCESS)
-		stamps = (ze_kernel_timestamp_result_t){0};
-	if (is_given(&stamps))
-		ze_write_times(thread, node->track, node->number, query->execution, &stamps);
-	else
-		ze_write_untimed(thread, node->track, node->number, query->execution, TARE_UNTIMED_REUSED, 0);
-}
-
-// True for the first who asks about this node of this execution.
-static bool settle(const struct ze_query *query, uint32_t node, uint64_t execution)
-{
-	uint32_t mine = (uint32_t)execution, before = atomic_load(&query->settled[node]);
-	while ((int32_t)(mine - before) > 0)
-		if (atomic_compare_exchange_weak(&query->settled[node], &before, mine))
-			return true;
-	return false;
-}
-
-// A program that has waited for the event itself uses it again while the query, which comes behind the whole
-// list, has yet to read it. Of several executions in flight the older ones have been read by their queries,
-// for those hold up the next; whether the event says the last or the one before cannot be told.
-void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze_event *event)
-{
-	const struct ze_content *content = __atomic_load_n(&event->content, __ATOMIC_RELAXED);
-	ze_kernel_timestamp_result_t stamps;
-	uint64_t execution = 0;
-	if (content == NULL)
-		return;
-	guest_hold(&list->push);
-	const struct ze_query *last = content->newest;
-	uint32_t in_flight = content->in_flight;
-	if (last != NULL)
-		execution = last->execution;
-	guest_let_go(&list->push);
-	if (last == NULL || event->at >= content->count)
-		return;
-	const struct ze_node node = content->nodes[event->at];
-	if (node.lost || node.known != event ||
-	    list->driver->call.zeEventQueryKernelTimestamp(event->handle, &stamps) != ZE_RESULT_SUCCESS ||
-	    !settle(last, event->at, execution))
-		return;
-	if (in_flight == 1)
-		ze_write_times(thread, node.track, node.number, execution, &stamps);
-	else
-		ze_write_untimed(thread, node.track, node.number, execution, TARE_UNTIMED_REUSED, 0);
-}
-
-static void read_query(struct guest_thread *thread, struct ze_list *list, struct ze_content *content,
-                       struct ze_query *query)
-{
-	uint32_t queried = 0, at = 0;
-	for (uint32_t i = 0; i < content->count; i++)
-		queried += is_queried(&content->nodes[i]);
-	for (uint32_t i = 0; i < content->count; i++) {
-		const struct ze_node *node = &content->nodes[i];
-		bool settled = !settle(query, i, query->execution);
-		if (node->lost)
-			ze_write_untimed(thread, node->track, node->number, query->execution, TARE_UNTIMED_REUSED, 0);
-		else if (node->slot != NULL)
-			read_node(thread, list, query, node, queried++);
-		else if (settled)
-			at++;
-		else
-			read_node(thread, list, query, node, at++);
-	}
-	list->driver->call.zeEventHostReset(query->done);
-	query_return(list, content, query);
-}
-
-// Nothing is to come from it any more: what is ours in it goes.
-static void empty(struct ze_list *list, struct ze_content *content)
-{
-	for (struct ze_query *query = content->queries; query != NULL; query = query->following) {
-		query_end(list, query);
-		// The next list here counts its executions anew.
-		for (uint32_t i = 0; i < query->settled_room; i++)
-			atomic_store_explicit(&query->settled[i], 0, memory_order_relaxed);
-	}
-	for (uint32_t i = 0; i < content->count; i++) {
-		const struct ze_node *node = &content->nodes[i];
-		if (node->slot != NULL)
-			ze_slot_give(list->own, node->slot);
-		if (node->known == NULL)
-			ze_own_give(list->own, node->event);
-		else if (node->known->content == content && node->known->at == i) {
-			node->known->list = NULL;
-			node->known->content = NULL;
-		}
-	}
-	content->count = content->timed = 0;
-	content->empty = true;
-}
-
-// The one in flight behind `query`; NULL: the first.
-static struct ze_query *next_of(struct ze_list *list, const struct ze_content *content, const struct ze_query *query)
-{
-	guest_hold(&list->push);
-	struct ze_query *next = query == NULL ? content->oldest : query->next;
-	guest_let_go(&list->push);
-	return next;
-}
-
-void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list)
-{
-	enum { INCOMPLETE_AT_A_LOOK = 4 };
-	for (struct ze_content *content = list->content; content != NULL; content = content->following) {
-		int incomplete = 0;
-		for (struct ze_query *query = next_of(list, content, NULL), *next; query != NULL && ze_may_call();
-		     query = next) {
-			next = next_of(list, content, query);
-			if (list->driver->call.zeEventQueryStatus(query->done) != ZE_RESULT_NOT_READY)
-				read_query(thread, list, content, query);
-			else if (++incomplete == INCOMPLETE_AT_A_LOOK)
-				break;
-		}
-		if (content->dropped && !content->empty && content->in_flight == 0)
-			empty(list, content);
-	}
-}
-
-void ze_content_drop(struct ze_list *list)
-{
-	if (list->content != NULL)
-		list->content->dropped = true;
-}
-
-// ---- executing
-
+// A list's execution.
 struct run {
 	struct ze_list *list; // NULL: not known
 	struct ze_query *query;
 	uint64_t execution;
 };
 
-static void run_begin(struct guest_thread *thread, struct run *run, ze_command_list_handle_t handle)
+// A call that executes lists, on a queue or, where `immediate` is known, on that.
+struct batch {
+	const struct ze_driver *driver;
+	uint32_t function, queue; // queue: its number in the trace
+	uint32_t count;
+	ze_command_list_handle_t *lists;
+	ze_result_t (*submit)(const struct batch *batch, uint32_t count, ze_command_list_handle_t *lists);
+	ze_command_queue_handle_t on;
+	ze_fence_handle_t fence;
+	ze_command_list_handle_t onto;
+	const void *next;
+	ze_event_handle_t signal;
+	ze_event_handle_t *waits;
+	uint32_t wait_count;
+	struct ze_list *immediate;
+	bool blocks;
+	uint64_t enter, exit;
+};
+
+static void run_begin(struct guest_thread *thread, struct run *run, ze_command_list_handle_t handle, bool query)
 {
 	struct ze_list *list = ze_list_find(thread, handle);
 	*run = (struct run){.list = list};
 	if (list == NULL || list->immediate || list->content == NULL)
 		return;
 	run->execution = ++list->executions;
-	if (list->content->timed == 0 || !ze_may_change() || !atomic_load_explicit(&guest_active, memory_order_relaxed))
+	if (!query || list->content->timed == 0 || list->content->shared || !ze_may_change() ||
+	    !atomic_load_explicit(&guest_active, memory_order_relaxed))
 		return;
 	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
 	// What is complete is read when a query is needed, so that none is made where one will do.
@@ -446,7 +47,7 @@ static void run_begin(struct guest_thread *thread, struct run *run, ze_command_l
 		ze_contents_harvest(thread, list);
 		guest_release(&list->harvesting);
 	}
-	run->query = query_take(list, run->execution);
+	run->query = ze_query_take(list, run->execution);
 	guest_aside_end(thread, aside);
 }
 
@@ -457,19 +58,13 @@ static void run_unqueried(struct run *run)
 		return;
 	// Without the right it stays in flight, and is counted as pending.
 	if (ze_take_right(run->list)) {
-		query_return(run->list, run->list->content, run->query);
+		ze_query_return(run->list, run->list->content, run->query);
 		guest_release(&run->list->harvesting);
 	}
 	run->query = NULL;
 }
 
-static void untimed_nodes(struct guest_thread *thread, const struct run *run)
-{
-	const struct ze_content *content = run->list->content;
-	for (uint32_t i = 0; i < content->count; i++)
-		ze_write_untimed(thread, content->nodes[i].track, content->nodes[i].number, run->execution,
-		                 TARE_UNTIMED_NO_ROOM, 0);
-}
+// ---- records
 
 static void write_execute(struct guest_thread *thread, uint32_t number, const struct run *run)
 {
@@ -482,68 +77,231 @@ static void write_execute(struct guest_thread *thread, uint32_t number, const st
 	guest_commit(record, tare_trace_head(TARE_TRACE_EXECUTE, 0, 0, thread->track));
 }
 
-// One record a list, of the same call.
-static void write_run(struct guest_thread *thread, const struct run *run, const struct ze_queue *queue,
-                      ze_command_list_handle_t handle, ze_result_t status, uint64_t enter, uint64_t exit)
+static unsigned flags_of(const struct guest_thread *thread, const struct batch *batch, ze_result_t status)
+{
+	unsigned flags = TARE_COMMAND_NO_TIMES | (thread->depth > 1 ? TARE_COMMAND_NESTED : 0) |
+	                 (batch->exit - batch->enter >= UINT32_MAX ? TARE_COMMAND_LONG : 0);
+	if (status != ZE_RESULT_SUCCESS)
+		return flags | TARE_COMMAND_FAILED;
+	return flags | (batch->blocks ? TARE_COMMAND_BLOCKING : 0) |
+	       (batch->wait_count != 0 && batch->waits != NULL ? TARE_COMMAND_DEPENDS : 0);
+}
+
+static enum tare_trace_untimed why_not(const struct ze_content *content)
+{
+	return !ze_may_change() ? TARE_UNTIMED_NOT_ASKED : content->shared ? TARE_UNTIMED_REUSED : TARE_UNTIMED_NO_ROOM;
+}
+
+// One record a list, of the same call. What signals the call's event is the last.
+static void write_run(struct guest_thread *thread, const struct run *run, const struct batch *batch, uint32_t at,
+                      ze_result_t status)
 {
 	union tare_trace_record *record = guest_command(thread);
-	unsigned flags = TARE_COMMAND_NO_TIMES | (thread->depth > 1 ? TARE_COMMAND_NESTED : 0) |
-	                 (status != ZE_RESULT_SUCCESS ? TARE_COMMAND_FAILED : 0);
+	unsigned flags = flags_of(thread, batch, status);
 	if (record == NULL)
 		return;
 	uint32_t number = ++thread->command_number;
 	record->command = (struct tare_trace_command){
-	    .enter = enter, .call_ticks = exit - enter >= UINT32_MAX ? UINT32_MAX - 1 : (uint32_t)(exit - enter),
-	    .number = number, .kind = TARE_KIND_GRAPH, .alignment = 255,
-	    .queue = queue != NULL ? queue->number : 0, .object = (uintptr_t)handle,
-	    .object2 = status != ZE_RESULT_SUCCESS ? (uint64_t)(int64_t)status : 0};
-	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags,
-	                                     ze_detail(ZE_zeCommandQueueExecuteCommandLists), thread->track));
+	    .enter = batch->enter,
+	    .call_ticks = flags & TARE_COMMAND_LONG ? UINT32_MAX : (uint32_t)(batch->exit - batch->enter),
+	    .number = number, .kind = TARE_KIND_GRAPH, .alignment = 255, .queue = batch->queue,
+	    .object = (uintptr_t)batch->lists[at],
+	    .object2 = status != ZE_RESULT_SUCCESS ? (uint64_t)(int64_t)status : 0,
+	    .event = status == ZE_RESULT_SUCCESS && at + 1 == batch->count ? (uintptr_t)batch->signal : 0};
+	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags, ze_detail(batch->function),
+	                                     thread->track));
+	if (ZE_UNLIKELY(flags & TARE_COMMAND_LONG))
+		ze_write_call_end(thread, number, batch->exit);
+	if (flags & TARE_COMMAND_DEPENDS)
+		ze_write_depends(thread, number, batch->wait_count, batch->waits);
 	if (ZE_UNLIKELY(guest_stacks))
 		guest_site(thread, 0, number, guest_stack());
 	if (status != ZE_RESULT_SUCCESS || run->list == NULL || run->execution == 0)
 		return;
 	write_execute(thread, number, run);
-	if (run->query == NULL && ze_may_change())
-		untimed_nodes(thread, run);
+	// Of all that it runs.
+	if (run->query == NULL && run->list->content->count != 0)
+		ze_write_untimed(thread, thread->track, number, 0, why_not(run->list->content), 0);
 }
 
-static ze_result_t execute(struct guest_thread *thread, const struct ze_driver *driver,
-                           ze_command_queue_handle_t queue, uint32_t count, ze_command_list_handle_t *lists,
-                           ze_fence_handle_t fence, struct run *runs)
+// ---- the call
+
+static void called(struct guest_thread *thread, struct batch *batch)
 {
-	ze_command_list_handle_t with[2 * MOST_LISTS];
+	batch->exit = guest_ticks();
+	thread->left_ticks = batch->exit;
+	if (batch->blocks)
+		guest_waiting(thread, 0, 0);
+	ze_know_function(thread, batch->function);
+}
+
+static void call(struct guest_thread *thread, struct batch *batch)
+{
+	batch->enter = ze_begin_ticks(thread);
+	if (batch->blocks)
+		guest_waiting(thread, ze_detail(batch->function), batch->enter);
+}
+
+static ze_result_t with_queries(struct guest_thread *thread, struct batch *batch, struct run *runs,
+                                ze_command_list_handle_t *with)
+{
 	uint32_t used = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		run_begin(thread, &runs[i], lists[i]);
-		with[used++] = lists[i];
+	for (uint32_t i = 0; i < batch->count; i++) {
+		run_begin(thread, &runs[i], batch->lists[i], true);
+		with[used++] = batch->lists[i];
 		if (runs[i].query != NULL)
 			with[used++] = runs[i].query->list;
 	}
-	uint64_t enter = ze_begin_ticks(thread);
-	ze_result_t result = driver->call.zeCommandQueueExecuteCommandLists(queue, used, with, fence);
+	call(thread, batch);
+	ze_result_t result = batch->submit(batch, used, with);
 	// Whether it would have been refused without ours is to be seen.
 	if (result != ZE_RESULT_SUCCESS) {
-		for (uint32_t i = 0; i < count; i++)
+		for (uint32_t i = 0; i < batch->count; i++)
 			run_unqueried(&runs[i]);
-		if (used != count && result != ZE_RESULT_ERROR_DEVICE_LOST)
-			result = driver->call.zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
+		if (used != batch->count && result != ZE_RESULT_ERROR_DEVICE_LOST)
+			result = batch->submit(batch, batch->count, batch->lists);
 	}
-	uint64_t exit = guest_ticks();
-	thread->left_ticks = exit;
-	ze_know_function(thread, ZE_zeCommandQueueExecuteCommandLists);
-	const struct ze_queue *known = ze_queue_find(queue);
-	for (uint32_t i = 0; i < count; i++)
-		write_run(thread, &runs[i], known, lists[i], result, enter, exit);
+	called(thread, batch);
+	for (uint32_t i = 0; i < batch->count; i++)
+		write_run(thread, &runs[i], batch, i, result);
 	return result;
+}
+
+// Without room for so many: they are recorded, and their commands are not timed.
+static ze_result_t without_queries(struct guest_thread *thread, struct batch *batch)
+{
+	call(thread, batch);
+	ze_result_t result = batch->submit(batch, batch->count, batch->lists);
+	called(thread, batch);
+	// What it says of lists that the driver has refused need not be true.
+	for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && i < batch->count; i++) {
+		struct run run;
+		run_begin(thread, &run, batch->lists[i], false);
+		write_run(thread, &run, batch, i, result);
+	}
+	return result;
+}
+
+// The thread's own room for the lists of one call. NULL: there is none, or a signal handler has come in between.
+static struct run *arena_take(struct ze_thread *mine, uint32_t count)
+{
+	struct ze_arena *arena = &mine->arena;
+	size_t each = sizeof(struct run) + 2 * sizeof(ze_command_list_handle_t);
+	if (count > MOST_LISTS || arena->taken)
+		return NULL;
+	arena->taken = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (count > arena->room) {
+		uint32_t room = arena->room != 0 ? arena->room : 2 * LISTS_ON_STACK;
+		while (room < count)
+			room *= 2;
+		arena->memory = guest_memory(room * each);
+		arena->room = arena->memory != NULL ? room : 0;
+	}
+	arena->taken = arena->memory != NULL;
+	return arena->memory;
+}
+
+static ze_result_t execute(struct guest_thread *thread, struct batch *batch)
+{
+	struct run few[LISTS_ON_STACK];
+	ze_command_list_handle_t with[2 * LISTS_ON_STACK];
+	if (batch->count <= LISTS_ON_STACK)
+		return with_queries(thread, batch, few, with);
+	struct ze_thread *mine = ze_of(thread);
+	struct run *runs = arena_take(mine, batch->count);
+	if (runs == NULL)
+		return without_queries(thread, batch);
+	ze_result_t result = with_queries(thread, batch, runs, (ze_command_list_handle_t *)(runs + batch->count));
+	mine->arena.taken = false;
+	return result;
+}
+
+// ---- on a queue
+
+static ze_result_t submit_to_queue(const struct batch *batch, uint32_t count, ze_command_list_handle_t *lists)
+{
+	return batch->driver->call.zeCommandQueueExecuteCommandLists(batch->on, count, lists, batch->fence);
 }
 
 ze_result_t ze_own_zeCommandQueueExecuteCommandLists(struct guest_thread *thread, const struct ze_driver *driver,
                                                      ze_command_queue_handle_t queue, uint32_t count,
                                                      ze_command_list_handle_t *lists, ze_fence_handle_t fence)
 {
-	struct run runs[MOST_LISTS];
-	if (lists == NULL || count == 0 || count > MOST_LISTS)
+	if (lists == NULL || count == 0)
 		return driver->call.zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
-	return execute(thread, driver, queue, count, lists, fence, runs);
+	const struct ze_queue *known = ze_queue_find(queue);
+	struct batch batch = {.driver = driver, .function = ZE_zeCommandQueueExecuteCommandLists,
+	                      .queue = known != NULL ? known->number : 0, .count = count, .lists = lists,
+	                      .submit = submit_to_queue, .on = queue, .fence = fence};
+	return execute(thread, &batch);
+}
+
+// ---- on an immediate list
+
+static ze_result_t submit_onto_list(const struct batch *batch, uint32_t count, ze_command_list_handle_t *lists)
+{
+	const struct ze_calls *call = &batch->driver->call;
+	return batch->function == ZE_zeCommandListImmediateAppendCommandListsWithParameters
+	           ? call->zeCommandListImmediateAppendCommandListsWithParameters(
+	                 batch->onto, count, lists, batch->next, batch->signal, batch->wait_count, batch->waits)
+	           : call->zeCommandListImmediateAppendCommandListsExp(batch->onto, count, lists, batch->signal,
+	                                                               batch->wait_count, batch->waits);
+}
+
+static ze_result_t execute_onto(struct guest_thread *thread, struct batch *batch)
+{
+	struct ze_list *immediate = ze_list_find(thread, batch->onto);
+	struct ze_event *known = batch->signal != NULL ? ze_event_find(batch->signal) : NULL;
+	if (batch->lists == NULL || batch->count == 0)
+		return submit_onto_list(batch, batch->count, batch->lists);
+	if (immediate != NULL && atomic_load_explicit(&immediate->capturing, memory_order_relaxed)) {
+		guest_count(&guest_header->passed_calls, 1);
+		return submit_onto_list(batch, batch->count, batch->lists);
+	}
+	if (immediate != NULL && immediate->immediate) {
+		batch->immediate = immediate;
+		batch->queue = immediate->number;
+		batch->blocks = immediate->waits;
+	}
+	batch->submit = submit_onto_list;
+	if (known != NULL && known->timed) {
+		ze_event_before(thread, known);
+		if (known->counts)
+			ze_node_gone(thread, known);
+	}
+	ze_result_t result = execute(thread, batch);
+	// What the event says then is of these lists, and of nothing that is signalled by it later.
+	if (result == ZE_RESULT_SUCCESS && known != NULL && known->timed && !known->doubtful &&
+	    batch->immediate != NULL)
+		ze_push(thread, batch->immediate, batch->signal, known, 0);
+	else if (result == ZE_RESULT_SUCCESS && known != NULL && batch->immediate == NULL)
+		known->doubtful = !known->counts;
+	if (result == ZE_RESULT_SUCCESS && batch->blocks) {
+		guest_cpu_time(thread, batch->enter, batch->exit);
+		ze_harvest_all(thread);
+	}
+	return result;
+}
+
+ze_result_t ze_own_zeCommandListImmediateAppendCommandListsExp(
+    struct guest_thread *thread, const struct ze_driver *driver, ze_command_list_handle_t onto, uint32_t count,
+    ze_command_list_handle_t *lists, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
+{
+	struct batch batch = {.driver = driver, .function = ZE_zeCommandListImmediateAppendCommandListsExp,
+	                      .count = count, .lists = lists, .onto = onto, .signal = signal, .waits = waits,
+	                      .wait_count = wait_count};
+	return execute_onto(thread, &batch);
+}
+
+ze_result_t ze_own_zeCommandListImmediateAppendCommandListsWithParameters(
+    struct guest_thread *thread, const struct ze_driver *driver, ze_command_list_handle_t onto, uint32_t count,
+    ze_command_list_handle_t *lists, const void *next, ze_event_handle_t signal, uint32_t wait_count,
+    ze_event_handle_t *waits)
+{
+	struct batch batch = {.driver = driver,
+	                      .function = ZE_zeCommandListImmediateAppendCommandListsWithParameters,
+	                      .count = count, .lists = lists, .onto = onto, .next = next, .signal = signal,
+	                      .waits = waits, .wait_count = wait_count};
+	return execute_onto(thread, &batch);
 }

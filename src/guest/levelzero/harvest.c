@@ -34,9 +34,10 @@ void ze_write_times(struct guest_thread *thread, uint32_t track, uint32_t number
 		return;
 	record->times = (struct tare_trace_times){
 	    .command_track = track, .command_number = number, .start = stamps->global.kernelStart,
-	    .end = stamps->global.kernelEnd, .observed = guest_ticks(), .execution = execution};
-	guest_commit(record, tare_trace_head(TARE_TRACE_TIMES, TARE_TRACE_STAMP_START | TARE_TRACE_STAMP_END, 0,
-	                                     thread->track));
+	    .end = stamps->global.kernelEnd, .queued = stamps->context.kernelStart,
+	    .submitted = stamps->context.kernelEnd, .observed = guest_ticks(), .execution = execution};
+	guest_commit(record, tare_trace_head(TARE_TRACE_TIMES, TARE_TRACE_STAMP_START | TARE_TRACE_STAMP_END |
+	                                                           TARE_TRACE_STAMP_ACTIVE, 0, thread->track));
 }
 
 // ---- the right to harvest
@@ -63,9 +64,9 @@ bool ze_take_right(struct ze_list *list)
 
 // ---- immediate lists
 
-static bool is_new(const struct ze_event *known, const ze_kernel_timestamp_result_t *stamps)
+bool ze_is_new(const struct ze_event *known, const ze_kernel_timestamp_result_t *stamps)
 {
-	return !known->read ||
+	return !known->read || known->counts ||
 	       (known->start != stamps->global.kernelStart && known->end != stamps->global.kernelEnd);
 }
 
@@ -81,7 +82,7 @@ static ze_result_t ask(const struct ze_list *list, const struct ze_pending *pend
 		return status;
 	}
 	ze_result_t result = list->driver->call.zeEventQueryKernelTimestamp(pending->event, stamps);
-	if (result == ZE_RESULT_SUCCESS && pending->known != NULL && !is_new(pending->known, stamps))
+	if (result == ZE_RESULT_SUCCESS && pending->known != NULL && !ze_is_new(pending->known, stamps))
 		return ZE_RESULT_NOT_READY;
 	return result;
 }
@@ -201,6 +202,9 @@ static void before_in_ring(struct guest_thread *thread, struct ze_list *list, st
 	ze_result_t result = ask(list, &pending, &stamps);
 	if (claim(list, at, &pending))
 		settle(thread, list, &pending, result, &stamps);
+	// Two commands signal it then: what it says may be the first's, or the second's.
+	if (result == ZE_RESULT_NOT_READY && !event->counts)
+		event->doubtful = true;
 }
 
 bool ze_pending_read(struct guest_thread *thread, struct ze_event *event)
@@ -367,11 +371,27 @@ void ze_harvest_all(struct guest_thread *thread)
 	}
 }
 
+// At the process's end.
+static void settle_accounts(void)
+{
+	uint32_t process = atomic_load(&guest_process);
+	for (struct ze_list *list = ze_lists(); list != NULL; list = list->following) {
+		if (atomic_load(&list->process) != process || !guest_try(&list->harvesting))
+			continue;
+		ze_queries_tell(list);
+		guest_release(&list->harvesting);
+	}
+}
+
 void ze_harvest(void)
 {
 	struct guest_thread *thread = guest_thread();
-	if (thread == NULL || !ze_may_call())
+	if (thread == NULL)
 		return;
+	if (!ze_may_call()) {
+		settle_accounts();
+		return;
+	}
 	thread->depth++;
 	ze_harvest_all(thread);
 	thread->depth--;
@@ -414,10 +434,10 @@ void ze_after_zeDeviceSynchronize(struct guest_thread *thread, const struct ze_d
 void ze_after_zeCommandListHostSynchronize(struct guest_thread *thread, const struct ze_driver *driver,
                                            ze_command_list_handle_t handle, uint64_t timeout, ze_result_t result)
 {
-	(void)driver, (void)timeout;
-	struct ze_list *list = result == ZE_RESULT_SUCCESS ? ze_list_find(thread, handle) : NULL;
-	if (list != NULL)
-		ze_harvest_list(thread, list);
+	(void)driver, (void)timeout, (void)handle;
+	// It may have executed others.
+	if (result == ZE_RESULT_SUCCESS)
+		ze_harvest_all(thread);
 }
 
 static void event_seen(struct guest_thread *thread, ze_event_handle_t handle, ze_result_t result)

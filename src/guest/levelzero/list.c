@@ -122,6 +122,9 @@ static void made(struct guest_thread *thread, const struct ze_driver *driver, co
 	list->in_order = like->in_order;
 	list->waits = like->waits;
 	list->executions = 0;
+	list->told_queries = false;
+	list->next_mutable = 0;
+	atomic_store(&list->capturing, false);
 	atomic_store(&list->told, false);
 	atomic_store(&list->process, thread->process);
 	if (list->immediate)

@@ -98,6 +98,24 @@ ze_result_t ze_own_zeKernelSetGroupSize(struct guest_thread *thread, const struc
 		kernel->group[0] = x;
 		kernel->group[1] = y;
 		kernel->group[2] = z;
+		kernel->unsure = false;
 	}
 	return result;
+}
+
+// The kernel keeps the size of a group; with some drivers also where the launch was refused.
+void ze_after_zeCommandListAppendLaunchKernelWithArguments(
+    struct guest_thread *thread, const struct ze_driver *driver, ze_command_list_handle_t list,
+    ze_kernel_handle_t handle, ze_group_count_t groups, struct ze_newer_size size, void **arguments,
+    const void *next, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits, ze_result_t result)
+{
+	struct ze_kernel *kernel = ze_kernel_find(handle);
+	(void)thread, (void)driver, (void)list, (void)groups, (void)arguments, (void)next, (void)signal;
+	(void)wait_count, (void)waits;
+	if (kernel == NULL)
+		return;
+	kernel->unsure = result != ZE_RESULT_SUCCESS;
+	kernel->group[0] = size.x;
+	kernel->group[1] = size.y;
+	kernel->group[2] = size.z;
 }

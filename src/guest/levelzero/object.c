@@ -30,8 +30,10 @@ uint64_t ze_calls_seen(void)
 // The child of a fork counts its own calls. Its lists are the parent's: see `process`.
 void ze_in_child(void)
 {
-	for (struct ze_thread *mine = atomic_load(&all_threads); mine != NULL; mine = mine->following)
+	for (struct ze_thread *mine = atomic_load(&all_threads); mine != NULL; mine = mine->following) {
 		atomic_store(&mine->calls, 0);
+		mine->arena.taken = false;
+	}
 }
 
 void ze_define_function(uint32_t function, uint32_t process)
@@ -107,5 +109,5 @@ void ze_give(struct ze_spares *spares, void *object)
 
 bool ze_objects_begin(void)
 {
-	return ze_events_begin() && ze_lists_begin() && ze_modules_begin();
+	return ze_events_begin() && ze_lists_begin() && ze_modules_begin() && ze_images_begin();
 }

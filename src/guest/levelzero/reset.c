@@ -36,7 +36,8 @@ void ze_before_zeCommandListAppendEventReset(struct guest_thread *thread, const 
 	(void)driver;
 	struct ze_event *event = ze_event_find(reset);
 	struct ze_list *list = ze_list_find(thread, handle);
-	if (event == NULL || list == NULL)
+	// One that counts cannot be reset: the driver refuses it.
+	if (event == NULL || list == NULL || event->counts || atomic_load(&list->capturing))
 		return;
 	bool may = ze_may_change() && ze_may_call();
 	if (list->immediate && event->list != NULL && event->content == NULL) {
@@ -54,5 +55,5 @@ void ze_before_zeCommandListAppendEventReset(struct guest_thread *thread, const 
 		    !ze_node_slot(list, event, slot))
 			ze_node_lose(list, event);
 	}
-	event->read = false;
+	event->read = event->doubtful = false;
 }

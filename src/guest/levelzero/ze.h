@@ -8,6 +8,11 @@
 #include <level_zero/ze_api.h>
 #include <level_zero/ze_ddi.h>
 
+// By value in functions of newer headers.
+struct ze_newer_size {
+	uint32_t x, y, z;
+};
+
 #include "levelzero_hooks.h"
 
 #define ZE_LIKELY(condition) __builtin_expect(!!(condition), 1)
@@ -48,12 +53,20 @@ static inline uint16_t ze_detail(uint32_t function)
 
 // ---- threads
 
+// Room for the lists of one call, where they are many.
+struct ze_arena {
+	void *memory;
+	uint32_t room; // lists
+	bool taken;
+};
+
 struct ze_thread {
 	_Atomic uint64_t calls;
 	uint64_t exit;                    // of the last call that was no command
 	struct ze_list *list;             // last used
 	struct tare_trace_shape shape;    // last used, with its id
 	uint32_t shape_process;
+	struct ze_arena arena;
 	struct ze_thread *following;
 };
 uint64_t ze_calls_seen(void);
@@ -104,6 +117,8 @@ struct ze_device {
 	const struct ze_driver *driver;
 	uint32_t number;
 	_Atomic uint32_t process;      // in whose file it is defined
+	uint64_t timer_hz;             // of stamps; 0: not known
+	uint32_t stamp_bits;
 	_Atomic bool no_timer;         // zeDeviceGetGlobalTimestamps does not work
 	_Atomic uint64_t paired_ticks; // when the clocks were last read; 0: never
 	_Atomic uint64_t first_paired_ticks;
@@ -118,6 +133,7 @@ void ze_clock_pair_behind(struct guest_thread *thread, struct ze_device *device)
 struct ze_kernel {
 	void *spare;
 	uint32_t group[3];
+	bool unsure;           // a launch that was refused may have changed it
 };
 struct ze_kernel *ze_kernel_find(ze_kernel_handle_t kernel);
 
@@ -129,6 +145,8 @@ struct ze_event {
 	ze_event_handle_t handle;
 	ze_event_pool_handle_t pool;
 	bool timed;            // its pool has timestamps that may be read
+	bool counts;           // it stands for the last command that was appended with it, and is never reset
+	bool doubtful;         // somebody else signals it, too, and until it is reset nobody knows whose times it says
 	bool read;             // and they were, since it was reset: what it says next differs from
 	uint64_t start, end;   // these
 	// The last command that signals it and was not read yet; under the list's lock `push`.
@@ -178,6 +196,7 @@ struct ze_node {
 	struct ze_event *known;
 	uint32_t track, number;
 	bool lost;                // the list itself uses its event again
+	bool gone;                // its event, which counts, has become another command's
 	ze_kernel_timestamp_result_t *slot; // where the list itself puts its times; NULL: they are in the event
 };
 
@@ -186,7 +205,7 @@ struct ze_query {
 	struct ze_query *following;            // of all that its content has
 	struct ze_query *next;                 // of those in flight, or of the idle ones
 	ze_command_list_handle_t list;
-	ze_event_handle_t done;
+	ze_event_handle_t begun, done;
 	ze_kernel_timestamp_result_t *results; // of `count` nodes
 	uint32_t count;
 	bool overwritten;                      // executed again before it could be read
@@ -210,7 +229,8 @@ struct ze_content {
 	ze_event_handle_t *handles;   // of the timed nodes, for a query
 	bool dropped;                 // the program has reset or destroyed it
 	bool empty;                   // and nothing of ours is left in it: it can be used again
-	bool no_query;                // the driver cannot query in a list of this kind: see execute.c
+	bool no_query;                // the driver cannot query in a list of this kind: see query.c
+	_Atomic bool shared;          // its events are signalled by what is not known, too: none of it is timed
 };
 
 enum ze_list_state { ZE_LIST_FREE, ZE_LIST_MADE, ZE_LIST_USED, ZE_LIST_ENDED };
@@ -234,7 +254,11 @@ struct ze_list {
 	_Atomic uint32_t head, tail;  // count up without end
 	struct ze_content *content;   // of a regular one; the newest first
 	_Atomic uint32_t in_flight;   // queries of all its contents
+	uint64_t queries, queries_ns; // that were read and not told yet, and what they took of the device
+	bool told_queries;
 	uint64_t executions;
+	uint32_t next_mutable;        // flags of mutable.c: what the next command may become before it runs
+	_Atomic bool capturing;       // what is appended goes into a graph and is not run
 };
 struct ze_list *ze_lists(void);
 struct ze_list *ze_list_find(struct guest_thread *thread, ze_command_list_handle_t handle);
@@ -252,17 +276,21 @@ struct ze_command {
 	struct ze_list *list;    // NULL: not known
 	ze_event_handle_t event; // what the driver is given
 	struct ze_event *known;  // the program's, if it has times
-	bool own;
+	bool own, passed;        // passed: of it nothing is recorded
 	uint32_t function;
+	uint32_t may_become;     // as next_mutable
 };
 struct ze_what {
 	uint8_t kind;
 	ze_kernel_handle_t kernel;
 	const ze_group_count_t *groups;
+	const struct ze_newer_size *group; // NULL: as the kernel has it
 	const void *to, *from;
 	uint64_t bytes;
 	const ze_copy_region_t *region;
 	const ze_image_region_t *extent;
+	ze_image_handle_t image, source; // copied to, and from
+	const void *graph;
 };
 // What a call that is no command says.
 struct ze_said {
@@ -281,8 +309,18 @@ void ze_call_end(struct guest_thread *thread, uint32_t function, uint64_t enter,
                  const struct ze_said *said);
 void ze_asked(struct guest_thread *thread, uint32_t function, uint64_t enter, ze_result_t status,
               uint64_t object, bool poll);
+void ze_write_depends(struct guest_thread *thread, uint64_t of, uint32_t count, ze_event_handle_t *events);
+void ze_write_call_end(struct guest_thread *thread, uint32_t number, uint64_t exit);
 // Host ticks at the beginning of a call, after the thread's CPU clock was read if it was time.
 uint64_t ze_begin_ticks(struct guest_thread *thread);
+
+// What a command may become after it was appended. The first three as in the API.
+enum {
+	ZE_MUTABLE_GROUPS = 1 << 1 | 1 << 2,
+	ZE_MUTABLE_WAITS = 1 << 5,
+	ZE_MUTABLE_KERNEL = 1 << 6,
+	ZE_MUTABLE_ALL_BUT_KERNEL = 0x3f
+};
 
 // ---- harvest
 
@@ -311,18 +349,31 @@ void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list);
 void ze_content_drop(struct ze_list *list);
 // The event of a node is about to be used again: what it says of the last execution is read now.
 void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze_event *event);
+// An event that counts is about to be another command's than the node's in a regular list.
+void ze_node_gone(struct guest_thread *thread, struct ze_event *event);
 // The list itself has copied what the event's node says into `slot`. False: it has no such node.
 bool ze_node_slot(struct ze_list *list, struct ze_event *event, ze_kernel_timestamp_result_t *slot);
 // Reads the command in a ring that signals the event, if it is complete. False: it is not.
 bool ze_pending_read(struct guest_thread *thread, struct ze_event *event);
+// Whether an event says something else than when it was read last: without a reset in between it may.
+bool ze_is_new(const struct ze_event *known, const ze_kernel_timestamp_result_t *stamps);
 // From now on `done` tells that its times are in `slot`; both are given back when they were read.
 void ze_pending_exchange(struct ze_list *list, struct ze_event *event, ze_event_handle_t done,
                          ze_kernel_timestamp_result_t *slot);
 struct ze_content *ze_content_new(struct ze_list *list);
+// A list to go behind this one's next execution; NULL: none can be had. Whoever harvests is not waited for.
+struct ze_query *ze_query_take(struct ze_list *list, uint64_t execution);
+// Says how many queries have run, of which nothing was said yet. With the right to harvest.
+void ze_queries_tell(struct ze_list *list);
+// It is in flight no more; with the right to harvest.
+void ze_query_return(struct ze_list *list, struct ze_content *content, struct ze_query *query);
 
 // ---- the rest
 
 bool ze_objects_begin(void);
 bool ze_lists_begin(void);
 bool ze_modules_begin(void);
+bool ze_images_begin(void);
+// Bytes of an image, or of a part of it; 0: not known.
+uint64_t ze_image_bytes(ze_image_handle_t handle, const ze_image_region_t *part);
 void ze_in_child(void);

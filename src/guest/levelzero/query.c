@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regular lists: what was appended to them, and the times of each execution. A list may be executed again
+// before anybody has read what its events said of the last time. So behind each, in the same call, goes a
+// list of ours that copies what they say into a place of this execution's: nothing waits for anything.
+#include "guest/levelzero/ze.h"
+
+#include <string.h>
+
+enum { FIRST_NODES = 64, MOST_NODES = 1 << 20 };
+
+// ---- contents
+
+// For a list that has none, or whose last one was dropped. NULL: no memory.
+struct ze_content *ze_content_new(struct ze_list *list)
+{
+	struct ze_content *content = list->content, *before = NULL;
+	for (; content != NULL && !content->empty; content = content->following)
+		before = content;
+	if (content == NULL) {
+		content = guest_memory(sizeof *content);
+		if (content == NULL)
+			return NULL;
+	} else if (before != NULL) {
+		before->following = content->following;
+	} else {
+		list->content = content->following;
+	}
+	content->dropped = content->empty = content->no_query = false;
+	atomic_store(&content->shared, false);
+	content->count = content->timed = content->appended = 0;
+	content->number = guest_queue_number();
+	content->following = list->content;
+	list->content = content;
+	return content;
+}
+
+static bool make_room(struct ze_content *content)
+{
+	if (content->count < content->room)
+		return true;
+	uint32_t room = content->room != 0 ? 2 * content->room : FIRST_NODES;
+	struct ze_node *nodes = room <= MOST_NODES ? guest_memory(room * sizeof *nodes) : NULL;
+	ze_event_handle_t *handles = nodes != NULL ? guest_memory(room * sizeof(*handles)) : NULL;
+	if (handles == NULL)
+		return false;
+	if (content->count != 0)
+		memcpy(nodes, content->nodes, content->count * sizeof *nodes);
+	content->nodes = nodes;
+	content->handles = handles;
+	content->room = room;
+	return true;
+}
+
+void ze_node_lose(struct ze_list *list, struct ze_event *event)
+{
+	struct ze_content *content = list->content;
+	if (event->content != content || event->list != list || event->at >= content->count)
+		return;
+	struct ze_node *node = &content->nodes[event->at];
+	if (node->known == event && !node->lost) {
+		node->lost = true;
+		content->timed--;
+	}
+	event->list = NULL;
+	event->content = NULL;
+}
+
+void ze_node_gone(struct guest_thread *thread, struct ze_event *event)
+{
+	struct ze_content *content = event->content;
+	struct ze_list *list = event->list;
+	if (content == NULL || list == NULL)
+		return;
+	ze_harvest_list(thread, list);
+	if (event->at < content->count && content->nodes[event->at].known == event)
+		__atomic_store_n(&content->nodes[event->at].gone, true, __ATOMIC_RELAXED);
+	event->list = NULL;
+	event->content = NULL;
+}
+
+bool ze_node_slot(struct ze_list *list, struct ze_event *event, ze_kernel_timestamp_result_t *slot)
+{
+	struct ze_content *content = list->content;
+	if (event->at >= content->count || content->nodes[event->at].known != event || content->nodes[event->at].lost)
+		return false;
+	content->nodes[event->at].slot = slot;
+	// What signals it from here on is another node.
+	event->list = NULL;
+	event->content = NULL;
+	return true;
+}
+
+void ze_node_add(struct guest_thread *thread, struct ze_list *list, ze_event_handle_t event,
+                 struct ze_event *known, uint32_t number)
+{
+	struct ze_content *content = list->content;
+	if (known != NULL)
+		ze_node_lose(list, known);
+	if (!make_room(content)) {
+		ze_write_untimed(thread, thread->track, number, 0, TARE_UNTIMED_NO_ROOM, 0);
+		return;
+	}
+	content->nodes[content->count] = (struct ze_node){.event = event, .known = known, .track = thread->track, .number = number};
+	if (known != NULL) {
+		known->list = list;
+		known->content = content;
+		known->at = content->count;
+	}
+	content->count++;
+	content->timed++;
+}
+
+// ---- queries
+
+static void query_end(const struct ze_list *list, struct ze_query *query)
+{
+	const struct ze_calls *call = &list->driver->call;
+	if (query->list != NULL)
+		call->zeCommandListDestroy(query->list);
+	if (query->results != NULL)
+		call->zeMemFree(list->context, query->results);
+	if (query->begun != NULL)
+		ze_own_give(list->own, query->begun);
+	if (query->done != NULL)
+		ze_own_give(list->own, query->done);
+	query->list = NULL;
+	query->results = NULL;
+	query->begun = query->done = NULL;
+	query->count = 0;
+}
+
+static bool is_queried(const struct ze_node *node)
+{
+	return !node->lost && node->slot == NULL;
+}
+
+// What the list itself has copied of events that it resets goes behind what is queried.
+static bool copy_slots(const struct ze_list *list, const struct ze_content *content, const struct ze_query *query,
+                       uint32_t queried)
+{
+	bool copied = true;
+	for (uint32_t i = 0; i < content->count && copied && query->results != NULL; i++) {
+		const struct ze_node *node = &content->nodes[i];
+		if (!node->lost && node->slot != NULL)
+			copied = list->driver->call.zeCommandListAppendMemoryCopy(
+			             query->list, &query->results[queried++], node->slot, sizeof *node->slot, NULL, 0,
+			             NULL) == ZE_RESULT_SUCCESS;
+	}
+	return copied;
+}
+
+// Commands of a list may overlap: the barriers keep what is read from being too early, or too late.
+static bool query_append(const struct ze_list *list, struct ze_content *content, const struct ze_query *query)
+{
+	const struct ze_calls *call = &list->driver->call;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < content->count; i++)
+		if (is_queried(&content->nodes[i]))
+			content->handles[count++] = content->nodes[i].event;
+	return call->zeCommandListAppendBarrier(query->list, query->begun, 0, NULL) == ZE_RESULT_SUCCESS &&
+	       copy_slots(list, content, query, count) &&
+	       (content->no_query || count == 0 ||
+	        call->zeCommandListAppendQueryKernelTimestamps(query->list, count, content->handles, query->results,
+	                                                       NULL, NULL, 0, NULL) == ZE_RESULT_SUCCESS) &&
+	       call->zeCommandListAppendBarrier(query->list, query->done, 0, NULL) == ZE_RESULT_SUCCESS &&
+	       call->zeCommandListClose(query->list) == ZE_RESULT_SUCCESS;
+}
+
+static bool query_make(const struct ze_list *list, struct ze_content *content, struct ze_query *query)
+{
+	const struct ze_calls *call = &list->driver->call;
+	const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
+	                                     .commandQueueGroupOrdinal = list->ordinal};
+	const ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+	void *results = NULL;
+	query->begun = ze_own_take(list->own);
+	query->done = ze_own_take(list->own);
+	if (query->begun == NULL || query->done == NULL || list->device == NULL ||
+	    call->zeCommandListCreate(list->context, list->device->handle, &desc, &query->list) != ZE_RESULT_SUCCESS)
+		query->list = NULL;
+	if (query->list != NULL && !content->no_query &&
+	    call->zeMemAllocHost(list->context, &host, content->timed * sizeof *query->results, 64, &results) ==
+	        ZE_RESULT_SUCCESS)
+		query->results = results;
+	if (query->list != NULL && (query->results != NULL || content->no_query) &&
+	    query_append(list, content, query)) {
+		query->count = content->timed;
+		return true;
+	}
+	query_end(list, query);
+	return false;
+}
+
+static struct ze_query *idle_query(struct ze_list *list, struct ze_content *content)
+{
+	guest_hold(&list->push);
+	struct ze_query *query = content->idle;
+	if (query != NULL)
+		content->idle = query->next;
+	guest_let_go(&list->push);
+	if (query != NULL)
+		return query;
+	query = guest_memory(sizeof *query);
+	if (query != NULL) {
+		query->following = content->queries;
+		content->queries = query;
+	}
+	return query;
+}
+
+static void be_idle(struct ze_list *list, struct ze_content *content, struct ze_query *query)
+{
+	guest_hold(&list->push);
+	query->next = content->idle;
+	content->idle = query;
+	guest_let_go(&list->push);
+}
+
+static bool make_settled(struct ze_query *query, const struct ze_content *content)
+{
+	if (query->settled_room >= content->count)
+		return true;
+	query->settled = guest_memory(content->room * sizeof *query->settled);
+	query->settled_room = query->settled != NULL ? content->room : 0;
+	return query->settled != NULL;
+}
+
+// Events are read from the host where the driver cannot do it in a list of this kind (an engine that only
+// copies). What they say is then of the last execution.
+static void overwrite(struct ze_content *content)
+{
+	for (struct ze_query *query = content->oldest; content->no_query && query != NULL; query = query->next)
+		query->overwritten = true;
+}
+
+static void be_in_flight(struct ze_list *list, struct ze_content *content, struct ze_query *query)
+{
+	guest_hold(&list->push);
+	overwrite(content);
+	query->overwritten = false;
+	query->next = NULL;
+	if (content->oldest == NULL)
+		content->oldest = query;
+	else
+		content->newest->next = query;
+	content->newest = query;
+	content->in_flight++;
+	guest_let_go(&list->push);
+	atomic_fetch_add(&list->in_flight, 1);
+	guest_count(&guest_header->pending, query->count);
+}
+
+struct ze_query *ze_query_take(struct ze_list *list, uint64_t execution)
+{
+	enum { MOST_IN_FLIGHT = 1024, MOST_BYTES = 64 << 20 };
+	struct ze_content *content = list->content;
+	uint64_t bytes = (uint64_t)content->in_flight * content->timed * sizeof(ze_kernel_timestamp_result_t);
+	// A program may be any number of executions ahead of its device.
+	if (content->idle == NULL && (content->in_flight >= MOST_IN_FLIGHT || bytes > MOST_BYTES))
+		return NULL;
+	struct ze_query *query = idle_query(list, content);
+	if (query == NULL)
+		return NULL;
+	if (query->count != content->timed && query->count != 0)
+		query_end(list, query);
+	bool ready = make_settled(query, content) && (query->count != 0 || query_make(list, content, query));
+	if (!ready && query->settled_room >= content->count) {
+		content->no_query = true;
+		ready = query_make(list, content, query);
+	}
+	if (!ready) {
+		be_idle(list, content, query);
+		return NULL;
+	}
+	query->execution = execution;
+	if (!list->told_queries)
+		ze_change(TARE_CHANGE_LISTS, list->handle, 0, 0);
+	list->told_queries = true;
+	be_in_flight(list, content, query);
+	return query;
+}
+
+void ze_query_return(struct ze_list *list, struct ze_content *content, struct ze_query *query)
+{
+	struct ze_query *before = NULL;
+	guest_hold(&list->push);
+	for (struct ze_query *at = content->oldest; at != query && at != NULL; at = at->next)
+		before = at;
+	if (before == NULL)
+		content->oldest = query->next;
+	else
+		before->next = query->next;
+	if (content->newest == query)
+		content->newest = before;
+	content->in_flight--;
+	query->next = content->idle;
+	content->idle = query;
+	guest_let_go(&list->push);
+	atomic_fetch_sub(&list->in_flight, 1);
+	guest_count(&guest_header->pending, -(uint64_t)query->count);
+}
+
+// ---- harvest
+
+static bool is_given(const ze_kernel_timestamp_result_t *stamps)
+{
+	return stamps->global.kernelStart != 0 || stamps->global.kernelEnd != 0;
+}
+
+// What the node's event says is known: should it not be reset, it says nothing new until it is signalled again.
+static void node_was_read(struct ze_list *list, const struct ze_node *node, const ze_kernel_timestamp_result_t *stamps)
+{
+	struct ze_event *known = node->known;
+	if (known == NULL || known->counts || node->slot != NULL)
+		return;
+	guest_hold(&list->push);
+	const struct ze_content *content = known->content;
+	if (known->handle == node->event && content != NULL && known->at < content->count &&
+	    &content->nodes[known->at] == node) {
+		known->read = true;
+		known->start = stamps->global.kernelStart;
+		known->end = stamps->global.kernelEnd;
+	}
+	guest_let_go(&list->push);
+}
+
+static void read_node(struct guest_thread *thread, struct ze_list *list, const struct ze_content *content,
+                      const struct ze_query *query, const struct ze_node *node, uint32_t at)
+{
+	ze_kernel_timestamp_result_t stamps = {0};
+	bool told = !__atomic_load_n(&node->gone, __ATOMIC_RELAXED) && !content->shared;
+	if (told && query->results != NULL)
+		stamps = query->results[at];
+	else if (told && !query->overwritten && node->slot != NULL)
+		stamps = *node->slot;
+	else if (told && !query->overwritten && list->driver->call.zeEventQueryKernelTimestamp(node->event, &stamps) !=
+	                                    ZE_RESULT_SUCCESS)
+		stamps = (ze_kernel_timestamp_result_t){0};
+	if (is_given(&stamps)) {
+		ze_write_times(thread, node->track, node->number, query->execution, &stamps);
+		node_was_read(list, node, &stamps);
+	} else {
+		ze_write_untimed(thread, node->track, node->number, query->execution, TARE_UNTIMED_REUSED, 0);
+	}
+}
+
+// True for the first who asks about this node of this execution.
+static bool settle(const struct ze_query *query, uint32_t node, uint64_t execution)
+{
+	uint32_t mine = (uint32_t)execution, before = atomic_load(&query->settled[node]);
+	while ((int32_t)(mine - before) > 0)
+		if (atomic_compare_exchange_weak(&query->settled[node], &before, mine))
+			return true;
+	return false;
+}
+
+// A program that has waited for the event itself uses it again while the query, which comes behind the whole
+// list, has yet to read it. Of several executions in flight the older ones have been read by their queries,
+// for those hold up the next; whether the event says the last or the one before cannot be told.
+void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze_event *event)
+{
+	const struct ze_content *content = __atomic_load_n(&event->content, __ATOMIC_RELAXED);
+	ze_kernel_timestamp_result_t stamps;
+	uint64_t execution = 0;
+	if (content == NULL)
+		return;
+	guest_hold(&list->push);
+	const struct ze_query *last = content->newest;
+	uint32_t in_flight = content->in_flight;
+	if (last != NULL)
+		execution = last->execution;
+	guest_let_go(&list->push);
+	if (last == NULL || event->at >= content->count)
+		return;
+	// What the queries have copied nobody can use again any more; each is behind those before it.
+	if (!content->no_query && list->driver->call.zeEventQueryStatus(last->done) == ZE_RESULT_SUCCESS)
+		return;
+	const struct ze_node node = content->nodes[event->at];
+	if (node.lost || node.known != event ||
+	    list->driver->call.zeEventQueryKernelTimestamp(event->handle, &stamps) != ZE_RESULT_SUCCESS ||
+	    !ze_is_new(event, &stamps) || !settle(last, event->at, execution))
+		return;
+	if (in_flight == 1)
+		ze_write_times(thread, node.track, node.number, execution, &stamps);
+	else
+		ze_write_untimed(thread, node.track, node.number, execution, TARE_UNTIMED_REUSED, 0);
+}
+
+// What a list of ours took of the device.
+static void measure(struct ze_list *list, const struct ze_query *query)
+{
+	const struct ze_calls *call = &list->driver->call;
+	const struct ze_device *device = list->device;
+	ze_kernel_timestamp_result_t begun, done;
+	list->queries++;
+	if (device == NULL || device->timer_hz == 0 ||
+	    call->zeEventQueryKernelTimestamp(query->begun, &begun) != ZE_RESULT_SUCCESS ||
+	    call->zeEventQueryKernelTimestamp(query->done, &done) != ZE_RESULT_SUCCESS)
+		return;
+	uint64_t ticks = done.global.kernelEnd - begun.global.kernelStart;
+	if (device->stamp_bits > 0 && device->stamp_bits < 64)
+		ticks &= (UINT64_C(1) << device->stamp_bits) - 1;
+	// A barrier of some driver's may say anything: no list of ours takes minutes.
+	if (ticks / device->timer_hz < 60)
+		list->queries_ns += ticks * UINT64_C(1000000000) / device->timer_hz;
+}
+
+void ze_queries_tell(struct ze_list *list)
+{
+	if (list->queries == 0)
+		return;
+	ze_change(TARE_CHANGE_LISTS, list->handle, list->queries, list->queries_ns);
+	list->queries = list->queries_ns = 0;
+}
+
+static void read_query(struct guest_thread *thread, struct ze_list *list, struct ze_content *content,
+                       struct ze_query *query)
+{
+	uint32_t queried = 0, at = 0;
+	for (uint32_t i = 0; i < content->count; i++)
+		queried += is_queried(&content->nodes[i]);
+	for (uint32_t i = 0; i < content->count; i++) {
+		const struct ze_node *node = &content->nodes[i];
+		bool settled = !settle(query, i, query->execution);
+		if (node->lost)
+			ze_write_untimed(thread, node->track, node->number, query->execution, TARE_UNTIMED_REUSED, 0);
+		else if (node->slot != NULL)
+			read_node(thread, list, content, query, node, queried++);
+		else if (settled)
+			at++;
+		else
+			read_node(thread, list, content, query, node, at++);
+	}
+	measure(list, query);
+	list->driver->call.zeEventHostReset(query->begun);
+	list->driver->call.zeEventHostReset(query->done);
+	ze_query_return(list, content, query);
+}
+
+// Nothing is to come from it any more: what is ours in it goes.
+static void empty(struct ze_list *list, struct ze_content *content)
+{
+	for (struct ze_query *query = content->queries; query != NULL; query = query->following) {
+		query_end(list, query);
+		// The next list here counts its executions anew.
+		for (uint32_t i = 0; i < query->settled_room; i++)
+			atomic_store_explicit(&query->settled[i], 0, memory_order_relaxed);
+	}
+	for (uint32_t i = 0; i < content->count; i++) {
+		const struct ze_node *node = &content->nodes[i];
+		if (node->slot != NULL)
+			ze_slot_give(list->own, node->slot);
+		if (node->known == NULL)
+			ze_own_give(list->own, node->event);
+		else if (node->known->content == content && node->known->at == i) {
+			node->known->list = NULL;
+			node->known->content = NULL;
+		}
+	}
+	content->count = content->timed = 0;
+	content->empty = true;
+}
+
+// The one in flight behind `query`; NULL: the first.
+static struct ze_query *next_of(struct ze_list *list, const struct ze_content *content, const struct ze_query *query)
+{
+	guest_hold(&list->push);
+	struct ze_query *next = query == NULL ? content->oldest : query->next;
+	guest_let_go(&list->push);
+	return next;
+}
+
+void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list)
+{
+	enum { INCOMPLETE_AT_A_LOOK = 4, TOLD_AT_ONCE = 4096 };
+	for (struct ze_content *content = list->content; content != NULL; content = content->following) {
+		int incomplete = 0;
+		for (struct ze_query *query = next_of(list, content, NULL), *next; query != NULL && ze_may_call();
+		     query = next) {
+			next = next_of(list, content, query);
+			if (list->driver->call.zeEventQueryStatus(query->done) != ZE_RESULT_NOT_READY)
+				read_query(thread, list, content, query);
+			else if (++incomplete == INCOMPLETE_AT_A_LOOK)
+				break;
+		}
+		if (content->dropped && !content->empty && content->in_flight == 0)
+			empty(list, content);
+	}
+	if (list->queries >= TOLD_AT_ONCE || atomic_load(&list->state) == ZE_LIST_ENDED)
+		ze_queries_tell(list);
+}
+
+void ze_content_drop(struct ze_list *list)
+{
+	if (list->content != NULL)
+		list->content->dropped = true;
+}

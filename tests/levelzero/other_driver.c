@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// ze-cpu (OTHER_DRIVER_OF names its file), with what it lacks: copies of images, lists that may be changed, and
+// graphs. They do nothing but signal their events.
+#include <level_zero/ze_api.h>
+#include <level_zero/ze_ddi.h>
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+static ze_command_list_dditable_t lists; // ze-cpu's
+static ze_driver_dditable_t drivers;
+static bool capturing;
+
+static void *of_ze_cpu(const char *name)
+{
+	const char *path = getenv("OTHER_DRIVER_OF");
+	void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+	return library ? dlsym(library, name) : NULL;
+}
+
+// ---- images
+
+static ze_result_t copy_image(ze_command_list_handle_t list, ze_image_handle_t to, ze_image_handle_t from,
+                              ze_event_handle_t event, uint32_t count, ze_event_handle_t *waits)
+{
+	(void)to, (void)from;
+	return lists.pfnAppendBarrier(list, event, count, waits);
+}
+
+static ze_result_t copy_region(ze_command_list_handle_t list, ze_image_handle_t to, ze_image_handle_t from,
+                               const ze_image_region_t *to_region, const ze_image_region_t *from_region,
+                               ze_event_handle_t event, uint32_t count, ze_event_handle_t *waits)
+{
+	(void)to, (void)from, (void)to_region, (void)from_region;
+	return lists.pfnAppendBarrier(list, event, count, waits);
+}
+
+static ze_result_t copy_out(ze_command_list_handle_t list, void *to, ze_image_handle_t from,
+                            const ze_image_region_t *region, ze_event_handle_t event, uint32_t count,
+                            ze_event_handle_t *waits)
+{
+	(void)to, (void)from, (void)region;
+	return lists.pfnAppendBarrier(list, event, count, waits);
+}
+
+static ze_result_t copy_in(ze_command_list_handle_t list, ze_image_handle_t to, const void *from,
+                           const ze_image_region_t *region, ze_event_handle_t event, uint32_t count,
+                           ze_event_handle_t *waits)
+{
+	(void)to, (void)from, (void)region;
+	return lists.pfnAppendBarrier(list, event, count, waits);
+}
+
+// ---- lists that may be changed
+
+static ze_result_t next_id(ze_command_list_handle_t list, const void *desc, uint64_t *id)
+{
+	(void)list, (void)desc;
+	*id = 1;
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t next_id_of_kernels(ze_command_list_handle_t list, const void *desc, uint32_t count,
+                                      ze_kernel_handle_t *kernels, uint64_t *id)
+{
+	(void)count, (void)kernels;
+	return next_id(list, desc, id);
+}
+
+static ze_result_t change(ze_command_list_handle_t list, const void *desc)
+{
+	(void)list, (void)desc;
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t change_event(ze_command_list_handle_t list, uint64_t id, ze_event_handle_t event)
+{
+	(void)list, (void)id, (void)event;
+	return ZE_RESULT_SUCCESS;
+}
+
+// ---- graphs
+
+static ze_result_t begin(ze_command_list_handle_t list, const void *next)
+{
+	(void)list, (void)next;
+	capturing = true;
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t end(ze_command_list_handle_t list, void **graph, const void *next)
+{
+	(void)list, (void)next;
+	capturing = false;
+	*graph = &capturing;
+	return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t run_graph(ze_command_list_handle_t list, void *graph, const void *next, ze_event_handle_t event,
+                             uint32_t count, ze_event_handle_t *waits)
+{
+	(void)graph, (void)next;
+	return lists.pfnAppendBarrier(list, event, count, waits);
+}
+
+static ze_result_t copy_or_capture(ze_command_list_handle_t list, void *to, const void *from, size_t bytes,
+                                   ze_event_handle_t event, uint32_t count, ze_event_handle_t *waits)
+{
+	return capturing ? ZE_RESULT_SUCCESS
+	                 : lists.pfnAppendMemoryCopy(list, to, from, bytes, event, count, waits);
+}
+
+// ---- tables
+
+static ze_result_t address_of(ze_driver_handle_t driver, const char *name, void **address)
+{
+	static const struct {
+		const char *name;
+		void *function;
+	} ours[] = { { "zeCommandListGetNextCommandIdExp", (void *)next_id },
+		     { "zeCommandListGetNextCommandIdWithKernelsExp", (void *)next_id_of_kernels },
+		     { "zeCommandListUpdateMutableCommandsExp", (void *)change },
+		     { "zeCommandListUpdateMutableCommandSignalEventExp", (void *)change_event },
+		     { "zeCommandListBeginGraphCaptureExp", (void *)begin },
+		     { "zeCommandListEndGraphCaptureExp", (void *)end },
+		     { "zeCommandListAppendGraphExp", (void *)run_graph },
+		     { "zexNobodyKnows", (void *)begin } };
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+		if (strcmp(name, ours[i].name) == 0) {
+			*address = ours[i].function;
+			return ZE_RESULT_SUCCESS;
+		}
+	return drivers.pfnGetExtensionFunctionAddress(driver, name, address);
+}
+
+#define TABLE(getter, type, ...)                                                                                   \
+	EXPORTED ze_result_t getter(ze_api_version_t version, type *table);                                        \
+	EXPORTED ze_result_t getter(ze_api_version_t version, type *table)                                         \
+	{                                                                                                          \
+		ze_result_t (*get)(ze_api_version_t, type *) =                                                     \
+			(ze_result_t (*)(ze_api_version_t, type *))of_ze_cpu(#getter);                             \
+		ze_result_t result = get ? get(version, table) : ZE_RESULT_ERROR_UNINITIALIZED;                    \
+		if (result == ZE_RESULT_SUCCESS) {                                                                 \
+			__VA_ARGS__                                                                                \
+		}                                                                                                  \
+		return result;                                                                                     \
+	}
+TABLE(zeGetGlobalProcAddrTable, ze_global_dditable_t)
+TABLE(zeGetDeviceProcAddrTable, ze_device_dditable_t)
+TABLE(zeGetContextProcAddrTable, ze_context_dditable_t)
+TABLE(zeGetCommandQueueProcAddrTable, ze_command_queue_dditable_t)
+TABLE(zeGetImageProcAddrTable, ze_image_dditable_t)
+TABLE(zeGetFenceProcAddrTable, ze_fence_dditable_t)
+TABLE(zeGetEventPoolProcAddrTable, ze_event_pool_dditable_t)
+TABLE(zeGetEventProcAddrTable, ze_event_dditable_t)
+TABLE(zeGetModuleProcAddrTable, ze_module_dditable_t)
+TABLE(zeGetModuleBuildLogProcAddrTable, ze_module_build_log_dditable_t)
+TABLE(zeGetKernelProcAddrTable, ze_kernel_dditable_t)
+TABLE(zeGetSamplerProcAddrTable, ze_sampler_dditable_t)
+TABLE(zeGetPhysicalMemProcAddrTable, ze_physical_mem_dditable_t)
+TABLE(zeGetMemProcAddrTable, ze_mem_dditable_t)
+TABLE(zeGetVirtualMemProcAddrTable, ze_virtual_mem_dditable_t)
+TABLE(zeGetDeviceExpProcAddrTable, ze_device_exp_dditable_t)
+TABLE(zeGetEventExpProcAddrTable, ze_event_exp_dditable_t)
+TABLE(zeGetImageExpProcAddrTable, ze_image_exp_dditable_t)
+TABLE(zeGetKernelExpProcAddrTable, ze_kernel_exp_dditable_t)
+TABLE(zeGetFabricVertexExpProcAddrTable, ze_fabric_vertex_exp_dditable_t)
+TABLE(zeGetFabricEdgeExpProcAddrTable, ze_fabric_edge_exp_dditable_t)
+TABLE(zeGetDriverProcAddrTable, ze_driver_dditable_t, drivers = *table;
+      table->pfnGetExtensionFunctionAddress = address_of;)
+TABLE(zeGetCommandListProcAddrTable, ze_command_list_dditable_t, lists = *table;
+      table->pfnAppendImageCopy = copy_image; table->pfnAppendImageCopyRegion = copy_region;
+      table->pfnAppendImageCopyToMemory = copy_out; table->pfnAppendImageCopyFromMemory = copy_in;
+      table->pfnAppendMemoryCopy = copy_or_capture;)
