@@ -43,6 +43,7 @@ enum tare_trace_flags {
 	TARE_TRACE_COUNT_ONLY = 1 << 3,  // no device times were asked for
 	TARE_TRACE_CALL_STACKS = 1 << 4, // SITE records were asked for
 	TARE_TRACE_MAY_SAMPLE = 1 << 5,  // device times of a random sample only, once they cost too much
+	TARE_TRACE_DRIVER_THREADS = 1 << 6, // other threads computed while the driver's cost was measured
 };
 
 enum tare_trace_state {

@@ -11,7 +11,7 @@
 // Sums in picoseconds.
 struct sum {
 	double best, low, high, profiling;
-	bool known;
+	bool known, hidden; // hidden: threads of the driver's own took part of it
 };
 
 // Which of the measured costs a kernel had; TARE_DRIVER_COST_COUNT: nothing was changed for it. The event
@@ -47,7 +47,9 @@ static void add_command(struct sum *sum, const struct tare_recorded_process *pro
 {
 	if (cost == TARE_DRIVER_COST_COUNT)
 		return;
-	if (process->driver_rounds == 0) {
+	bool hidden = process->driver_rounds != 0 && process->flags & TARE_TRACE_DRIVER_THREADS;
+	sum->hidden |= hidden;
+	if (process->driver_rounds == 0 || hidden) {
 		sum->known = false;
 		return;
 	}
@@ -151,6 +153,7 @@ void tables_cost(const struct tables_context *context, struct tare_coverage *cov
 	coverage->driver_ns = sum.known ? ns_of(sum.best) : TARE_NO_TIME;
 	coverage->driver_low_ns = sum.known ? ns_of(sum.low) : TARE_NO_TIME;
 	coverage->driver_high_ns = sum.known ? ns_of(sum.high) : TARE_NO_TIME;
+	coverage->driver_hidden = sum.hidden;
 	coverage->profiling_share =
 	    sum.known && wall_ns > 0 ? sum.profiling / 1e3 / (double)wall_ns : NAN;
 	conclude(context, coverage);

@@ -148,6 +148,7 @@ struct tare_coverage {
 	// What the driver took for what was changed (profiling, events), by calibration, with the interval;
 	// TARE_NO_TIME: not known.
 	int64_t driver_ns, driver_low_ns, driver_high_ns;
+	bool driver_hidden;       // not known, for threads of the driver's own took part of it
 	double profiling_share;   // of the wall: the part of it that profiling alone takes; NaN
 	// All of it: self cost, driver, stalled and, of the whole run, calibration; or what runs without recording say. TARE_NO_TIME: not known,
 	// the upper end also where the driver's part is not.

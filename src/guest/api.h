@@ -70,7 +70,7 @@ uint32_t guest_queue_number(void);
 // This thread for a wrapper of `api`, or NULL when the call is to be passed on as it came: nothing is
 // recorded, another API's recorder is at work (guest_aside_begin), or we are in a signal handler that
 // has interrupted the holder of one of this folder's locks (`locked`).
-static inline struct guest_thread *guest_thread_of(enum tare_trace_api api)
+static inline __attribute__((always_inline)) struct guest_thread *guest_thread_of(enum tare_trace_api api)
 {
 	struct guest_thread *thread = guest_thread();
 	if (__builtin_expect(!thread, 0))
@@ -101,7 +101,7 @@ static inline void guest_aside_end(struct guest_thread *thread, uint32_t before)
 
 // A lock of an API's recorder, for a few stores and never across a call of the vendor's. A signal handler
 // that comes meanwhile and calls the API must not wait for its own thread: see guest_thread_of.
-static inline void guest_hold(guest_lock *lock)
+static inline __attribute__((always_inline)) void guest_hold(guest_lock *lock)
 {
 	struct guest_thread *thread = guest_this;
 	if (__builtin_expect(thread != NULL, 1))

@@ -79,6 +79,17 @@ static inline bool guest_move_next(struct guest_thread *thread, union tare_trace
 #endif
 }
 
+// A record further on will be written before long. Windows are made by another core: its line would come
+// from there when it is written, and the driver's next bus lock would wait for that.
+static inline void guest_expect_writing(const union tare_trace_record *record)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)record));
+#else
+	__builtin_prefetch(record, 1);
+#endif
+}
+
 // The next place in this thread's window, or NULL at its end.
 static inline union tare_trace_record *guest_claim(struct guest_thread *thread)
 {
@@ -89,6 +100,7 @@ static inline union tare_trace_record *guest_claim(struct guest_thread *thread)
 			return NULL;
 	} while (__builtin_expect(!guest_move_next(thread, record, record + 1), 0));
 	thread->polled = NULL;
+	guest_expect_writing(record + 2);
 	// We are in a signal handler that came while the record before was being filled. Should it
 	// never be completed, readers must still find this one.
 	if (__builtin_expect(!__atomic_load_n(&record[-1].head, __ATOMIC_RELAXED), 0))

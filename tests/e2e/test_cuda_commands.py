@@ -166,6 +166,7 @@ def test_overlap_comes_near_its_bound(cuda, times):
     assert max(stages.values()) * 0.97 < best < sum(stages.values()) * 0.95
 
 
+@pytest.mark.thorough
 @patient
 def test_checkup_goes_through_all(cuda, times):
     done, document = cuda("checkup", "--budget", str(0.8 * times))

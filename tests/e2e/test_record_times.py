@@ -52,6 +52,18 @@ def test_a_sample_counts_all_and_estimates_what_they_took(recorder):  # noqa: F8
     assert "a random sample" in text and "~" in text
 
 
+SAMPLE_REMARK = "device times are of the sample only, not of all"
+
+
+def test_call_sites_say_that_their_times_are_of_a_sample(recorder):  # noqa: F811
+    for event, remarked in ((1000000, True), (None, False)):
+        times = () if event else ("--times", "all")
+        record(recorder, "--call-stacks", *times, event=event, commands=3000)
+        text = run([recorder.tare, "report", "run.tare"], recorder.environment, cwd=recorder.folder).out.decode()
+        assert "issued from" in text
+        assert (SAMPLE_REMARK in " ".join(text.split())) == remarked
+
+
 def test_the_default_times_all_while_that_costs_little(recorder):  # noqa: F811
     _, _, report = record(recorder, commands=1000)
     assert report["coverage"]["completed"] == report["coverage"]["enqueued"] == 1001

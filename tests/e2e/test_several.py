@@ -68,6 +68,7 @@ def test_devices_that_share_the_way_to_the_host_get_half(tare, slow, times):
     assert "None is in another's way" not in " ".join(said)
 
 
+@pytest.mark.thorough
 @patient
 def test_devices_with_links_of_their_own_get_all(tare, slow, times):
     document = together(tare, slow, "devices=2 no_peer", times)
@@ -137,6 +138,7 @@ def test_a_device_that_is_lost_does_not_take_the_others_figures(tare, environmen
     assert any("the device is lost" in message for message in told)
 
 
+@pytest.mark.thorough
 def test_a_gpu_that_fails_while_it_is_measured_is_named(tare, environment):
     # The first kernel of all fails, and with it the first device.
     result = tare("peak", "--device", "all", "--budget", "0.2", "--json", "-",
@@ -148,6 +150,7 @@ def test_a_gpu_that_fails_while_it_is_measured_is_named(tare, environment):
     assert document["warnings"][0]["message"].startswith("no figures of cuda:0: ")
 
 
+@pytest.mark.thorough
 def test_a_gpu_that_failed_alone_is_not_used_again(tare, slow):
     result = tare("bandwidth", "--device", "all", "--lines", "kernel-to-device", "--sizes", "64K..64K", "--budget", "0.3", "--json", "-",
                   env={**slow, "TARE_FAKE_CUDA": "devices=3 fail_launch=1"})

@@ -297,13 +297,13 @@ static void lists(const char *folder)
 
 static void headers(const char *folder)
 {
-	for (uint32_t i = 0; i < 6; i++) {
-		struct tare_trace_header h = { .flags = 1 << i % 6, .api = i % 4, .pid = 9, .parent_pid = 8, .rank = 2,
+	for (uint32_t i = 0; i < 7; i++) {
+		struct tare_trace_header h = { .flags = 1 << i, .api = i % 4, .pid = 9, .parent_pid = 8, .rank = 2,
 			.rank_count = 4, .start_ticks = 3 * t0, .start_raw_ns = (int64_t)t0, .start_monotonic_ns = 5,
 			.start_realtime_ns = INT64_C(1700000000000000000), .process_start_raw_ns = (int64_t)t0 - 99,
 			.host_clock = TARE_TRACE_CLOCK_TSC, .host_hz = i ? 3000000000 : 0, .self_cost_ps = 3,
 			.self_call_cost_ps = 2, .boot_id = { 1 + i % 2, 2 }, .rank_from = "RANK",
-			.state = 1 + i % TARE_TRACE_STOPPED, .stop_reason = i, .stop_error = 28, .lost_records = 4,
+			.state = 1 + i % TARE_TRACE_STOPPED, .stop_reason = i % 6, .stop_error = 28, .lost_records = 4,
 			.lost_commands = 2, .recycled_records = 6, .recycled_commands = 3, .passed_calls = 1, .stalls = 2,
 			.stalled_ticks = 100, .process_cpu_ns = 1000, .helper_cpu_ns = 10, .pending = 1,
 			.calls_seen = 50, .self_stack_cost_ps = 7, .harvest_ticks = 40, .fill_bytes_s = 60000000000, .apis = i % 2 ? 2 : 10,

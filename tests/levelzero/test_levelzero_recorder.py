@@ -232,3 +232,10 @@ def test_two_drivers_at_once(on):
     native, done = on.native([STYLES, "plain"]), on.record([STYLES, "plain"])
     assert done.status == native.status == 0 and kinds(done.out) == kinds(native.out)
     assert len(Trace(done.folder).times) == 20
+
+
+@pytest.mark.parametrize("styles", [["plain"], ["regular=10"]], ids=" ".join)
+def test_the_clocks_are_read_on_both_sides_of_the_work(on, styles):
+    script(on)
+    clock, = on.report(on.record([STYLES, *styles]).folder)["clock"]["devices"]
+    assert clock["source"] == "pairs" and clock["pairs"] >= 2 and clock["contradictions"] == 0

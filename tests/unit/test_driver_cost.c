@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a driver takes for what is changed in the program, with a driver that is slow on purpose, and
 // which commands are timed where that is too much.
-//   test_driver_cost LAYER.so ENTRIES CASE    CASE: profiling, transfers, release, refuses, sample, share,
-//                                            all, none
+//   test_driver_cost LAYER.so ENTRIES CASE    CASE: profiling, transfers, release, threads, refuses, sample, share,
+//                                            own, all, none
 #include "layer_rig.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <time.h>
 
 #define SLOW_NS 20000
@@ -114,7 +117,7 @@ static void fill_slow_driver(void)
 	table->clEnqueueNDRangeKernel = launch_slowly;
 	table->clEnqueueWriteBuffer = write_slowly;
 	table->clReleaseEvent = release_slowly;
-	slow_profiling = strcmp(which_case, "profiling") == 0;
+	slow_profiling = strcmp(which_case, "profiling") == 0 || strcmp(which_case, "threads") == 0;
 	slow_writes = strcmp(which_case, "transfers") == 0;
 	slow_release = strcmp(which_case, "release") == 0;
 	slow_events = strcmp(which_case, "share") == 0;
@@ -166,6 +169,7 @@ static void a_dear_profiling_is_told_as_dear(void **state)
 	}
 	assert_true(h->calibration_ticks > 0);
 	assert_true(h->self_untimed_cost_ps > 0);
+	assert_int_equal(h->flags & TARE_TRACE_DRIVER_THREADS, 0);
 	assert_int_equal(find(TARE_TRACE_CHANGE, 1, (uintptr_t)context).count, 1);
 }
 
@@ -205,6 +209,30 @@ static void nothing_of_it_is_left_behind(void **state)
 		assert_int_equal(find(TARE_TRACE_OBJECT, 1, (uintptr_t)&queues[i]).count, 0);
 	// One that the program makes is known.
 	assert_int_equal(find(TARE_TRACE_OBJECT, 1, (uintptr_t)make_queue(0)).count, 1);
+}
+
+static atomic_bool busy, began;
+
+static void *compute(void *nothing)
+{
+	while (busy)
+		began = true;
+	return nothing;
+}
+
+// A device whose commands are executed by threads of the process.
+static void threads_that_compute_are_told(void **state)
+{
+	pthread_t worker;
+	(void)state;
+	busy = true;
+	assert_int_equal(pthread_create(&worker, NULL, compute, NULL), 0);
+	while (!began)
+		sched_yield();
+	const struct tare_trace_header *h = measured();
+	busy = false;
+	pthread_join(worker, NULL);
+	assert_int_equal(h->flags & TARE_TRACE_DRIVER_THREADS, TARE_TRACE_DRIVER_THREADS);
 }
 
 static void a_driver_that_fails_is_not_known(void **state)
@@ -298,6 +326,17 @@ static void a_sample_takes_its_share(void **state)
 	assert_true(taken > 0.006 * passed);
 }
 
+// An event is taken to cost a nanosecond: only our own code can be too dear for a launch of nothing.
+static void our_own_code_counts(void **state)
+{
+	size_t timed[2] = { 0 }, rare = 0;
+	(void)state;
+	make_first_context();
+	run_two_kernels(MANY, timed, &rare);
+	assert_true(header()->sampled_from_ticks != 0);
+	assert_true(timed[0] + timed[1] + rare < MANY);
+}
+
 static void all_are_timed_when_told_so(void **state)
 {
 	size_t timed[2] = { 0 }, rare = 0;
@@ -334,10 +373,12 @@ int main(int argc, char **argv)
 		                              cmocka_unit_test(nothing_of_it_is_left_behind) } },
 		{ "release", "times=all", { cmocka_unit_test(what_release_takes_is_told_as_that),
 		                            cmocka_unit_test(nothing_of_it_is_left_behind) } },
+		{ "threads", "times=all", { cmocka_unit_test(threads_that_compute_are_told) } },
 		{ "refuses", "times=all", { cmocka_unit_test(a_driver_that_fails_is_not_known) } },
 		{ "sample", "times=sampled,event=1000000000",
 		  { cmocka_unit_test(a_sample_is_random_and_counts_all) } },
 		{ "share", "times=sampled,event=20000", { cmocka_unit_test(a_sample_takes_its_share) } },
+		{ "own", "times=sampled,event=1", { cmocka_unit_test(our_own_code_counts) } },
 		{ "all", "times=all,event=1000000000", { cmocka_unit_test(all_are_timed_when_told_so) } },
 		{ "none", "times=none,event=1000000000", { cmocka_unit_test(none_changes_nothing) } },
 	};

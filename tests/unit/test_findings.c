@@ -430,6 +430,30 @@ static void a_recording_that_drowns_says_so_and_nothing_else(void **state)
 	free_scene(scene);
 }
 
+// The driver's part is that of the commands for which something was changed, not of all.
+static void the_driver_is_charged_for_what_was_changed(void **state)
+{
+	static const struct script script = { .command_cost_ns = 1 * US };
+	(void)state;
+	struct scene *scene = run_script(&script);
+	struct tare_recorded_process *process = &scene->made->processes[0];
+	size_t commands = scene->made->recording.command_count, changed = 0;
+	process->driver_rounds = 9;
+	process->driver_ps[TARE_DRIVER_BOTH] = process->driver_low_ps[TARE_DRIVER_BOTH] =
+		process->driver_high_ps[TARE_DRIVER_BOTH] = (int64_t)60 * US * 1000;
+	scene->made->queues[0].profiling = scene->made->queues[0].profiling_added = true;
+	for (size_t i = 0; i < commands; i++) {
+		scene->made->commands[i].flags = i % 2 ? TARE_COMMAND_OWN_EVENT : 0;
+		changed += i % 2;
+	}
+	find_again(scene);
+	const struct tare_finding *finding = found(scene, "recording-cost");
+	assert_non_null(finding);
+	double cost_ns = (double)changed * 60 * US + (double)commands * US;
+	assert_in_range(finding->cost_ns, (int64_t)(0.99 * cost_ns), (int64_t)(1.01 * cost_ns));
+	free_scene(scene);
+}
+
 // Below it a finding is about no more than what recording its commands costs.
 static void what_recording_costs_is_no_finding(void **state)
 {
@@ -575,6 +599,7 @@ int main(void)
 		cmocka_unit_test(places_are_kernels_where_no_stack_is_known),
 		cmocka_unit_test(places_are_stacks_where_they_are_known),
 		cmocka_unit_test(a_recording_that_drowns_says_so_and_nothing_else),
+		cmocka_unit_test(the_driver_is_charged_for_what_was_changed),
 		cmocka_unit_test(what_recording_costs_is_no_finding),
 		cmocka_unit_test(an_empty_recording_has_none),
 		cmocka_unit_test(one_command_and_no_length_have_none),

@@ -392,6 +392,10 @@ enum { STRESS_FORKS = 6 };
 #endif
 enum { STRESS_THREADS = 4, STRESS_EACH = 4000 };
 
+// The thread sanitizer's allocator may be locked in a child for ever: there no thread can start, so
+// a child makes no call, and has no file.
+enum { STRESS_CHILDREN = SANITIZER_THREADS ? 0 : STRESS_FORKS };
+
 static _Atomic bool stress_over;
 
 static void *fork_often(void *argument)
@@ -400,9 +404,9 @@ static void *fork_often(void *argument)
 	for (int i = 0; i < STRESS_FORKS; i++) {
 		pid_t child = fork();
 		if (!child) {
-			for (int k = 0; k < 50; k++)
+			for (int k = 0; STRESS_CHILDREN && k < 50; k++)
 				write_command(guest_thread());
-			_exit(guest_thread() ? 0 : 1);
+			_exit(!STRESS_CHILDREN || guest_thread() ? 0 : 1);
 		}
 		for (int k = 0; k < 10; k++)
 			write_command(guest_thread());
@@ -454,12 +458,12 @@ static int stress(void *argument)
 static void threads_and_forks_together(void **state)
 {
 	static struct tracks tracks;
-	struct guest_trace traces[STRESS_FORKS + 1];
+	struct guest_trace traces[STRESS_CHILDREN + 1];
 	size_t parents = 0;
 	(void)state;
 	assert_int_equal(run_recorded(folder, "", stress, NULL), 0);
-	assert_int_equal(load_files(folder, traces, STRESS_FORKS + 1), STRESS_FORKS + 1);
-	for (size_t i = 0; i <= STRESS_FORKS; i++) {
+	assert_int_equal(load_files(folder, traces, STRESS_CHILDREN + 1), STRESS_CHILDREN + 1);
+	for (size_t i = 0; i <= STRESS_CHILDREN; i++) {
 		bool child = traces[i].header->flags & TARE_TRACE_FORKED;
 		count_tracks(&traces[i], &tracks);
 		assert_int_equal(tracks.commands, child ? 50 :

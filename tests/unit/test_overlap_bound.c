@@ -259,6 +259,20 @@ static double fulfilment(const struct tare_overlap_modes *modes, const double *i
 	return least;
 }
 
+// The most that the times in modes leave undone of a stage.
+static double undone_ns(const struct tare_overlap_modes *modes, const double *in_mode)
+{
+	double most = 0;
+
+	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++) {
+		double undone = modes->alone_ns[stage];
+		for (uint32_t mode = 1; mode < TARE_MODE_COUNT; mode++)
+			undone -= in_mode[mode] * modes->speed[mode][stage];
+		most = fmax(most, undone);
+	}
+	return most;
+}
+
 static void no_random_schedule_beats_the_bound_and_the_dual_meets_it(void **state)
 {
 	uint64_t seed = test_seed();
@@ -280,7 +294,8 @@ static void no_random_schedule_beats_the_bound_and_the_dual_meets_it(void **stat
 			sum += bound.in_mode_ns[mode];
 		}
 		close_to(sum, bound.ns);
-		assert_true(fulfilment(&modes, bound.in_mode_ns) > 1 - 1e-9);
+		// Stages may be of 1 ns and of 1 s: beside the long one the short one is a rounding.
+		assert_true(undone_ns(&modes, bound.in_mode_ns) <= bound.ns * 1e-14);
 		assert_true(bound.ns <= bound.serial_ns * (1 + 1e-9));
 		double dual = dual_of(&modes);
 		if (fabs(dual / bound.ns - 1) > 1e-6)

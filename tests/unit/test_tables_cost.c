@@ -98,6 +98,27 @@ static void an_unknown_driver_is_a_lower_limit(void **state)
 	assert_int_equal(coverage->cost_high_ns, 100 + 777);
 }
 
+static void threads_of_the_driver_hide_its_part(void **state)
+{
+	struct run *run = *state;
+	const struct tare_coverage *coverage = &run->tables.coverage;
+	be_measured(run);
+	run->processes[0].flags = TARE_TRACE_DRIVER_THREADS;
+	add(run, TARE_KIND_KERNEL, 100, 200, 300)->flags = TARE_COMMAND_OWN_EVENT;
+	compute(run);
+	assert_true(coverage->driver_hidden);
+	assert_int_equal(coverage->cost_source, TARE_COST_OWN_CODE);
+	assert_int_equal(coverage->driver_ns, TARE_NO_TIME);
+	assert_int_equal(coverage->cost_ns, 100 + 777);
+	assert_int_equal(coverage->cost_high_ns, TARE_NO_TIME);
+	// Of a command for which nothing was changed there is nothing to hide.
+	run->commands[0].flags = 0;
+	run->commands[0].queue = 1;
+	compute(run);
+	assert_false(coverage->driver_hidden);
+	assert_int_equal(coverage->cost_source, TARE_COST_CALIBRATED);
+}
+
 static void only_opencl_has_prices(void **state)
 {
 	struct run *run = *state;
@@ -221,6 +242,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(only_what_was_changed_costs, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_unknown_driver_is_a_lower_limit, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(threads_of_the_driver_hide_its_part, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_opencl_has_prices, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(runs_without_recording_go_before, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_interval_holds_the_truth, set_up, tear_down),

@@ -66,6 +66,8 @@ void ze_before_zeCommandQueueDestroy(struct guest_thread *thread, const struct z
 	ze_harvest_all(thread);
 	if (queue == NULL)
 		return;
+	if (queue->device != NULL && ze_may_call())
+		ze_clock_pair_behind(thread, queue->device);
 	guest_map_remove(queues, handle);
 	ze_give(&spare_queues, queue);
 }
@@ -200,6 +202,8 @@ void ze_before_zeCommandListDestroy(struct guest_thread *thread, const struct ze
 {
 	(void)driver;
 	struct ze_list *list = ze_list_find(thread, handle);
+	if (list != NULL && list->device != NULL && ze_may_call())
+		ze_clock_pair_behind(thread, list->device);
 	for (int turns = 0; list != NULL && turns < 50 && !ze_harvest_list(thread, list); turns++)
 		sched_yield();
 	// As soon as the driver has it, its handle may be another list's.

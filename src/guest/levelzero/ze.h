@@ -120,12 +120,15 @@ struct ze_device {
 	uint64_t timer_hz;             // of stamps; 0: not known
 	uint32_t stamp_bits;
 	_Atomic bool no_timer;         // zeDeviceGetGlobalTimestamps does not work
-	_Atomic uint64_t paired_ticks; // when the clocks were last read
+	_Atomic uint64_t paired_ticks; // when the clocks were last read; 0: never
+	_Atomic uint64_t first_paired_ticks;
 };
 // The device, defined when it was not yet; NULL when there are too many.
 struct ze_device *ze_device_find(const struct ze_driver *driver, ze_device_handle_t device);
-// Reads the device's clock between two host ticks, at most a few times a second.
+// Reads the device's clock between two host ticks, unless that was done a short while ago.
 void ze_clock_pair(struct guest_thread *thread, struct ze_device *device);
+// The same where work ends: what lies between two readings is known better than what comes after the last.
+void ze_clock_pair_behind(struct guest_thread *thread, struct ze_device *device);
 
 struct ze_kernel {
 	void *spare;

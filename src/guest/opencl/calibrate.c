@@ -15,7 +15,10 @@ struct bench {
 	struct tare_trace_window window;
 	struct layer_pending ring[RING];
 	union tare_trace_record records[RECORDS];
+	uint64_t harvest; // ticks that the last COMMANDS' took
 };
+
+int64_t layer_timed_cost_ps;
 
 static cl_int CL_API_CALL no_time(cl_event event, cl_profiling_info name, size_t bytes, void *value,
                                   size_t *bytes_ret)
@@ -51,10 +54,15 @@ static void one_command(struct bench *bench)
 	struct guest_thread *thread = &bench->thread;
 	struct layer_command command;
 	const struct layer_range range = {.dimensions = 1, .globals = global};
+	// As layer_enter, which would count a call of the program's.
+	__asm__ volatile("" : : "r"(layer_thread()));
+	thread->depth++;
 	layer_command_begin(thread, &command, LAYER_clEnqueueNDRangeKernel,
 	                    (cl_command_queue)(uintptr_t)bench, NULL, true, false, &range, 0);
 	cl_int result = no_command(command.event);
 	layer_kernel_end(thread, &command, result, &range, 0, NULL);
+	layer_give_event(&command);
+	layer_leave(thread);
 }
 
 static uint64_t time_commands(struct bench *bench)
@@ -64,10 +72,18 @@ static uint64_t time_commands(struct bench *bench)
 	for (int i = 0; i < COMMANDS; i++)
 		one_command(bench);
 	uint64_t ticks = guest_ticks() - from;
-	// What harvesting takes is measured while the program runs (harvest_ticks).
+	// What harvesting takes is measured while the program runs (harvest_ticks). What our own code takes
+	// of it is a part of what a sample saves.
 	layer_harvest_queue(&bench->thread, &bench->queue, UINT32_MAX,
 	                    atomic_load(&bench->queue.head), from);
+	bench->harvest = guest_ticks() - from - ticks;
 	return ticks;
+}
+
+static uint64_t time_harvest(struct bench *bench)
+{
+	time_commands(bench);
+	return bench->harvest;
 }
 
 static uint64_t time_calls(struct bench *bench)
@@ -138,6 +154,15 @@ static void prepare(struct bench *bench)
 	bench->mine.queue = &bench->queue;
 }
 
+// From now on a sample is drawn, and nothing is of it when its first ones are through.
+static void draw_none(struct bench *bench)
+{
+	bench->mine.sampler.on = true;
+	bench->mine.sampler.state = 1;
+	bench->mine.sampler.chance = 0;
+	bench->mine.sampler.left = UINT32_MAX;
+}
+
 void layer_calibrate(void)
 {
 	struct bench *bench = guest_memory(sizeof *bench);
@@ -152,7 +177,11 @@ void layer_calibrate(void)
 	layer_next.clGetEventProfilingInfo = no_time;
 	layer_next.clReleaseEvent = no_release;
 	int64_t command_ps = median_ps(bench, time_commands);
-	bench->queue.timed = bench->queue.supply = false;
+	int64_t harvest_ps = median_ps(bench, time_harvest);
+	if (guest_options.may_sample)
+		draw_none(bench);
+	else
+		bench->queue.timed = bench->queue.supply = false;
 	int64_t untimed_ps = median_ps(bench, time_commands);
 	int64_t call_ps = median_ps(bench, time_calls);
 	int64_t stack_ps = stacks ? median_ps(bench, time_stacks) : 0;
@@ -160,6 +189,8 @@ void layer_calibrate(void)
 		guest_stacks_cost(stack_ps, median_ps(bench, time_stacks_again));
 	layer_next = next;
 	guest_stacks = stacks;
+	if (!guest_options.count_only && !guest_options.strict)
+		layer_timed_cost_ps = (command_ps > untimed_ps ? command_ps - untimed_ps : 0) + harvest_ps;
 	// For the children of a fork, too.
 	guest_options.calibration_ticks = guest_ticks() - from;
 	guest_options.self_untimed_cost_ps = untimed_ps;

@@ -208,6 +208,12 @@ static void find_moved(const struct layer_what *what, struct moved *moved)
 		moved->object2 = (uintptr_t)moved->host;
 }
 
+uint64_t layer_begin_ticks_slow(struct guest_thread *thread, uint64_t enter)
+{
+	guest_cpu_time_slow(thread, enter);
+	return guest_ticks();
+}
+
 // Most launches are like the one before: the last shape of one dimension is compared as it is given,
 // before one is put together.
 static inline bool is_last_shape(const struct guest_thread *thread, const struct layer_shape *last,
@@ -262,23 +268,22 @@ static inline void tell_once(_Atomic bool *told, enum tare_trace_change change,
 		tell(told, change, queue);
 }
 
-// Keeps the command's event for its times. Returns whether they will come.
-static void keep_event(struct guest_thread *thread, struct layer_command *command, cl_event event,
-                       uint32_t number)
+// Keeps the command's event for its times.
+static inline void keep_event(struct guest_thread *thread, struct layer_command *command, uint32_t number)
 {
 	struct layer_queue *queue = command->queue;
-	if (command->wanted != NULL) {
-		if (layer_next.clRetainEvent(event) != CL_SUCCESS)
+	if (LAYER_UNLIKELY(command->wanted != NULL)) {
+		if (layer_next.clRetainEvent(command->own) != CL_SUCCESS)
 			return;
 		tell_once(&queue->told_retain, TARE_CHANGE_EVENT_RETAINED, queue);
 	} else {
 		tell_once(&queue->told_supply, TARE_CHANGE_EVENT, queue);
 	}
-	layer_push(thread, queue, event, number);
+	layer_push(thread, queue, command->own, number);
 }
 
 // The recorder has no record for it: an event of ours is let go of.
-static void unrecorded(struct layer_command *command, cl_int status)
+static void unrecorded(const struct layer_command *command, cl_int status)
 {
 	if (status == CL_SUCCESS && command->wanted == NULL && command->own != NULL)
 		layer_next.clReleaseEvent(command->own);
@@ -301,10 +306,12 @@ static struct part part_of(cl_int status, const struct layer_what *what)
 	                     .alignment = alignment_of(moved.host), .memory = moved.memory};
 }
 
-// What all commands have in common.
-static inline unsigned flags_of(struct guest_thread *thread, struct layer_command *command,
-                                cl_int status, cl_uint wait_count, const cl_event *waits,
-                                uint64_t exit)
+// What all commands have in common, of one that failed, depends on others, took long, or is the first
+// that is seen of its function or queue.
+static __attribute__((noinline)) unsigned flags_of_any(struct guest_thread *thread,
+                                                       struct layer_command *command, cl_int status,
+                                                       cl_uint wait_count, const cl_event *waits,
+                                                       uint64_t exit)
 {
 	if (command->waits)
 		guest_waiting(thread, 0, 0);
@@ -323,10 +330,26 @@ static inline unsigned flags_of(struct guest_thread *thread, struct layer_comman
 	return flags | (wait_count != 0 && waits != NULL ? TARE_COMMAND_DEPENDS : 0);
 }
 
+static inline unsigned flags_of(struct guest_thread *thread, struct layer_command *command,
+                                cl_int status, cl_uint wait_count, const cl_event *waits,
+                                uint64_t exit)
+{
+	const struct layer_queue *queue = command->queue;
+	uint32_t defined = atomic_load_explicit(&layer_defined[command->function], memory_order_relaxed);
+	if (LAYER_UNLIKELY(command->waits | (queue == NULL) | (status != CL_SUCCESS) | (wait_count != 0) |
+	                   (defined != thread->process) | (exit - command->enter >= UINT32_MAX)))
+		return flags_of_any(thread, command, status, wait_count, waits, exit);
+	bool has_event = command->own != NULL;
+	unsigned flags = thread->depth > 1 ? TARE_COMMAND_NESTED : 0;
+	flags |= has_event && command->wanted == NULL ? TARE_COMMAND_OWN_EVENT : 0;
+	flags |= !has_event || !queue->timed ? TARE_COMMAND_NO_TIMES : 0;
+	return flags | (LAYER_UNLIKELY(command->unsampled) ? TARE_COMMAND_NOT_SAMPLED : 0);
+}
+
 // Writes the record and those that follow any command. Returns its number; 0: there was no room.
-static inline uint32_t write_record(struct guest_thread *thread, struct layer_command *command,
-                                    cl_int status, unsigned flags, const struct part *part,
-                                    uint64_t exit, cl_uint wait_count, const cl_event *waits)
+static inline __attribute__((always_inline)) uint32_t
+write_record(struct guest_thread *thread, struct layer_command *command, cl_int status, unsigned flags,
+             const struct part *part, uint64_t exit, cl_uint wait_count, const cl_event *waits)
 {
 	union tare_trace_record *record = guest_command(thread);
 	if (LAYER_UNLIKELY(record == NULL)) {
@@ -360,11 +383,61 @@ static inline uint32_t write_record(struct guest_thread *thread, struct layer_co
 	return number;
 }
 
-void layer_kernel_end(struct guest_thread *thread, struct layer_command *command, cl_int status,
-                      const struct layer_range *range, cl_uint wait_count, const cl_event *waits)
+// A launch like the one before that depends on nothing: nearly all are.
+static inline bool is_plain(const struct guest_thread *thread, const struct layer_command *command,
+                            cl_int status, const struct layer_range *range, cl_uint wait_count,
+                            uint64_t exit)
 {
-	uint64_t exit = guest_ticks();
-	thread->left_ticks = exit;
+	const struct layer_queue *queue = command->queue;
+	uint32_t defined = atomic_load_explicit(&layer_defined[command->function], memory_order_relaxed);
+	uint64_t rare = (uint32_t)status | wait_count | (uintptr_t)command->wanted | command->waits |
+	                (exit - command->enter + 1) >> 32 | (defined ^ thread->process);
+	return LAYER_LIKELY(rare == 0) && queue != NULL && !guest_stacks &&
+	       is_last_shape(thread, layer_of(thread)->last_shape, range) &&
+	       (command->own == NULL || atomic_load_explicit(&queue->told_supply, memory_order_relaxed));
+}
+
+static inline void plain_kernel_end(struct guest_thread *thread, const struct layer_command *command,
+                                    const struct layer_range *range, uint64_t exit)
+{
+	enum { NO_ADDRESS = 255 };
+	union tare_trace_record *record = guest_command(thread);
+	struct layer_queue *queue = command->queue;
+	cl_event event = command->own;
+	if (LAYER_UNLIKELY(record == NULL)) {
+		unrecorded(command, CL_SUCCESS);
+		return;
+	}
+	struct tare_trace_command *written = &record->command;
+	unsigned flags = event != NULL ? TARE_COMMAND_OWN_EVENT
+	                 : command->unsampled ? TARE_COMMAND_NO_TIMES | TARE_COMMAND_NOT_SAMPLED
+	                                      : TARE_COMMAND_NO_TIMES;
+	uint32_t number = ++thread->command_number;
+	written->enter = command->enter;
+	written->call_ticks = (uint32_t)(exit - command->enter);
+	written->number = number;
+	written->kind = TARE_KIND_KERNEL;
+	written->direction = 0;
+	written->alignment = NO_ADDRESS;
+	written->memory = 0;
+	written->queue = queue->number;
+	written->object = (uintptr_t)range->kernel;
+	written->amount = layer_of(thread)->last_shape->id;
+	written->event = (uintptr_t)event;
+	written->object2 = 0;
+	flags |= thread->depth > 1 ? TARE_COMMAND_NESTED : 0;
+	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags, (uint16_t)command->function,
+	                                     thread->track));
+	if (LAYER_LIKELY(event != NULL))
+		layer_push(thread, queue, event, number);
+}
+
+static __attribute__((noinline)) void any_kernel_end(struct guest_thread *thread,
+                                                     struct layer_command *command, cl_int status,
+                                                     const struct layer_range *range,
+                                                     cl_uint wait_count, const cl_event *waits,
+                                                     uint64_t exit)
+{
 	unsigned flags = flags_of(thread, command, status, wait_count, waits, exit);
 	struct part part = {.object = (uintptr_t)range->kernel, .kind = TARE_KIND_KERNEL,
 	                    .alignment = 255};
@@ -376,7 +449,18 @@ void layer_kernel_end(struct guest_thread *thread, struct layer_command *command
 	if (flags & (TARE_COMMAND_NO_TIMES | TARE_COMMAND_FAILED))
 		unrecorded(command, status);
 	else
-		keep_event(thread, command, command->own, number);
+		keep_event(thread, command, number);
+}
+
+void layer_kernel_end(struct guest_thread *thread, struct layer_command *command, cl_int status,
+                      const struct layer_range *range, cl_uint wait_count, const cl_event *waits)
+{
+	uint64_t exit = guest_ticks();
+	thread->left_ticks = exit;
+	if (LAYER_LIKELY(is_plain(thread, command, status, range, wait_count, exit)))
+		plain_kernel_end(thread, command, range, exit);
+	else
+		any_kernel_end(thread, command, status, range, wait_count, waits, exit);
 }
 
 void layer_command_end(struct guest_thread *thread, struct layer_command *command, cl_int status,
@@ -400,7 +484,7 @@ void layer_command_end(struct guest_thread *thread, struct layer_command *comman
 		if (!command->unsampled || flags & TARE_COMMAND_FAILED)
 			return;
 	} else {
-		keep_event(thread, command, command->own, number);
+		keep_event(thread, command, number);
 	}
 	if (what->blocking) {
 		guest_cpu_time(thread, command->enter, exit);

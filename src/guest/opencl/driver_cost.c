@@ -9,10 +9,11 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #define MOST_NS 6000000     // that a measurement is to take
 #define WARM_UP_NS 20000000 // that the device may take to do the first command
-#define AGAIN 100           // so many times as long as it took must have passed before it is done again
+#define AGAIN 40            // so many times as long as it took must have passed before it is done again
 
 enum {
 	COMMANDS = 48,
@@ -21,6 +22,7 @@ enum {
 	LEAST_ROUNDS = 5,
 	BUSY = 8,  // times the time that it is to take, for the least rounds
 	TIMES = 3, // that it is done in a process
+	OTHERS = 4, // other threads compute when they take more than one so-manieth of this one's CPU time
 	BYTES = 64,
 };
 enum trial { NATIVE, PROFILED, EVENT, BOTH, TRIALS };
@@ -38,9 +40,20 @@ struct round {
 	uint64_t commands[WORKS][TRIALS], queries, release;
 };
 
-// Of all measurements so far, in the order of measuring.
-static int64_t found[TARE_DRIVER_COST_COUNT + 1][TIMES * ROUNDS];
-static uint32_t found_count, times_done;
+// Picoseconds; of the last cost, what a command takes that nothing was changed for, only the middle counts.
+struct told {
+	int64_t middle[TARE_DRIVER_COST_COUNT + 1], low[TARE_DRIVER_COST_COUNT + 1],
+	    high[TARE_DRIVER_COST_COUNT + 1];
+};
+
+// Of the measurement that is under way, in the order of measuring.
+static int64_t found[TARE_DRIVER_COST_COUNT + 1][ROUNDS];
+static uint32_t found_count;
+// Of all measurements so far: the last one's, for at the first the driver's memory is as tidy as it will
+// never be again; the interval reaches to the middle of the one before.
+static struct told told;
+static uint32_t told_rounds, times_done;
+static bool others_compute;
 static uint64_t last_ticks, took_ticks;
 static _Atomic bool at_it;
 _Atomic uint64_t layer_event_ticks;
@@ -163,12 +176,26 @@ static void keep(const struct bench *bench, const struct round *round)
 	found_count++;
 }
 
+static int64_t ns_of(clockid_t clock)
+{
+	struct timespec now = {0};
+	clock_gettime(clock, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+// CPU time of the process's other threads. A device whose commands they execute takes of the host what no
+// clock of the calling thread's sees, and whose turn is whose changes from run to run.
+static int64_t others_cpu_ns(void)
+{
+	return ns_of(CLOCK_PROCESS_CPUTIME_ID) - ns_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
 static bool measure(struct bench *bench)
 {
 	struct round round = {0};
-	uint32_t before = found_count;
 	uint64_t from = guest_ticks(), most = guest_ticks_of_ns(MOST_NS);
 	bench->commands = LEAST_COMMANDS;
+	found_count = 0;
 	if (most == 0 || !warm_up(bench) || !try_all(bench, &round) || !try_all(bench, &round))
 		return false;
 	// So many commands that enough rounds fit.
@@ -176,6 +203,7 @@ static bool measure(struct bench *bench)
 	for (int i = 0; i < WORKS * TRIALS; i++)
 		one += round.commands[i / TRIALS][i % TRIALS];
 	one = (one + WORKS * (round.queries + 2 * round.release)) / LEAST_COMMANDS + 1;
+	int64_t others_ns = others_cpu_ns(), own_ns = ns_of(CLOCK_THREAD_CPUTIME_ID);
 	uint64_t fit = most / (2 * LEAST_ROUNDS) / one;
 	bench->commands = fit >= COMMANDS ? COMMANDS : fit > LEAST_COMMANDS ? (uint32_t)fit : LEAST_COMMANDS;
 	// On a busy machine the least takes longer.
@@ -185,10 +213,10 @@ static bool measure(struct bench *bench)
 			break;
 		keep(bench, &round);
 	}
+	if (others_cpu_ns() - others_ns > (ns_of(CLOCK_THREAD_CPUTIME_ID) - own_ns) / OTHERS)
+		others_compute = true;
 	// What is too little to have a median of is not used at all.
-	if (found_count - before < LEAST_ROUNDS)
-		found_count = before;
-	return found_count != before;
+	return found_count >= LEAST_ROUNDS;
 }
 
 // ---- what is told of it
@@ -213,9 +241,23 @@ static uint32_t outside(uint32_t count)
 	return count / 2 > root ? count / 2 - root : 0;
 }
 
+static void conclude(void)
+{
+	uint32_t low = outside(found_count);
+	for (int i = 0; i <= TARE_DRIVER_COST_COUNT; i++) {
+		int64_t sorted[ROUNDS];
+		sort(sorted, found[i], found_count);
+		int64_t before = told_rounds != 0 ? told.middle[i] : sorted[low];
+		told.middle[i] = sorted[found_count / 2];
+		told.low[i] = sorted[low] < before ? sorted[low] : before;
+		before = before > told.middle[i] ? before : told.middle[i];
+		told.high[i] = sorted[found_count - 1 - low] > before ? sorted[found_count - 1 - low] : before;
+	}
+	told_rounds += found_count;
+}
+
 void layer_driver_cost_tell(void)
 {
-	int64_t sorted[TIMES * ROUNDS];
 	struct tare_trace_header *header = guest_header;
 	if (header == NULL)
 		return;
@@ -223,26 +265,22 @@ void layer_driver_cost_tell(void)
 	if (!(header->flags & TARE_TRACE_FORKED))
 		__atomic_store_n(&header->calibration_ticks,
 		                 guest_options.calibration_ticks + took_ticks, __ATOMIC_RELAXED);
-	if (found_count == 0)
+	if (told_rounds == 0)
 		return;
-	for (int i = 0; i <= TARE_DRIVER_COST_COUNT; i++) {
-		uint32_t low = outside(found_count);
-		sort(sorted, found[i], found_count);
-		if (i == TARE_DRIVER_COST_COUNT) {
-			__atomic_store_n(&header->driver_native_ps, sorted[found_count / 2],
-			                 __ATOMIC_RELAXED);
-			break;
-		}
-		__atomic_store_n(&header->driver_ps[i], sorted[found_count / 2], __ATOMIC_RELAXED);
-		__atomic_store_n(&header->driver_low_ps[i], sorted[low], __ATOMIC_RELAXED);
-		__atomic_store_n(&header->driver_high_ps[i], sorted[found_count - 1 - low],
-		                 __ATOMIC_RELAXED);
+	if (others_compute)
+		__atomic_fetch_or(&header->flags, TARE_TRACE_DRIVER_THREADS, __ATOMIC_RELAXED);
+	for (int i = 0; i < TARE_DRIVER_COST_COUNT; i++) {
+		__atomic_store_n(&header->driver_ps[i], told.middle[i], __ATOMIC_RELAXED);
+		__atomic_store_n(&header->driver_low_ps[i], told.low[i], __ATOMIC_RELAXED);
+		__atomic_store_n(&header->driver_high_ps[i], told.high[i], __ATOMIC_RELAXED);
 	}
-	__atomic_store_n(&header->driver_rounds, found_count, __ATOMIC_RELEASE);
+	__atomic_store_n(&header->driver_native_ps, told.middle[TARE_DRIVER_COST_COUNT], __ATOMIC_RELAXED);
+	__atomic_store_n(&header->driver_rounds, told_rounds, __ATOMIC_RELEASE);
 	int64_t event_ps = header->driver_ps[TARE_DRIVER_EVENT] + header->driver_ps[TARE_DRIVER_QUERIES] +
 	                   header->driver_ps[TARE_DRIVER_RELEASE];
 	if (guest_options.event_ns > 0)
 		event_ps = guest_options.event_ns * 1000;
+	event_ps += layer_timed_cost_ps;
 	atomic_store(&layer_event_ticks, event_ps > 0 ? guest_ticks_of_ns(event_ps / 1000) : 0);
 }
 
@@ -270,7 +308,9 @@ static void measure_on(cl_context context, cl_device_id device)
 			layer_next.clReleaseCommandQueue(bench.queues[i]);
 	guest_aside_end(thread, before);
 	// A driver that has failed once is left alone.
-	if (!well)
+	if (well)
+		conclude();
+	else
 		times_done = TIMES;
 	last_ticks = guest_ticks();
 	took_ticks += last_ticks - from;

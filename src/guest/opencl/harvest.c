@@ -26,7 +26,7 @@ static bool may_call(void)
 static void write_untimed(struct guest_thread *thread, const struct layer_pending *pending,
                           enum tare_trace_untimed why, int64_t value, uint64_t observed)
 {
-	union tare_trace_record *record = thread != NULL ? guest_event(thread) : NULL;
+	union tare_trace_record *record = guest_event(thread);
 	if (record == NULL)
 		return;
 	record->untimed = (struct tare_trace_untimed_record){
@@ -35,63 +35,72 @@ static void write_untimed(struct guest_thread *thread, const struct layer_pendin
 	guest_commit(record, tare_trace_head(TARE_TRACE_UNTIMED, 0, (uint16_t)why, thread->track));
 }
 
-static void write_times(struct guest_thread *thread, const struct layer_pending *pending,
-                        uint64_t end, uint64_t observed)
+static inline unsigned ask(cl_event event, cl_profiling_info name, uint64_t *stamp, unsigned flag)
 {
-	static const cl_profiling_info names[] = {CL_PROFILING_COMMAND_QUEUED,
-	                                          CL_PROFILING_COMMAND_SUBMIT,
-	                                          CL_PROFILING_COMMAND_START};
-	cl_ulong stamps[3] = {0};
-	unsigned present = TARE_TRACE_STAMP_END;
-	for (int i = 0; i < 3; i++) {
-		if (layer_next.clGetEventProfilingInfo(pending->event, names[i], sizeof stamps[i],
-		                                       &stamps[i], NULL) == CL_SUCCESS)
-			present |= 1u << i;
-	}
-	union tare_trace_record *record = thread != NULL ? guest_event(thread) : NULL;
-	if (record == NULL)
+	cl_ulong told;
+	bool well = layer_next.clGetEventProfilingInfo(event, name, sizeof told, &told, NULL) == CL_SUCCESS;
+	*stamp = well ? told : 0;
+	return well ? flag : 0;
+}
+
+static inline void write_times(struct guest_thread *thread, const struct layer_pending *pending,
+                               uint64_t end, uint64_t observed)
+{
+	union tare_trace_record *record = guest_event(thread);
+	if (LAYER_UNLIKELY(record == NULL))
 		return;
 	struct tare_trace_times *times = &record->times;
+	unsigned present = TARE_TRACE_STAMP_END;
 	times->command_track = pending->track;
 	times->command_number = pending->number;
-	times->queued = stamps[0];
-	times->submitted = stamps[1];
-	times->start = stamps[2];
+	present |= ask(pending->event, CL_PROFILING_COMMAND_QUEUED, &times->queued, TARE_TRACE_STAMP_QUEUED);
+	present |= ask(pending->event, CL_PROFILING_COMMAND_SUBMIT, &times->submitted,
+	               TARE_TRACE_STAMP_SUBMITTED);
+	present |= ask(pending->event, CL_PROFILING_COMMAND_START, &times->start, TARE_TRACE_STAMP_START);
 	times->end = end;
 	times->observed = observed;
 	times->execution = 0;
 	guest_commit(record, tare_trace_head(TARE_TRACE_TIMES, (uint8_t)present, 0, thread->track));
 }
 
-static cl_int read_end(cl_event event, cl_ulong *end)
+static inline cl_int read_end(cl_event event, cl_ulong *end)
 {
 	cl_int code = layer_next.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof *end,
 	                                                 end, NULL);
 	return code == CL_SUCCESS && *end == 0 ? CL_PROFILING_INFO_NOT_AVAILABLE : code;
 }
 
+// The driver does not tell the end of the command. False: it is not complete.
+static __attribute__((noinline)) bool harvest_untold(struct guest_thread *thread,
+                                                     const struct layer_pending *pending, uint64_t known)
+{
+	cl_int status = CL_QUEUED;
+	cl_ulong end = 0;
+	cl_int asked = layer_next.clGetEventInfo(pending->event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+	                                         sizeof status, &status, NULL);
+	if (asked == CL_SUCCESS && status > CL_COMPLETE)
+		return false;
+	cl_int code = asked != CL_SUCCESS ? asked : read_end(pending->event, &end);
+	uint64_t now = guest_ticks();
+	if (asked == CL_SUCCESS && status < CL_COMPLETE)
+		write_untimed(thread, pending, TARE_UNTIMED_FAILED, status, now);
+	else if (code != CL_SUCCESS)
+		write_untimed(thread, pending, TARE_UNTIMED_REFUSED, code, now);
+	if (code == CL_SUCCESS)
+		write_times(thread, pending, end, known != 0 ? known : guest_ticks());
+	layer_next.clReleaseEvent(pending->event);
+	return true;
+}
+
 // Takes the times of one command. False: it is not complete. `known` 0: when it was complete is to
 // be found here.
-static bool harvest_one(struct guest_thread *thread, const struct layer_pending *pending,
-                        uint64_t known)
+static inline bool harvest_one(struct guest_thread *thread, const struct layer_pending *pending,
+                               uint64_t known)
 {
 	cl_ulong end = 0;
-	cl_int code = read_end(pending->event, &end);
-	if (LAYER_UNLIKELY(code != CL_SUCCESS)) {
-		cl_int status = CL_QUEUED;
-		cl_int asked = layer_next.clGetEventInfo(pending->event, CL_EVENT_COMMAND_EXECUTION_STATUS,
-		                                         sizeof status, &status, NULL);
-		if (asked == CL_SUCCESS && status > CL_COMPLETE)
-			return false;
-		code = asked != CL_SUCCESS ? asked : read_end(pending->event, &end);
-		uint64_t now = guest_ticks();
-		if (asked == CL_SUCCESS && status < CL_COMPLETE)
-			write_untimed(thread, pending, TARE_UNTIMED_FAILED, status, now);
-		else if (code != CL_SUCCESS)
-			write_untimed(thread, pending, TARE_UNTIMED_REFUSED, code, now);
-	}
-	if (LAYER_LIKELY(code == CL_SUCCESS))
-		write_times(thread, pending, end, known != 0 ? known : guest_ticks());
+	if (LAYER_UNLIKELY(read_end(pending->event, &end) != CL_SUCCESS))
+		return harvest_untold(thread, pending, known);
+	write_times(thread, pending, end, known != 0 ? known : guest_ticks());
 	layer_next.clReleaseEvent(pending->event);
 	return true;
 }
@@ -251,28 +260,6 @@ static void grow(struct layer_queue *queue, uint32_t mask)
 	layer_unlock(&queue->push);
 }
 
-// Returns how full the ring is now, of `mask` + 1; UINT32_MAX when there was no room.
-static uint32_t push(struct layer_queue *queue, cl_event event, uint32_t track, uint32_t number,
-                     uint32_t *mask)
-{
-	layer_lock(&queue->push);
-	*mask = queue->mask;
-	uint32_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
-	uint32_t used = head - atomic_load_explicit(&queue->tail, memory_order_acquire);
-	if (queue->mask == 0 || used > queue->mask) {
-		layer_unlock(&queue->push);
-		return UINT32_MAX;
-	}
-	queue->ring[head & queue->mask] = (struct layer_pending){event, track, number};
-	atomic_store_explicit(&queue->head, head + 1, memory_order_release);
-	if (queue->counted == 0) {
-		queue->counted = 1;
-		guest_count(&guest_header->pending, 1);
-	}
-	layer_unlock(&queue->push);
-	return used + 1;
-}
-
 // The ring was half full when it had `mask`: what is complete is taken, unless somebody is at it,
 // and when that is little, the ring grows.
 static void make_room(struct guest_thread *thread, struct layer_queue *queue, uint32_t mask)
@@ -288,18 +275,14 @@ static void make_room(struct guest_thread *thread, struct layer_queue *queue, ui
 	errno = saved;
 }
 
-void layer_push(struct guest_thread *thread, struct layer_queue *queue, cl_event event,
-                uint32_t number)
+void layer_push_slow(struct guest_thread *thread, struct layer_queue *queue, cl_event event,
+                     uint32_t number, uint32_t used, uint32_t mask)
 {
-	uint32_t mask;
-	uint32_t used = push(queue, event, thread->track, number, &mask);
-	if (LAYER_LIKELY(used <= mask / 2))
-		return;
 	// At its largest it is not looked through at every command.
 	if (used != UINT32_MAX && mask + 1 >= LARGEST_RING && used % 256 != 0)
 		return;
 	make_room(thread, queue, mask);
-	if (used == UINT32_MAX && push(queue, event, thread->track, number, &mask) == UINT32_MAX) {
+	if (used == UINT32_MAX && layer_put(queue, event, thread->track, number, &mask) == UINT32_MAX) {
 		write_untimed(thread, &(struct layer_pending){event, thread->track, number},
 		              TARE_UNTIMED_NO_ROOM, 0, guest_ticks());
 		layer_next.clReleaseEvent(event);

@@ -203,9 +203,41 @@ static inline struct guest_thread *layer_thread(void)
 	return guest_thread_of(TARE_TRACE_OPENCL);
 }
 
+// Puts an event into the queue's ring. Returns how full that is now, of `mask` + 1; UINT32_MAX when there
+// was no room.
+static inline uint32_t layer_put(struct layer_queue *queue, cl_event event, uint32_t track,
+                                 uint32_t number, uint32_t *mask)
+{
+	layer_lock(&queue->push);
+	*mask = queue->mask;
+	uint32_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
+	uint32_t used = head - atomic_load_explicit(&queue->tail, memory_order_acquire);
+	if (LAYER_UNLIKELY(queue->mask == 0 || used > queue->mask)) {
+		layer_unlock(&queue->push);
+		return UINT32_MAX;
+	}
+	queue->ring[head & queue->mask] = (struct layer_pending){event, track, number};
+	atomic_store_explicit(&queue->head, head + 1, memory_order_release);
+	if (LAYER_UNLIKELY(queue->counted == 0)) {
+		queue->counted = 1;
+		guest_count(&guest_header->pending, 1);
+	}
+	layer_unlock(&queue->push);
+	return used + 1;
+}
+
+// What is to be done when that is more than half.
+void layer_push_slow(struct guest_thread *thread, struct layer_queue *queue, cl_event event,
+                     uint32_t number, uint32_t used, uint32_t mask);
 // Keeps the event of a command until its times can be had.
-void layer_push(struct guest_thread *thread, struct layer_queue *queue, cl_event event,
-                uint32_t number);
+static inline void layer_push(struct guest_thread *thread, struct layer_queue *queue, cl_event event,
+                              uint32_t number)
+{
+	uint32_t mask;
+	uint32_t used = layer_put(queue, event, thread->track, number, &mask);
+	if (LAYER_UNLIKELY(used > mask / 2))
+		layer_push_slow(thread, queue, event, number, used, mask);
+}
 // Takes the times of completed commands, looking at no more than `limit` of the oldest. Those
 // pushed before `known_head` were complete by `known_ticks` (0: nothing is known of that). Returns
 // false when another thread is at it.
@@ -257,7 +289,10 @@ void layer_driver_cost_first(const struct guest_thread *thread, cl_context conte
 void layer_driver_cost_again(const struct guest_thread *thread, const struct layer_queue *last);
 // Writes what is known of it into the file's header; in the child of a fork that is another one.
 void layer_driver_cost_tell(void);
-// Host ticks that the event of a command, its questions and its release take; 0: not known.
+// What our own code takes more for a command with times than for one without.
+extern int64_t layer_timed_cost_ps;
+// Host ticks that the times of a command take: our own code, the event, its questions and its release; 0:
+// not known.
 extern _Atomic uint64_t layer_event_ticks;
 // Where a function of the vendor's lies stays loaded to the end of the process.
 const char *layer_pin(const void *address);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which commands get device times, where all of them would cost too much (--times sampled). Every command
-// does until the driver's part for events, questions and release has taken 5 % of the thread's run so far.
+// does until that, the driver's part for events, questions and release and our own, has taken 5 % of the
+// thread's run so far.
 // From then on chance decides, one command by itself, so that no period of the program's can fall in step
 // with it: a kind of commands is always seen 32 times, then each is taken with a probability at which that
 // part takes 1.6 % of the time. All are counted, in either case.

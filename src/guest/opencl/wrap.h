@@ -98,13 +98,12 @@ static inline void layer_leave(struct guest_thread *thread)
 }
 
 // Host ticks at the beginning of a call, after the thread's CPU clock was read if it was time.
-static inline uint64_t layer_begin_ticks(struct guest_thread *thread)
+uint64_t layer_begin_ticks_slow(struct guest_thread *thread, uint64_t enter);
+static inline __attribute__((always_inline)) uint64_t layer_begin_ticks(struct guest_thread *thread)
 {
 	uint64_t enter = guest_ticks();
-	if (LAYER_UNLIKELY(guest_cpu_time_is_due(thread, thread->left_ticks, enter))) {
-		guest_cpu_time_slow(thread, enter);
-		enter = guest_ticks();
-	}
+	if (LAYER_UNLIKELY(guest_cpu_time_is_due(thread, thread->left_ticks, enter)))
+		return layer_begin_ticks_slow(thread, enter);
 	return enter;
 }
 
@@ -113,8 +112,9 @@ static inline uint64_t layer_begin_ticks(struct guest_thread *thread)
 void layer_sample_look(struct guest_thread *thread);
 bool layer_sample_draw(struct guest_thread *thread, uint32_t function, const struct layer_range *range,
                        size_t bytes);
-static inline bool layer_is_sampled(struct guest_thread *thread, uint32_t function,
-                                    const struct layer_range *range, size_t bytes)
+static inline __attribute__((always_inline)) bool
+layer_is_sampled(struct guest_thread *thread, uint32_t function, const struct layer_range *range,
+                 size_t bytes)
 {
 	struct layer_sampler *sampler = &layer_of(thread)->sampler;
 	if (LAYER_UNLIKELY(sampler->on))
