@@ -68,17 +68,25 @@ static ze_command_list_handle_t list_with(uint32_t launches, ze_event_handle_t e
 static void lists_destroyed(void)
 {
 	ze_command_queue_handle_t queue = queue_of(&device, device.compute, 0);
-	for (int i = 0; i < 5; i++) {
+	ze_event_pool_handle_t pool = pool_of(&device, 5);
+	ze_event_handle_t events[5] = { NULL };
+	for (uint32_t i = 0; i < 5; i++) {
 		ze_command_list_handle_t list = list_with(3, NULL), at_once = immediate();
 		for (int k = 0; k < 3; k++) {
 			check(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL), "execute");
 			puts("run kernel\nrun kernel\nrun kernel");
 		}
-		launch(at_once, NULL);
+		events[i] = i % 2 == 0 ? event_of(pool, i) : NULL;
+		launch(at_once, events[i]);
 		check(zeCommandListDestroy(list), "zeCommandListDestroy");
 		check(zeCommandListDestroy(at_once), "zeCommandListDestroy");
 	}
 	synchronize(queue);
+	for (uint32_t i = 0; i < 5; i += 2) {
+		check(zeEventHostSynchronize(events[i], UINT64_MAX), "zeEventHostSynchronize");
+		check(zeEventDestroy(events[i]), "zeEventDestroy");
+	}
+	check(zeEventPoolDestroy(pool), "zeEventPoolDestroy");
 	check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
 }
 
