@@ -9,18 +9,18 @@ const struct finding_rule finding_rules_transfers[] = {
 	{ { "transfers-dominate", "the device mostly copies while no kernel runs",
 	    "40 % of the working part, and more than kernels",
 	    "0 to transfers not hidden", PAIR("transfers-dominate") },
-	  FINDING_NEEDS_GAPS, finding_transfers_dominate },
+	  FINDING_NEEDS_TIMES, finding_transfers_dominate },
 	{ { "overlap-missed", "chunks of copy, kernel, copy, and the host waits for each",
 	    "3 chunks; a gain of 5 % of their time and 1 % of the working part",
 	    "measured time − time predicted by the overlap model, a range", FORM("sequential") },
-	  FINDING_NEEDS_GAPS, finding_overlap },
+	  FINDING_NEEDS_TIMES, finding_overlap },
 	{ { "single-queue", "chunks of copy, kernel, copy, not waited for, in one in-order queue",
 	    "as overlap-missed", "as overlap-missed", FORM("default-queue") },
-	  FINDING_NEEDS_GAPS, NULL },
+	  FINDING_NEEDS_TIMES, NULL },
 	{ { "blocking-call", "chunks of copy, kernel, copy in several queues, but copies block",
 	    "as overlap-missed; half of the chunks have a blocking copy", "as overlap-missed",
 	    FORM("blocking") },
-	  FINDING_NEEDS_GAPS, NULL },
+	  FINDING_NEEDS_TIMES, NULL },
 	{ { "pageable-memory", "copies that need not block use plain host memory",
 	    "4 copies that do not block; their time is 5 % of the working part",
 	    "copy time − bytes / rate of pinned copies and maps of this run, else rate that `tare bandwidth` "
@@ -42,7 +42,7 @@ const struct finding_rule finding_rules_transfers[] = {
 	    "fixed cost × copies saved by joining them to 64 KB; fixed: the call beside the copy, and the "
 	    "intercept of time against size",
 	    PAIR("small-transfers") },
-	  FINDING_NEEDS_GAPS, finding_small_transfers },
+	  FINDING_NEEDS_TIMES, finding_small_transfers },
 	{ { "unaligned-transfers", "host addresses of copies are not on 16 bytes",
 	    "16 copies of 4 KB or more; their time is 5 % of the working part",
 	    "copy time − bytes / rate of aligned copies of this run, else rate that `tare bandwidth` measured "
@@ -52,11 +52,11 @@ const struct finding_rule finding_rules_transfers[] = {
 	{ { "duplicate-transfers", "the same host bytes are written to the same place again",
 	    "16 times 32 KB or more, with no time for the host to have changed them at twice its measured rate; 2 % of the working part",
 	    "device time of the repetitions", PAIR("duplicate-transfers") },
-	  FINDING_NEEDS_GAPS, finding_repeats },
+	  FINDING_NEEDS_TIMES, finding_repeats },
 	{ { "ping-pong", "what was read back is written to the same place again unchanged",
 	    "8 times 32 KB or more, with no time for the host to have changed it at twice its measured rate; 2 % of the working part",
 	    "device time of both copies", PAIR("ping-pong") },
-	  FINDING_NEEDS_GAPS, NULL },
+	  FINDING_NEEDS_TIMES, NULL },
 };
 const size_t finding_rule_transfer_count =
     sizeof finding_rules_transfers / sizeof *finding_rules_transfers;

@@ -57,8 +57,8 @@ struct judging {
 
 enum finding_needs {
 	FINDING_NEEDS_NOTHING,
-	FINDING_NEEDS_TIMES, // of some commands
-	FINDING_NEEDS_GAPS,  // idle time, or what overlaps: times of all commands but those that nobody can have
+	FINDING_NEEDS_TIMES, // of all commands but those that nobody can have: of a sample's neither gaps nor
+	                     // overlap nor totals are known
 };
 
 // One row of the table. A rule may raise findings of several rows: those others have no `judge`.

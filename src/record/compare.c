@@ -135,8 +135,9 @@ static int run(const struct comparing *comparing, char *const *environment,
 		                 "not compared with runs that are not recorded: signal %d ended such a "
 		                 "run",
 		                 end.signal);
-	if (end.signal) {
-		*comparing->signal = end.signal;
+	// A program may end with a status of its own when it is interrupted: that is no wish to see it again.
+	if (end.signal || end.asked) {
+		*comparing->signal = end.signal ? end.signal : end.asked;
 		return tare_fail(error, ECANCELED, "a signal ended the program");
 	}
 	if (end.status != 0)

@@ -13,6 +13,8 @@
 
 // The program, while there is one to hand signals on to.
 static volatile pid_t running;
+// The last signal that asks to end, since it was started.
+static volatile sig_atomic_t asked;
 
 // ---- signals
 
@@ -26,6 +28,8 @@ static void hand_on(int number, siginfo_t *info, void *context)
 	// in the same process group. A timer that was set before tare was started has reached tare
 	// only. What the program sends to its own group it has had itself.
 	bool by_kernel = info->si_code > 0 && number != SIGALRM;
+	if (number == SIGINT || number == SIGQUIT || number == SIGTERM || number == SIGHUP)
+		asked = number;
 	if (child > 0 && !by_kernel && info->si_pid != child)
 		kill(child, number);
 	errno = before;
@@ -151,6 +155,7 @@ int tare_launch_start(char *const *arguments, char *const *environment, struct t
 		give_signals_back(launch);
 	} else {
 		running = launch->child;
+		asked = 0;
 		take_signals();
 	}
 	sigprocmask(SIG_SETMASK, &launch->mask, NULL);
@@ -214,6 +219,7 @@ ended:
 	*end = (struct tare_launch_end){
 		.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
 		.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+		.asked = (int)asked,
 		.user_ns = ns_of(usage.ru_utime),
 		.system_ns = ns_of(usage.ru_stime),
 		.max_resident_bytes = (int64_t)usage.ru_maxrss * 1024,

@@ -19,6 +19,7 @@ struct tare_launch {
 struct tare_launch_end {
 	int status;                   // exit status; -1: a signal ended it
 	int signal;                   // that signal; 0: none
+	int asked;                    // SIGINT, SIGQUIT, SIGTERM or SIGHUP that came meanwhile; 0: none
 	int64_t user_ns, system_ns;   // CPU time of the program and of all children that it waited for
 	int64_t max_resident_bytes;   // of the largest of them
 };

@@ -2,7 +2,10 @@
 """tare record --times and --calibrate on a program that launches as fast as it can."""
 import json
 import pathlib
+import signal
+import subprocess
 import sys
+import time
 
 import pytest
 
@@ -111,6 +114,24 @@ def test_it_is_compared_with_runs_that_are_not_recorded(recorder):  # noqa: F811
     coverage = report["coverage"]
     assert coverage["cost_source"] == "unrecorded_runs"
     assert [coverage["cost_low_ns"], coverage["cost_ns"], coverage["cost_high_ns"]] == found["wall_ns"]
+
+
+def test_who_interrupts_a_run_gets_no_other(recorder):  # noqa: F811
+    # The program has an end of its own for it.
+    runs = recorder.folder / "runs"
+    loop = f"trap 'exit 130' INT; echo run >> {runs}; while :; do sleep 0.05; done"
+    child = subprocess.Popen([recorder.tare, "record", "-fo", "run", "--calibrate", "--", "sh", "-c", loop],
+                             env=recorder.environment, cwd=recorder.folder, stdin=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE)
+    try:
+        while not runs.exists() and child.poll() is None:
+            time.sleep(0.01)
+        child.send_signal(signal.SIGINT)
+        _, errors = child.communicate(timeout=60)
+    finally:
+        child.kill()
+    assert child.returncode == 125 and b"while it was compared" in errors, errors
+    assert runs.read_text() == "run\n"
 
 
 def test_what_cannot_be_compared_is_recorded_nonetheless(recorder):  # noqa: F811

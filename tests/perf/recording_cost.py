@@ -6,7 +6,8 @@
 
 Variants: as it is; with profiling that the program itself asks for; the floor, which is profiling, an
 event for each command and its release by the program itself; recorded but counting only
-(no device times: our own cost alone); recorded in full; and with call stacks. With --thread the program
+(no device times: our own cost alone); recorded with times of a sample, which begins when times cost too much (the
+default); with times of all; and that with call stacks. With --thread the program
 has a second thread, which does nothing: the recorder has one of its own then. Printed are medians over the rounds of what
 each variant adds to the one as it is, in nanoseconds a command: in the program's loop, and in the
 process's CPU and wall time less start-up (a run with one command). Last comes what the report says of a call
@@ -38,7 +39,8 @@ def variants(options, folder):
     words = ["thread"] if options.thread else []
     stress = [options.stress, str(options.commands), *words]
     record = [options.tare, "record", "-q", "--force", "-o", os.path.join(folder, "cost.tare")]
-    plain, stacks = record + ["--"], record + ["--call-stacks", "--"]
+    sampled, plain = record + ["--"], record + ["--times", "all", "--"]
+    stacks = record + ["--times", "all", "--call-stacks", "--"]
     one = [options.stress, "1", *words]
     count = {"TARE_RECORD_OPTIONS": "count"}
     return {
@@ -46,6 +48,7 @@ def variants(options, folder):
         "own profiling": (stress + ["profile"], one + ["profile"], {}),
         "floor": (stress + ["events"], one + ["events"], {}),
         "counting only": (plain + stress, plain + one, count),
+        "sampled": (sampled + stress, sampled + one, {}),
         "recorded": (plain + stress, plain + one, {}),
         "with call stacks": (stacks + stress, stacks + one, {}),
     }
