@@ -7,6 +7,8 @@
 #include "backend/levelzero/newer.h"
 #include "example.h"
 
+#include <level_zero/loader/ze_loader.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,10 +237,16 @@ static void sycl_v2(void)
 	ze_command_list_handle_t list = immediate(LEVELZERO_QUEUE_IN_ORDER);
 	ze_event_handle_t events[2];
 
+	ze_context_handle_t context = NULL; // as the driver has it: what it gave goes past the loader
+	ze_device_handle_t id = NULL;
+
 	if (!create)
 		stop("the driver has no zexCounterBasedEventCreate2");
+	check(zelLoaderTranslateHandle(ZEL_HANDLE_CONTEXT, device.context, (void **)&context),
+	      "zelLoaderTranslateHandle");
+	check(zelLoaderTranslateHandle(ZEL_HANDLE_DEVICE, device.id, (void **)&id), "zelLoaderTranslateHandle");
 	for (int i = 0; i < 2; i++)
-		check(create(device.context, device.id, &desc, &events[i]), "zexCounterBasedEventCreate2");
+		check(create(context, id, &desc, &events[i]), "zexCounterBasedEventCreate2");
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		copy(list, on_device, on_host, NULL, NULL, "write");
 		check(zeCommandListAppendMemoryPrefetch(list, shared, BYTES), "zeCommandListAppendMemoryPrefetch");
