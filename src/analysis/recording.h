@@ -289,6 +289,7 @@ struct tare_recorded_callback {
 struct tare_recorded_function {
 	const char *name;           // "clFinish"
 	uint32_t api, role;
+	bool starts;                // what was enqueued before, though its role does not say so
 };
 
 struct tare_recorded_change {
