@@ -80,34 +80,60 @@ static bool is_append(const struct judging *judging, const struct tare_recorded_
 	       !(call->flags & (TARE_CALL_NESTED | TARE_CALL_FAILED)) && judging_has_call(judging, call);
 }
 
-// The calls by which the thread that executes a list filled it: those between its making and that. The first
-// list of a group is needed in any case.
+// The first call that was entered at a time or later.
+static size_t first_call(const struct tare_recording *recording, int64_t from_ns)
+{
+	size_t low = 0, high = recording->call_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (recording->calls[middle].enter_ns < from_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+// The calls by which the thread that executes a list filled it, from call `from` on: those between its making and
+// that. Returns the call behind them.
+static size_t add_appends(struct rebuilt *r, const struct tare_recorded_command *by, size_t from,
+                          struct finding_draft *draft)
+{
+	const struct tare_recording *recording = r->judging->recording;
+	size_t at = from;
+	for (; at < recording->call_count && recording->calls[at].enter_ns < by->enter_ns; at++) {
+		const struct tare_recorded_call *call = &recording->calls[at];
+		if (call->thread != by->thread || !is_append(r->judging, call))
+			continue;
+		r->spans[r->span_count++] = (struct tare_time_span){ call->enter_ns, call->exit_ns };
+		finding_claim(draft, call->enter_ns, call->exit_ns);
+		finding_saw_call(draft, (uint32_t)at, call->enter_ns, call->exit_ns, call->inside_ns);
+	}
+	return at;
+}
+
+// Of all lists but the first of each group, which is needed in any case. A thread executes in the order of time,
+// and none of its calls is taken twice.
 static int find_appends(struct rebuilt *r, struct finding_draft *draft)
 {
 	const struct tare_recording *recording = r->judging->recording;
 	TARE_FREE bool *seen = calloc(r->group_count + 1, sizeof *seen);
-	size_t at = 0;
-	if (!seen)
+	TARE_FREE size_t *next = calloc(recording->thread_count + 1, sizeof *next);
+	if (!seen || !next)
 		return -ENOMEM;
 	for (size_t i = 0; i < recording->execution_count; i++) {
 		const struct tare_recorded_execution *x = &recording->executions[i];
 		uint32_t group = x->list < recording->list_count ? r->of_list[x->list] : TARE_NO_INDEX;
-		if (group == TARE_NO_INDEX || r->groups[group].lists < FEWEST_LISTS)
+		if (group == TARE_NO_INDEX || r->groups[group].lists < FEWEST_LISTS || x->command >= recording->command_count)
 			continue;
 		const struct tare_recorded_command *by = &recording->commands[x->command];
-		int64_t from_ns = recording->lists[x->list].created_ns;
-		while (at < recording->call_count && recording->calls[at].enter_ns < from_ns)
-			at++;
-		for (; seen[group] && at < recording->call_count && recording->calls[at].enter_ns < by->enter_ns; at++) {
-			const struct tare_recorded_call *call = &recording->calls[at];
-			if (call->thread != by->thread || !is_append(r->judging, call))
-				continue;
-			r->spans[r->span_count++] = (struct tare_time_span){ call->enter_ns, call->exit_ns };
-			finding_claim(draft, call->enter_ns, call->exit_ns);
-			finding_saw_call(draft, (uint32_t)at, call->enter_ns, call->exit_ns, call->inside_ns);
+		if (seen[group] && by->thread < recording->thread_count) {
+			size_t from = first_call(recording, recording->lists[x->list].created_ns);
+			size_t *after = &next[by->thread];
+			*after = add_appends(r, by, from > *after ? from : *after, draft);
+			r->lists++;
+			r->commands += x->runs;
 		}
-		r->lists += seen[group];
-		r->commands += seen[group] ? x->runs : 0;
 		seen[group] = true;
 	}
 	return 0;
