@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct gathering {
 	const struct tables_context *context;
@@ -63,8 +62,7 @@ static bool is_starter(const struct tare_recording *recording,
 	if (call->flags & TARE_CALL_FAILED)
 		return false;
 	return call->role == TARE_ROLE_FLUSH || call->role == TARE_ROLE_WAIT ||
-	       (call->function < recording->function_count &&
-	        strcmp(recording->functions[call->function].name, "clReleaseCommandQueue") == 0);
+	       (call->function < recording->function_count && recording->functions[call->function].starts);
 }
 
 static void find_starters(struct gathering *g)

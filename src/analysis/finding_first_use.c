@@ -110,9 +110,9 @@ int finding_slow_first_use(struct judging *judging, struct tare_error *error)
 	              sums.count == 1 ? "" : "s", sums.count == 1 ? "s" : "",
 	              100 * all_ns / (double)judging->working_ns);
 	finding_evidence(&draft,
-	                 "%s from the call to the start and beyond the usual run; many drivers compile or "
-	                 "load a kernel then, which is not seen, only when",
-	                 cost);
+	                 "%s from the call to the start and beyond the usual run; many drivers %s, which is not "
+	                 "seen, only when",
+	                 cost, finding_word(judging, FINDING_WORD_FIRST_USE));
 	finding_advice(&draft, "Launch each kernel once before what is timed, keep the driver's cache, or "
 	                       "build for the device ahead of time");
 	finding_figure(&draft, "kernels", (double)sums.count, "counted");

@@ -61,6 +61,13 @@ static const struct tare_recorded_device *device_of(const struct judging *judgin
 	           : NULL;
 }
 
+uint64_t finding_multiple(const struct tare_task *task)
+{
+	if (task->facts.kernel == TARE_NO_INDEX)
+		return 0;
+	return task->facts.preferred_multiple > 0 ? task->facts.preferred_multiple : task->facts.sub_group;
+}
+
 static const struct tare_recorded_shape *shape_of(const struct judging *judging,
                                                   const struct tare_task *task)
 {
@@ -255,7 +262,7 @@ static double wasted_part(const struct judging *judging, const struct tare_task 
                           uint64_t *items, bool *chosen)
 {
 	const struct tare_recorded_shape *shape = shape_of(judging, task);
-	uint64_t multiple = task->facts.kernel != TARE_NO_INDEX ? task->facts.preferred_multiple : 0;
+	uint64_t multiple = finding_multiple(task);
 	double all = 1;
 	*items = group_items(judging, task, chosen);
 	if (multiple < 2 || *items == 0)
@@ -273,7 +280,8 @@ static double wasted_part(const struct judging *judging, const struct tare_task 
 static void describe_odd(const struct tare_task *task, double wasted, bool chosen, uint64_t items,
                          double alone_ns, struct finding_draft *draft)
 {
-	unsigned long long multiple = task->facts.preferred_multiple;
+	unsigned long long multiple = finding_multiple(task);
+	bool preferred = task->facts.preferred_multiple > 0;
 	if (chosen)
 		finding_title(draft,
 		              "'%.60s' leaves its group size to the runtime, and its range can be cut "
@@ -284,9 +292,10 @@ static void describe_odd(const struct tare_task *task, double wasted, bool chose
 		                     "%.0f %% of the lanes have nothing to do",
 		              task->name, (unsigned long long)items, items == 1 ? "" : "s", multiple,
 		              100 * wasted);
-	finding_evidence(draft, "the driver prefers multiples of %llu for this kernel; lanes of a group's "
+	finding_evidence(draft, "%s %llu for this kernel; lanes of a group's "
 	                        "last bundle that have no work-item are taken to be lost%s",
-	                 multiple, chosen ? "; a runtime may cut unevenly, which is not seen" : "");
+	                 preferred ? "the driver prefers multiples of" : "the largest sub-group has", multiple,
+	                 chosen ? "; a runtime may cut unevenly, which is not seen" : "");
 	finding_advice(draft,
 	               "Round the range up to a multiple of %llu, return at once in the work-items "
 	               "beyond its end, and ask for groups of such a size",

@@ -158,7 +158,7 @@ static void judge_fill(const struct judging *judging, const struct tare_task *ta
                        struct launches *sums)
 {
 	const struct tare_recording *recording = judging->recording;
-	uint64_t multiple = task->facts.kernel != TARE_NO_INDEX ? task->facts.preferred_multiple : 0;
+	uint64_t multiple = finding_multiple(task);
 	sums->items = items_of(judging, task->frequent_shape);
 	if (task->shapes != 1 || task->device >= recording->device_count)
 		return;
@@ -328,7 +328,8 @@ int finding_launch_bound(struct judging *judging, struct tare_error *error)
 		runs += tare_command_effect(&judging->recording->commands[judging->order[i]]) !=
 		        TARE_EFFECT_NONE;
 	finding_begin(judging, &draft, "launch-bound");
-	double explained_ns = found_ns(judging, "many-short-kernels");
+	double explained_ns = found_ns(judging, "many-short-kernels") +
+	                      found_ns(judging, "synchronous-launches");
 	for (size_t i = 0; i < judging->gap_count; i++) {
 		const struct judged_gap *gap = &judging->gaps[i];
 		double api_ns = (double)gap->parts_ns[TARE_LEDGER_API] -

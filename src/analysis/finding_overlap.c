@@ -121,10 +121,11 @@ static void describe(const struct judging *judging, const struct tare_overlap_ga
 		finding_title(draft, "Copies could overlap with kernels and do not: all %llu chunks are in %s",
 		              chunks, finding_word(judging, FINDING_WORD_ONE_QUEUE));
 	else if (id[0] == 'b')
-		finding_title(draft, "%llu of %llu copies block, so that the %llu queues take turns",
+		finding_title(draft, "%llu of %llu copies block, so that the %llu %s take turns",
 		              (unsigned long long)issue->blocking,
 		              (unsigned long long)issue->copies,
-		              (unsigned long long)issue->queues);
+		              (unsigned long long)issue->queues,
+		              finding_word(judging, FINDING_WORD_QUEUE_NOUN));
 	else
 		finding_title(draft, "Copies could overlap with kernels and do not: the host waits for each "
 		                     "of %llu chunks", chunks);
@@ -139,8 +140,9 @@ static void describe(const struct judging *judging, const struct tare_overlap_ga
 		                      "chunks need each other's results, this gains nothing",
 		               finding_word(judging, FINDING_WORD_QUEUES));
 	else if (id[0] == 'b')
-		finding_advice(draft, "Make the copies non-blocking and wait once at the end, with pinned "
-		                      "memory; if chunks need each other's results, this gains nothing");
+		finding_advice(draft, "%s and wait once at the end, with pinned "
+		                      "memory; if chunks need each other's results, this gains nothing",
+		               finding_word(judging, FINDING_WORD_NOT_BLOCK));
 	else
 		finding_advice(draft, "Enqueue the next chunk before waiting for this one: %s, pinned memory, "
 		                      "copies that do not block; if chunks need each other's results, "

@@ -22,15 +22,51 @@ static const char *const words[FINDING_WORDS][TARE_TRACE_API_COUNT] = {
 		[TARE_TRACE_LEVELZERO] = "Use zeEventHostSynchronize or zeCommandQueueSynchronize",
 		[TARE_TRACE_CUDA] = "Use cuEventSynchronize on an event made to block, or a host function",
 	},
+	[FINDING_WORD_QUEUE_NOUN] = {
+		[TARE_TRACE_OPENCL] = "queues",
+		[TARE_TRACE_LEVELZERO] = "command queues and immediate lists",
+		[TARE_TRACE_CUDA] = "streams",
+	},
+	[FINDING_WORD_NOT_BLOCK] = {
+		[TARE_TRACE_OPENCL] = "Make the copies non-blocking",
+		[TARE_TRACE_LEVELZERO] = "Append the copies to asynchronous lists",
+		[TARE_TRACE_CUDA] = "Make the copies asynchronous",
+	},
+	[FINDING_WORD_PROGRAMS] = {
+		[TARE_TRACE_OPENCL] = "Programs",
+		[TARE_TRACE_LEVELZERO] = "Modules",
+		[TARE_TRACE_CUDA] = "Modules",
+	},
+	[FINDING_WORD_ASYNCHRONOUS] = {
+		[TARE_TRACE_OPENCL] = "Enqueue kernels without waiting for each",
+		[TARE_TRACE_LEVELZERO] = "Make the immediate list asynchronous (ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS)",
+		[TARE_TRACE_CUDA] = "Let launches return at once (CUDA_LAUNCH_BLOCKING unset)",
+	},
+	[FINDING_WORD_FIRST_USE] = {
+		[TARE_TRACE_OPENCL] = "compile or load a kernel then",
+		[TARE_TRACE_LEVELZERO] = "load a kernel, or move shared memory to the device, then",
+		[TARE_TRACE_CUDA] = "load a kernel, or move managed memory to the device, then",
+	},
 	[FINDING_WORD_QUEUES] = {
 		[TARE_TRACE_OPENCL] = "three queues",
-		[TARE_TRACE_LEVELZERO] = "three command queues, of them one or two of a copy engine,",
+		[TARE_TRACE_LEVELZERO] = "three command queues or immediate lists (one or two of a copy engine)",
 		[TARE_TRACE_CUDA] = "three streams",
 	},
 	[FINDING_WORD_ONE_QUEUE] = {
 		[TARE_TRACE_OPENCL] = "one queue",
-		[TARE_TRACE_LEVELZERO] = "one command queue, which is one engine",
+		[TARE_TRACE_LEVELZERO] = "one command queue or immediate list, which is one engine",
 		[TARE_TRACE_CUDA] = "one stream",
+	},
+	[FINDING_WORD_PINNED] = {
+		[TARE_TRACE_OPENCL] = "(CL_MEM_ALLOC_HOST_PTR, mapped)",
+		[TARE_TRACE_LEVELZERO] = "(zeMemAllocHost)",
+		[TARE_TRACE_CUDA] = "(cudaHostAlloc, cudaHostRegister; in PyTorch pin_memory)",
+	},
+	[FINDING_WORD_KEEP_BINARIES] = {
+		[TARE_TRACE_OPENCL] = "(clGetProgramInfo, CL_PROGRAM_BINARIES)",
+		[TARE_TRACE_LEVELZERO] = "(zeModuleGetNativeBinary)",
+		[TARE_TRACE_CUDA] = "(compile for this GPU instead of from PTX; CUDA_MODULE_LOADING=EAGER loads all "
+		                    "kernels at the start)",
 	},
 };
 

@@ -167,7 +167,7 @@ static void keep_working_commands(struct judging *judging)
 		const struct tare_recorded_command *command =
 		    &judging->recording->commands[judging->order[i]];
 		if (tables_has_command_of_any_name(&judging->context, command) &&
-		    command->start_ns <= judging->to_ns)
+		    !tables_is_twice(&judging->context, command) && command->start_ns <= judging->to_ns)
 			judging->order[kept++] = judging->order[i];
 	}
 	judging->order_count = kept;

@@ -9,6 +9,9 @@ int finding_host_polling(struct judging *judging, struct tare_error *error);
 // finding_launch.c
 int finding_many_short_kernels(struct judging *judging, struct tare_error *error);
 int finding_launch_bound(struct judging *judging, struct tare_error *error);
+// finding_lists.c
+int finding_list_rebuilt(struct judging *judging, struct tare_error *error);
+int finding_synchronous_launches(struct judging *judging, struct tare_error *error);
 // finding_kernel.c
 int finding_one_kernel_dominates(struct judging *judging, struct tare_error *error);
 int finding_under_filled_device(struct judging *judging, struct tare_error *error);
@@ -27,6 +30,10 @@ int finding_unflushed_queue(struct judging *judging, struct tare_error *error);
 // shorter with the task. Of each `part` (0 to 1) is what it costs there; 0: no places. Returns their sum.
 double finding_claim_alone(struct judging *judging, const struct tare_task *task,
                            struct finding_draft *draft, double part);
+
+// Of how many work-items the group of a task's kernel is to be a multiple: what the driver prefers; where it
+// does not tell, as on Level Zero, the largest sub-group. 0: neither is told.
+uint64_t finding_multiple(const struct tare_task *task);
 
 // Whether a command of the stream is one of a task's: its kernel's name, device and, unless the task
 // has several, its shape.

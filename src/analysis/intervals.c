@@ -61,21 +61,17 @@ int64_t tare_command_launch_ns(const struct tare_recording *recording,
 	bool executes = command->part == TARE_EXECUTES_MORE;
 	if (!tare_command_is_run(command) && !executes)
 		return call_ns(command);
-	if (executes && command->execution >= recording->execution_count)
-		return call_ns(command);
 	if (command->execution >= recording->execution_count)
+		return executes ? call_ns(command) : 0;
+	// Of lists that one call executes the first command has the call; what they ran shares it.
+	uint32_t call = recording->executions[command->execution].call;
+	if (call >= recording->command_count)
 		return 0;
-	const struct tare_recorded_execution *execution =
-	    &recording->executions[command->execution];
-	if (executes)
-		return call_ns(command) / ((int64_t)execution->runs + 1);
-	if (execution->command >= recording->command_count || execution->runs == 0)
+	const struct tare_recorded_command *by = &recording->commands[call];
+	if (by->flags & TARE_COMMAND_NESTED || by->execution >= recording->execution_count)
 		return 0;
-	const struct tare_recorded_command *by = &recording->commands[execution->command];
-	// It stands for what else it ran.
-	int64_t shares = (int64_t)execution->runs + (by->part == TARE_EXECUTES_MORE);
-	// Of lists that one call executes the first has the call.
-	return by->flags & TARE_COMMAND_NESTED ? 0 : call_ns(by) / shares;
+	uint64_t shares = recording->executions[by->execution].shares;
+	return shares > 0 && shares <= INT64_MAX ? call_ns(by) / (int64_t)shares : 0;
 }
 
 int64_t tare_later_ns(int64_t at_ns, int64_t by_ns)

@@ -213,6 +213,9 @@ struct tare_recorded_execution {
 	uint64_t number;            // of the list's executions, from 1
 	uint64_t nodes;             // commands that it runs
 	uint32_t runs;              // of these, how many are commands of the recording
+	uint32_t call;              // the first command of the call, which may execute several lists; it has the time
+	uint64_t shares;            // of the call's first execution: runs of the whole call, and each command that
+	                            // stands for more
 };
 
 // A list of commands that a command waits for ends with one that has `last`.
@@ -287,6 +290,7 @@ struct tare_recorded_callback {
 struct tare_recorded_function {
 	const char *name;           // "clFinish"
 	uint32_t api, role;
+	bool starts;                // what was enqueued before, though its role does not say so
 };
 
 struct tare_recorded_change {

@@ -51,7 +51,9 @@ static uint32_t intern_function(struct loading *l, const char *name, uint32_t ap
 	added = LOADING_ADD(l, functions, function_count, function_room);
 	if (!added)
 		return 0;
-	*added = (struct tare_recorded_function){ loading_text(l, name), api, role };
+	*added = (struct tare_recorded_function){ loading_text(l, name), api, role, false };
+	// Its role is that of all that makes and releases: OpenCL 3.0, 5.1.
+	added->starts = strcmp(added->name, "clReleaseCommandQueue") == 0;
 	index = (uint32_t)(l->recording->function_count - 1);
 	if (!tare_id_map_put(&l->functions, key, index))
 		loading_fail(l, ENOMEM, "functions");

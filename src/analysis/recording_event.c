@@ -190,16 +190,19 @@ static int add_transfer(struct loading *l, const struct tare_trace_transfer *t)
 	return l->status;
 }
 
-// A call may execute several lists: the first command has the call, the others are within it.
-static void same_call(struct loading *l, const struct load_track *track,
+// A call may execute several lists: the first command has the call, the others are within it. Returns the number
+// of the command before, if it is of the same call, else 0.
+static uint32_t same_call(struct loading *l, const struct load_track *track,
                       const struct tare_trace_command *c, struct tare_recorded_command *added)
 {
 	const struct tare_recorded_command *before =
 	        track->command == TARE_NO_INDEX ? NULL : &l->recording->commands[track->command];
 
-	if (before && before->kind == TARE_KIND_GRAPH && before->function == added->function &&
-	    track->command_enter == c->enter)
-		added->flags |= TARE_COMMAND_NESTED;
+	if (!before || before->kind != TARE_KIND_GRAPH || before->function != added->function ||
+	    track->command_enter != c->enter)
+		return 0;
+	added->flags |= TARE_COMMAND_NESTED;
+	return track->command_number;
 }
 
 static int add_command(struct loading *l, const struct tare_trace_command *c)
@@ -246,8 +249,7 @@ static int add_command(struct loading *l, const struct tare_trace_command *c)
 		uint32_t list = loading_resolve(l, api_of(l, index), TARE_OBJECT_GRAPH, c->object,
 		                                c->enter);
 		added->object = TARE_NO_INDEX;
-		same_call(l, track, c, added);
-		loading_executes(l, c, index, list);
+		loading_executes(l, c, index, list, same_call(l, track, c, added));
 	}
 	track->command = index;
 	track->template = TARE_NO_INDEX;

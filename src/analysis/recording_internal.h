@@ -226,8 +226,9 @@ void loading_append_transfer(struct loading *l, uint32_t template,
                              const struct tare_trace_transfer *t);
 bool loading_is_template(const struct loading *l, uint32_t template, uint64_t number);
 // The command with this index executes the list of an OBJECT's index.
+// `before`: the number of the command of the same call that came before it; 0: none.
 int loading_executes(struct loading *l, const struct tare_trace_command *c, uint32_t index,
-                     uint32_t list);
+                     uint32_t list, uint32_t before);
 int loading_execute(struct loading *l, const struct tare_trace_execute *e);
 // The run that times are of; TARE_NO_RUN: they are of no list's command, TARE_ID_ABSENT: it is one,
 // but that run is not known.

@@ -43,6 +43,7 @@ struct load_template {
 // A command that executes a list.
 struct load_executing {
 	uint32_t command, list; // list: TARE_NO_INDEX: not known
+	uint32_t call;          // the first command of the same call
 	bool told;              // by an EXECUTE record
 };
 
@@ -276,16 +277,19 @@ void loading_append_transfer(struct loading *l, uint32_t template,
 // ---- what is executed
 
 int loading_executes(struct loading *l, const struct tare_trace_command *c, uint32_t index,
-                     uint32_t list)
+                     uint32_t list, uint32_t before)
 {
 	struct load_lists *s = lists_of(l);
+	uint32_t at = s && before ? tare_id_map_find(&s->executing_of, identity_of(c->head, before))
+	                          : TARE_ID_ABSENT;
+	uint32_t call = at == TARE_ID_ABSENT ? index : s->executing[at].call;
 	struct load_executing *x =
 	        s ? TARE_ROOM_FOR(s->executing, s->executing_room, s->executing_count) : NULL;
 
 	if (!x || !tare_id_map_put(&s->executing_of, identity_of(c->head, c->number),
 	                           (uint32_t)s->executing_count))
 		return loading_fail(l, ENOMEM, "command lists");
-	*x = (struct load_executing){ index, list, false };
+	*x = (struct load_executing){ index, list, call, false };
 	s->executing_count++;
 	return l->status;
 }
@@ -388,6 +392,18 @@ static uint32_t runs_of(struct loading *l, uint32_t list, uint64_t nodes)
 	return (uint32_t)commands;
 }
 
+// What a call took is shared by all that it ran, of however many lists.
+static void share_call(struct loading *l, uint32_t execution)
+{
+	struct tare_recording *r = l->recording;
+	const struct tare_recorded_execution *x = &r->executions[execution];
+	uint32_t first = r->commands[x->call].execution;
+
+	if (r->commands[x->call].part == TARE_ALONE || first >= r->execution_count)
+		return; // the first is not told
+	r->executions[first].shares += x->runs + (r->commands[x->command].part == TARE_EXECUTES_MORE);
+}
+
 int loading_execute(struct loading *l, const struct tare_trace_execute *e)
 {
 	struct tare_recording *r = l->recording;
@@ -411,12 +427,13 @@ int loading_execute(struct loading *l, const struct tare_trace_execute *e)
 	s->run_count++;
 	s->executing[at].told = true;
 	*x = (struct tare_recorded_execution){ .command = s->executing[at].command,
-		.list = s->executing[at].list, .number = e->execution,
+		.list = s->executing[at].list, .call = s->executing[at].call, .number = e->execution,
 		// No list is so long; sums of these do not run over.
 		.nodes = e->nodes < UINT32_MAX ? e->nodes : UINT32_MAX };
 	x->runs = runs_of(l, x->list, x->nodes);
 	r->commands[x->command].part = x->nodes > x->runs ? TARE_EXECUTES_MORE : TARE_EXECUTES;
 	r->commands[x->command].execution = index & MOST_EXECUTIONS;
+	share_call(l, index);
 	// Its times are those of its runs.
 	r->commands[x->command].flags &= (uint8_t)~TARE_COMMAND_NO_TIMES;
 	if (x->list != TARE_NO_INDEX)

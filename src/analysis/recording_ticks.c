@@ -8,6 +8,7 @@
 #include "analysis/recording_internal.h"
 
 #define NS_A_S 1000000000
+#define DOUBT_NS 10000000 // of a reading itself, whose thread may have been stopped in it
 
 // How a device counts, and a value whose wrap is known.
 struct load_ticks {
@@ -69,6 +70,17 @@ static int64_t cut(__int128 value)
 static int64_t expected(const struct load_ticks *t, int64_t host_ns)
 {
 	return cut(t->at + ((__int128)host_ns - t->host_ns) * hz_of(t) / NS_A_S);
+}
+
+// By how much that may be late: the two clocks drift by 500 ppm at most, and the last reading was a while ago. So
+// nearly a whole wrap is left for what waits on the device.
+static int64_t doubt(const struct load_ticks *t, int64_t host_ns)
+{
+	int64_t most = (INT64_C(1) << bits_of(t)) / 8;
+	__int128 since_ns = (__int128)host_ns - t->host_ns;
+	int64_t ticks = cut(((since_ns < 0 ? -since_ns : since_ns) / 2000 + DOUBT_NS) * hz_of(t) / NS_A_S);
+
+	return ticks < most ? ticks : most;
 }
 
 // The value of that many bits which is not before `least`, unwrapped.
@@ -137,8 +149,7 @@ void loading_stamps_ns(struct loading *l, uint32_t device, uint8_t present,
 	if (!t->anchored)
 		anchor(t, present & TARE_TRACE_STAMP_START ? stamps->start : stamps->end,
 		       stamps->enter_ns);
-	// A little before the enqueue: the two clocks drift, and the last reading was a while ago.
-	least = expected(t, stamps->enter_ns) - (INT64_C(1) << bits_of(t)) / 8;
+	least = expected(t, stamps->enter_ns) - doubt(t, stamps->enter_ns);
 	for (int i = 0; i < 4; i++) {
 		if (!(present & flags[i]))
 			continue;

@@ -129,7 +129,8 @@ int tables_context_open(const struct tare_recording *recording, const struct tar
 	    !context->device_of || !context->name_of || !context->shape_of)
 		return -ENOMEM;
 	find_members(context);
-	return open_spans(context);
+	int code = tables_find_twice(recording, &context->twice);
+	return code ? code : open_spans(context);
 }
 
 void tables_context_close(struct tables_context *context)
@@ -142,6 +143,7 @@ void tables_context_close(struct tables_context *context)
 	free(context->device_of);
 	free(context->name_of);
 	free(context->shape_of);
+	free(context->twice);
 }
 
 uint32_t tables_process(const struct tare_recording *recording, uint32_t thread)

@@ -59,7 +59,18 @@ struct tables_context {
 	uint32_t *device_of;     // same_as of each queue's device, in range or device_count
 	uint32_t *name_of;       // of each kernel: equal for equal names
 	uint32_t *shape_of;      // of each shape: equal for equal shapes
+	bool *twice;             // by command, as tables_find_twice; NULL: none
 };
+
+// Which commands are another API's, within the call of a command that is the same work (twice.c): one by which an
+// OpenCL driver on Level Zero runs a kernel. *twice is NULL where there can be none. Returns 0 or -ENOMEM; free *twice
+// in either case.
+int tables_find_twice(const struct tare_recording *recording, bool **twice);
+
+static inline bool tables_is_twice(const struct tables_context *context, const struct tare_recorded_command *command)
+{
+	return context->twice && context->twice[command - context->recording->commands];
+}
 int tables_context_open(const struct tare_recording *recording, const struct tare_view *view,
                         const struct tare_ledgers *ledgers, struct tables_context *context);
 void tables_context_close(struct tables_context *context);

@@ -112,7 +112,8 @@ static int find_cell(struct gathering *g, const struct tare_recorded_command *co
 
 static bool is_listed(const struct gathering *g, const struct tare_recorded_command *command)
 {
-	return tables_is_kernel(command) && tables_has_command(g->context, command);
+	return tables_is_kernel(command) && tables_has_command(g->context, command) &&
+	       !tables_is_twice(g->context, command);
 }
 
 static int count_cells(struct gathering *g)

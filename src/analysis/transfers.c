@@ -84,7 +84,8 @@ static struct tare_transfer_row begin_row(const struct tables_context *context,
 
 static bool is_listed(const struct gathering *g, const struct tare_recorded_command *command)
 {
-	return tables_is_transfer(command) && tables_has_command(g->context, command);
+	return tables_is_transfer(command) && tables_has_command(g->context, command) &&
+	       !tables_is_twice(g->context, command);
 }
 
 // Makes the rows and counts what needs no times.

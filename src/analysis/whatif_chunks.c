@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The repetitions in a recording: copies in, kernels, copies out, queue by queue.
+// The repetitions in a recording: copies in, kernels, copies out, queue by queue; or thread by thread, where
+// each queue only copies or only runs kernels, as engines do.
 #include "analysis/whatif_internal.h"
 
 #include "base/cleanup.h"
@@ -10,7 +11,7 @@
 // A pause so many times as long as a chunk is usually at work divides the run into parts.
 enum { PAUSE_CHUNKS = 8 };
 
-// A queue while its commands come in the order of enqueueing.
+// A queue (or a thread) while its commands come in the order of enqueueing.
 struct queue_state {
 	struct whatif_chunk chunk;
 	enum tare_stage stage; // that it is in
@@ -76,22 +77,52 @@ static int compare_chunks(const void *a, const void *b)
 	return (x->to_ns > y->to_ns) - (x->to_ns < y->to_ns);
 }
 
+static bool is_of_chunk(const struct whatif_scope *scope, const struct tare_recorded_command *command)
+{
+	return tare_command_device(scope->recording, command) == scope->device &&
+	       tare_command_timed(command) && tare_command_effect(command) != TARE_EFFECT_NONE &&
+	       tare_view_has_command(scope->recording, scope->view, command);
+}
+
+// Whether no queue has both copies and kernels. A fill or a local copy says nothing of its queue.
+static int find_apart(const struct whatif_scope *scope, bool *apart)
+{
+	enum { KERNELS = 1, COPIES = 2 };
+	const struct tare_recording *recording = scope->recording;
+	TARE_FREE unsigned char *seen = calloc(recording->queue_count + 1, sizeof *seen);
+	if (!seen)
+		return -ENOMEM;
+	*apart = true;
+	for (size_t i = 0; i < recording->command_count && *apart; i++) {
+		const struct tare_recorded_command *command = &recording->commands[i];
+		if (!is_of_chunk(scope, command))
+			continue;
+		enum tare_effect effect = tare_command_effect(command);
+		seen[command->queue] |= effect == TARE_EFFECT_KERNEL                   ? KERNELS
+		                        : stage_of(effect) != TARE_STAGE_KERNEL ? COPIES
+		                                                                 : 0;
+		*apart = seen[command->queue] != (KERNELS | COPIES);
+	}
+	return 0;
+}
+
 static int gather(const struct whatif_scope *scope, struct whatif_chunks *chunks)
 {
 	const struct tare_recording *recording = scope->recording;
-	TARE_FREE struct queue_state *queues = calloc(recording->queue_count + 1, sizeof *queues);
-	int code = queues ? 0 : -ENOMEM;
+	bool apart = false;
+	int code = find_apart(scope, &apart);
+	size_t rows = apart ? recording->thread_count : recording->queue_count;
+	TARE_FREE struct queue_state *queues = calloc(rows + 1, sizeof *queues);
+	if (!queues)
+		code = -ENOMEM;
 	chunks->count = 0;
 	for (size_t i = 0; !code && i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = &recording->commands[i];
-		if (tare_command_device(recording, command) != scope->device ||
-		    !tare_command_timed(command) ||
-		    tare_command_effect(command) == TARE_EFFECT_NONE ||
-		    !tare_view_has_command(recording, scope->view, command))
-			continue;
-		code = add_command(chunks, &queues[command->queue], command);
+		uint32_t row = apart ? command->thread : command->queue;
+		if (row < rows && is_of_chunk(scope, command))
+			code = add_command(chunks, &queues[row], command);
 	}
-	for (size_t i = 0; !code && i < recording->queue_count; i++)
+	for (size_t i = 0; !code && i < rows; i++)
 		code = close_chunk(chunks, &queues[i]);
 	if (!code && chunks->count > 1)
 		qsort(chunks->at, chunks->count, sizeof *chunks->at, compare_chunks);

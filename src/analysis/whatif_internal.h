@@ -5,7 +5,7 @@
 #include "analysis/whatif.h"
 #include "model/overlap.h"
 
-// What repeats in a queue: copies in, kernels, copies out; a stage may be missing.
+// What repeats in a queue, or on a thread that feeds queues of one stage each: copies in, kernels, copies out; a stage may be missing.
 struct whatif_chunk {
 	int64_t from_ns, to_ns; // first start, last end
 	double stage_ns[TARE_STAGE_COUNT]; // sums of device time; fills and local copies count as kernels

@@ -74,6 +74,9 @@ def number(text, pattern):
     ("matmul", ("--size", 32, "--runs", 2)),
     ("pipeline", ("--chunks", 3, "--kilobytes", 16, "--runs", 1, "--queues", 1)),
     ("pipeline", ("--chunks", 3, "--kilobytes", 16, "--runs", 1, "--queues", 2)),
+    ("forms", ("sequential", 3, 16)), ("forms", ("concurrent", 3, 16)), ("forms", ("default-queue", 3, 16)),
+    ("forms", ("blocking", 3, 16)), ("forms", ("pageable", 3, 16)), ("forms", ("allocation", 3, 16)),
+    ("forms", ("build", 2, 16)),
     ("ladder", ("--size", 32, "--runs", 1)),
 ])
 def test_results_are_verified(run, name, arguments):

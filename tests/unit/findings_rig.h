@@ -31,6 +31,7 @@ struct script {
 	uint32_t gaps;            // so many of these only; 0: all
 	int64_t wake_ns;          // after each wait
 	bool wait;                // for each launch, without any of the last four, too
+	int64_t return_ns;        // each launch waits for its kernel and returns so long after its end
 	int64_t poll_ns;          // asks that often instead of waiting
 	uint32_t poll_launches;   // and for so many launches only; 0: all
 	uint32_t api_every;       // calls before every so many launches; 0: all
@@ -90,6 +91,11 @@ static void enqueue(struct scene *scene, uint8_t kind, uint32_t object, int64_t 
 	struct tare_recorded_command command =
 	    made_plain_command(0, 0, kind, enter_ns, scene->now_ns, submitted_ns, start_ns,
 	                       start_ns + run_ns);
+	if (script->return_ns > 0 && kind == TARE_KIND_KERNEL) {
+		spend(scene, start_ns + run_ns + script->return_ns - scene->now_ns, false);
+		command.exit_ns = scene->now_ns;
+		command.flags = TARE_COMMAND_BLOCKING;
+	}
 	command.object = object;
 	command.amount = kind == TARE_KIND_KERNEL ? 0 : 4096;
 	command.stack = TARE_NO_INDEX;

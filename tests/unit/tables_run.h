@@ -44,7 +44,7 @@ static inline int set_up(void **state)
 		[FLUSH] = { "clFlush", TARE_TRACE_OPENCL, TARE_ROLE_FLUSH },
 		[BUILD] = { "clBuildProgram", TARE_TRACE_OPENCL, TARE_ROLE_BUILD },
 		[NDRANGE] = { "clEnqueueNDRangeKernel", TARE_TRACE_OPENCL, TARE_ROLE_COMMAND },
-		[RELEASE_QUEUE] = { "clReleaseCommandQueue", TARE_TRACE_OPENCL, TARE_ROLE_CREATE },
+		[RELEASE_QUEUE] = { "clReleaseCommandQueue", TARE_TRACE_OPENCL, TARE_ROLE_CREATE, true },
 		[QUERY] = { "clGetEventInfo", TARE_TRACE_OPENCL, TARE_ROLE_POLL },
 		[NDRANGE_TOO] = { "clEnqueueNDRangeKernel", TARE_TRACE_OPENCL, TARE_ROLE_COMMAND },
 	};

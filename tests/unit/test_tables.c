@@ -281,6 +281,50 @@ static void wild_times_do_no_harm(void **state)
 	assert_true(run->tables.summary.working_to_ns >= run->tables.summary.working_from_ns);
 }
 
+// An OpenCL driver on Level Zero: the program's commands on queue 0, the driver's own on queue 1.
+static void work_that_two_apis_recorded_is_counted_once(void **state)
+{
+	struct run *run = *state;
+	run->recording.apis = 1 << TARE_TRACE_OPENCL | 1 << TARE_TRACE_LEVELZERO;
+	run->queues[0].api = TARE_TRACE_OPENCL;
+	run->queues[1].api = TARE_TRACE_LEVELZERO;
+	run->devices[1].same_as = 0;
+	static const struct {
+		uint8_t kind;
+		uint32_t queue;
+		int64_t enter_ns, exit_ns, start_ns;
+	} rows[] = {
+		{ TARE_KIND_KERNEL, 0, 0, 90, 100 },
+		{ TARE_KIND_KERNEL, 1, 10, 20, 100 },           // the same: within the call
+		{ TARE_KIND_WRITE, 1, 30, 40, 95 },             // the driver's own
+		{ TARE_KIND_WRITE, 0, 200, 290, 300 },
+		{ TARE_KIND_WRITE, 1, 210, 220, 300 },          // the same
+		{ TARE_KIND_KERNEL, 0, 400, 410, 500 },
+		{ TARE_KIND_KERNEL, 1, 411, 420, 600 },         // the program's, behind it
+		{ TARE_KIND_KERNEL, 0, 700, 790, TARE_NO_TIME },
+		{ TARE_KIND_KERNEL, 1, 710, 720, 800 },         // which knows more
+		{ TARE_KIND_KERNEL, 0, 900, 990, 1000 },
+		{ TARE_KIND_KERNEL, 0, 910, 920, 1000 },        // of the same API: another one
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct tare_recorded_command *command =
+		    add(run, rows[i].kind, rows[i].enter_ns, rows[i].start_ns,
+		        rows[i].start_ns == TARE_NO_TIME ? TARE_NO_TIME : rows[i].start_ns + 50);
+		command->queue = rows[i].queue;
+		command->exit_ns = rows[i].exit_ns;
+	}
+	compute(run);
+	assert_int_equal(run->tables.task_count, 1);
+	assert_int_equal(run->tables.tasks[0].instances, 7);
+	assert_int_equal(run->tables.tasks[0].timed, 6);
+	uint64_t writes = 0;
+	for (size_t i = 0; i < run->tables.transfer_count; i++)
+		writes += run->tables.transfers[i].count;
+	assert_int_equal(writes, 2);
+	// All of them were recorded.
+	assert_int_equal(run->tables.coverage.enqueued, 11);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,6 +337,7 @@ int main(void)
 		WITH_RUN(maps_in_place_have_no_rate),
 		WITH_RUN(a_rate_needs_time_and_bytes),
 		WITH_RUN(ceilings_are_of_the_same_device_direction_and_memory),
+		WITH_RUN(work_that_two_apis_recorded_is_counted_once),
 		WITH_RUN(wild_times_do_no_harm),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

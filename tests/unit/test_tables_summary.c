@@ -471,7 +471,7 @@ static void a_call_that_executes_is_shared_once(void **state)
 		{ .enter_ns = 100, .exit_ns = 400, .part = TARE_RUN },
 		{ .enter_ns = 100, .exit_ns = 400, .part = TARE_RUN },
 	};
-	struct tare_recorded_execution execution = { .command = 0, .nodes = 5, .runs = 2 };
+	struct tare_recorded_execution execution = { .command = 0, .nodes = 5, .runs = 2, .shares = 3 };
 	struct tare_recording recording = { .commands = commands, .command_count = 3,
 		.executions = &execution, .execution_count = 1 };
 	(void)state;
@@ -479,11 +479,13 @@ static void a_call_that_executes_is_shared_once(void **state)
 		assert_int_equal(tare_command_launch_ns(&recording, &commands[i]), 100);
 	// Nothing else was run: the runs share all of it.
 	commands[0].part = TARE_EXECUTES;
+	execution.shares = 2;
 	assert_int_equal(tare_command_launch_ns(&recording, &commands[0]), 0);
 	assert_int_equal(tare_command_launch_ns(&recording, &commands[1]), 150);
 	// Of none that it ran anything is known.
 	commands[0].part = TARE_EXECUTES_MORE;
 	execution.runs = 0;
+	execution.shares = 1;
 	assert_int_equal(tare_command_launch_ns(&recording, &commands[0]), 300);
 }
 

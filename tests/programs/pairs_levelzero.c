@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+// The twins of pairs_work.c and pairs_transfers.c on Level Zero: for every finding a program that must raise
+// it, and a like one that must not: pairs_levelzero NAME raise|silent. They are for a ze-cpu whose script
+// is ze-pairs.tare-device: a turn of a work-item takes 2 ns there.
+#include "example.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MEGABYTE ((size_t)1 << 20)
+#define AGAIN (4 * MEGABYTE) // to change so much takes longer than a launch
+#define ITEMS 128u
+#define GROUP 16u
+#define LIMIT_NS (60 * UINT64_C(1000000000))
+
+static struct device device;
+static ze_module_handle_t module;
+static ze_kernel_handle_t kernel;
+static ze_command_list_handle_t list, waiting; // of the compute engine: asynchronous, and synchronous
+static ze_event_pool_handle_t pool;
+static ze_event_handle_t done;
+static void *memory; // on the device, as much as AGAIN
+static char *host;   // plain, on 4096 bytes, as much
+static bool raise_it;
+
+static long now_us(void)
+{
+	return (long)(now_ns() / 1e3);
+}
+
+static void compute(long us)
+{
+	for (long until = now_us() + us; now_us() < until;)
+		;
+}
+
+static ze_command_list_handle_t immediate(ze_command_queue_mode_t mode)
+{
+	const ze_command_queue_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+		                               .ordinal = device.compute, .mode = mode };
+	ze_command_list_handle_t made;
+
+	check(zeCommandListCreateImmediate(device.context, device.id, &desc, &made),
+	      "zeCommandListCreateImmediate");
+	return made;
+}
+
+static void run_on(ze_command_list_handle_t to, void *values, const uint32_t items[2], uint32_t group,
+                   uint32_t turns, ze_event_handle_t event)
+{
+	const ze_group_count_t groups = { items[0] / group, items[1], 1 };
+
+	set_argument(kernel, 0, sizeof values, &values);
+	set_argument(kernel, 1, sizeof turns, &turns);
+	check(zeKernelSetGroupSize(kernel, group, 1, 1), "zeKernelSetGroupSize");
+	check(zeCommandListAppendLaunchKernel(to, kernel, &groups, event, 0, NULL),
+	      "zeCommandListAppendLaunchKernel");
+}
+
+static void run(uint32_t turns)
+{
+	run_on(list, memory, (const uint32_t[]){ ITEMS, 1 }, GROUP, turns, NULL);
+}
+
+// Until all is done that is in the list.
+static void finish(void)
+{
+	check(zeCommandListAppendBarrier(list, done, 0, NULL), "zeCommandListAppendBarrier");
+	check(zeEventHostSynchronize(done, LIMIT_NS), "zeEventHostSynchronize");
+	check(zeEventHostReset(done), "zeEventHostReset");
+}
+
+// The first launch is no finding here.
+static void warm_up(void)
+{
+	run(1);
+	finish();
+}
+
+// The kernels, with another constant in them each time, so that no cache has them.
+static void build_anew(void)
+{
+	static uint32_t words[1 << 16];
+	const char *path = getenv("PAIRS_KERNELS");
+	FILE *file = path ? fopen(path, "rb") : NULL;
+	size_t count = file ? fread(words, sizeof *words, sizeof words / sizeof *words, file) : 0;
+	if (file)
+		fclose(file);
+	for (size_t i = 0; i < count; i++)
+		if (words[i] == 1013904223u)
+			words[i] = (uint32_t)now_us();
+	const ze_module_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+		                        .format = ZE_MODULE_FORMAT_IL_SPIRV,
+		                        .inputSize = count * sizeof *words,
+		                        .pInputModule = (const uint8_t *)words };
+	ze_module_handle_t made;
+	check(zeModuleCreate(device.context, device.id, &desc, &made, NULL), "zeModuleCreate");
+	check(zeModuleDestroy(made), "zeModuleDestroy");
+}
+
+// ---- kernels and the host
+
+static void recording_cost(void)
+{
+	uint64_t on_host, on_device;
+
+	warm_up();
+	for (int i = 0; i < (raise_it ? 200000 : 100); i++)
+		check(zeDeviceGetGlobalTimestamps(device.id, &on_host, &on_device), "zeDeviceGetGlobalTimestamps");
+	for (int i = 0; i < 4; i++)
+		run(raise_it ? 1 : 100000);
+	finish();
+}
+
+static void many_short_kernels(void)
+{
+	warm_up();
+	for (int i = 0; i < (raise_it ? 2000 : 200); i++)
+		run(raise_it ? 1 : 1000);
+	finish();
+}
+
+static void launch_bound(void)
+{
+	warm_up();
+	for (int i = 0; i < 120; i++) {
+		for (int k = 0; raise_it && k < 1500; k++)
+			check(zeCommandListAppendBarrier(list, NULL, 0, NULL), "zeCommandListAppendBarrier");
+		run(450);
+	}
+	finish();
+}
+
+static void one_kernel_dominates(void)
+{
+	for (int i = 0; i < 8; i++)
+		run_on(list, memory, raise_it ? (const uint32_t[]){ 64, 64 } : (const uint32_t[]){ 4096, 1 }, GROUP,
+		       100, NULL);
+	finish();
+}
+
+static void under_filled_device(void)
+{
+	warm_up();
+	for (int i = 0; i < 20; i++)
+		run_on(list, memory, (const uint32_t[]){ raise_it ? 64 : 4096, 1 }, 64, raise_it ? 2000 : 50, NULL);
+	finish();
+}
+
+static void odd_work_group_size(void)
+{
+	uint32_t group = raise_it ? 9 : 16;
+
+	warm_up();
+	for (int i = 0; i < 20; i++)
+		run_on(list, memory, (const uint32_t[]){ group * 16, 1 }, group, 1000, NULL);
+	finish();
+}
+
+// Of shared memory the first launch moves the pages that the host has touched.
+static void slow_first_use(void)
+{
+	void *shared = memory_of(&device, SHARED, MEGABYTE);
+
+	memset(shared, 1, MEGABYTE);
+	for (int i = 0; i < (raise_it ? 5 : 200); i++)
+		run_on(list, shared, (const uint32_t[]){ ITEMS, 1 }, GROUP, raise_it ? 100 : 400, NULL);
+	finish();
+	free_memory(&device, SHARED, shared);
+}
+
+static void drift(void)
+{
+	warm_up();
+	for (uint32_t i = 0; i < 256; i++)
+		run(500 + (raise_it ? 3 * i : 0));
+	finish();
+}
+
+static void idle_host_computes(void)
+{
+	warm_up();
+	for (int i = 0; i < 10; i++) {
+		run(10000);
+		finish();
+		if (raise_it)
+			compute(2000);
+	}
+	finish();
+	if (!raise_it)
+		compute(20000);
+	else
+		warm_up();
+}
+
+static void idle_host_waits(void)
+{
+	warm_up();
+	for (int i = 0; i < (raise_it ? 300 : 1500); i++) {
+		run(200);
+		if (raise_it)
+			finish();
+	}
+	finish();
+}
+
+static void idle_host_builds(void)
+{
+	// The other one has built before its first command.
+	if (raise_it)
+		build_anew();
+	for (int i = 0; i < 4; i++)
+		run(20000);
+	finish();
+}
+
+static void idle_host_sleeps(void)
+{
+	warm_up();
+	for (int i = 0; i < 10; i++) {
+		run(10000);
+		finish();
+		if (raise_it)
+			usleep(3000);
+	}
+	warm_up();
+}
+
+static void host_polling(void)
+{
+	warm_up();
+	for (int i = 0; i < 3; i++) {
+		run_on(list, memory, (const uint32_t[]){ ITEMS, 1 }, GROUP, 60000, done);
+		while (raise_it && zeEventQueryStatus(done) == ZE_RESULT_NOT_READY)
+			;
+		check(zeEventHostSynchronize(done, LIMIT_NS), "zeEventHostSynchronize");
+		check(zeEventHostReset(done), "zeEventHostReset");
+	}
+}
+
+// ---- transfers
+
+static void copy_on(ze_command_list_handle_t to, void *there, const void *from, size_t bytes)
+{
+	check(zeCommandListAppendMemoryCopy(to, there, from, bytes, NULL, 0, NULL), "zeCommandListAppendMemoryCopy");
+}
+
+static void transfers_dominate(void)
+{
+	warm_up();
+	for (int i = 0; i < 60; i++) {
+		if (raise_it || i == 0)
+			copy_on(waiting, memory, host + (i & 1) * 4096, MEGABYTE);
+		run(raise_it ? 1 : 4000);
+	}
+	finish();
+}
+
+// Of three sizes, so that what a copy costs beside its bytes can be told.
+static void small_transfers(void)
+{
+	warm_up();
+	for (size_t i = 0; i < 1500; i++)
+		if (raise_it)
+			copy_on(list, (char *)memory + i * 256, host + i * 256, (size_t)256 << (2 * (i % 3)));
+		else if (i % 100 == 0)
+			copy_on(list, memory, host + i * 256, MEGABYTE);
+	run(1);
+	finish();
+}
+
+static void unaligned_transfers(void)
+{
+	warm_up();
+	for (int i = 0; i < 40; i++)
+		copy_on(list, memory, host + i * 64 + (raise_it ? 1 : 0), MEGABYTE);
+	run(1);
+	finish();
+}
+
+// All that is written is new each time where nothing is to be found.
+static void write_again(bool read_first)
+{
+	for (int i = 0; i < 40; i++) {
+		run(1);
+		if (read_first)
+			copy_on(waiting, host, memory, AGAIN);
+		if (!raise_it)
+			memset(host, i, AGAIN);
+		copy_on(waiting, memory, host, AGAIN);
+	}
+	finish();
+}
+
+static void duplicate_transfers(void)
+{
+	write_again(false);
+}
+
+static void ping_pong(void)
+{
+	write_again(true);
+}
+
+// ---- what only Level Zero has
+
+// A list that holds the same commands every time is recorded anew for each time. Barriers cost the host what any
+// command does, and the device next to nothing.
+static void list_rebuilt(void)
+{
+	enum { TIMES = 40, KERNELS = 10, BARRIERS = 200 };
+	ze_command_queue_handle_t queue = queue_of(&device, device.compute, 0);
+	ze_command_list_handle_t held = list_of(&device, device.compute);
+
+	for (int i = 0; i < TIMES; i++) {
+		for (int k = 0; (raise_it || i == 0) && k < KERNELS * BARRIERS; k++) {
+			check(zeCommandListAppendBarrier(held, NULL, 0, NULL), "zeCommandListAppendBarrier");
+			if (k % BARRIERS == 0)
+				run_on(held, memory, (const uint32_t[]){ ITEMS, 1 }, GROUP, 200, NULL);
+		}
+		if (raise_it || i == 0)
+			check(zeCommandListClose(held), "zeCommandListClose");
+		check(zeCommandQueueExecuteCommandLists(queue, 1, &held, NULL), "zeCommandQueueExecuteCommandLists");
+		synchronize(queue);
+		if (raise_it)
+			check(zeCommandListReset(held), "zeCommandListReset");
+	}
+	check(zeCommandListDestroy(held), "zeCommandListDestroy");
+	check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
+}
+
+// Each launch waits for its kernel.
+static void synchronous_launches(void)
+{
+	warm_up();
+	for (int i = 0; i < 200; i++)
+		run_on(raise_it ? waiting : list, memory, (const uint32_t[]){ ITEMS, 1 }, GROUP, 450, NULL);
+	finish();
+}
+
+static const struct {
+	const char *name;
+	void (*go)(void);
+} pairs[] = {
+	{ "recording-cost", recording_cost },
+	{ "many-short-kernels", many_short_kernels },
+	{ "launch-bound", launch_bound },
+	{ "one-kernel-dominates", one_kernel_dominates },
+	{ "under-filled-device", under_filled_device },
+	{ "odd-work-group-size", odd_work_group_size },
+	{ "slow-first-use", slow_first_use },
+	{ "drift", drift },
+	{ "idle-host-computes", idle_host_computes },
+	{ "idle-host-waits", idle_host_waits },
+	{ "idle-host-builds", idle_host_builds },
+	{ "idle-host-sleeps", idle_host_sleeps },
+	{ "host-polling", host_polling },
+	{ "transfers-dominate", transfers_dominate },
+	{ "small-transfers", small_transfers },
+	{ "unaligned-transfers", unaligned_transfers },
+	{ "duplicate-transfers", duplicate_transfers },
+	{ "ping-pong", ping_pong },
+	{ "list-rebuilt", list_rebuilt },
+	{ "synchronous-launches", synchronous_launches },
+};
+
+static void open_pair(const char *kernels)
+{
+	device = open_device();
+	module = module_of(&device, kernels);
+	kernel = kernel_of(module, "steps");
+	list = immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	waiting = immediate(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+	pool = pool_of(&device, 1);
+	done = event_of(pool, 0);
+	memory = memory_of(&device, DEVICE, AGAIN);
+	host = memory_of(&device, HEAP, AGAIN);
+	memset(host, 1, AGAIN);
+	// What is judged begins with this.
+	check(zeCommandListAppendMemoryFill(list, memory, "", 1, MEGABYTE, NULL, 0, NULL),
+	      "zeCommandListAppendMemoryFill");
+	finish();
+}
+
+static void close_pair(void)
+{
+	check(zeEventDestroy(done), "zeEventDestroy");
+	check(zeEventPoolDestroy(pool), "zeEventPoolDestroy");
+	check(zeCommandListDestroy(list), "zeCommandListDestroy");
+	check(zeCommandListDestroy(waiting), "zeCommandListDestroy");
+	check(zeKernelDestroy(kernel), "zeKernelDestroy");
+	check(zeModuleDestroy(module), "zeModuleDestroy");
+	free_memory(&device, DEVICE, memory);
+	free_memory(&device, HEAP, host);
+	close_device(&device);
+}
+
+int main(int count, char **arguments)
+{
+	raise_it = count == 3 && strcmp(arguments[2], "raise") == 0;
+	for (size_t i = 0; count == 3 && i < sizeof pairs / sizeof *pairs; i++) {
+		if (strcmp(pairs[i].name, arguments[1]) != 0)
+			continue;
+		open_pair(getenv("PAIRS_KERNELS"));
+		pairs[i].go();
+		close_pair();
+		return 0;
+	}
+	fprintf(stderr, "usage: pairs_levelzero NAME raise|silent\n");
+	return 2;
+}
