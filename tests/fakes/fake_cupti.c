@@ -32,6 +32,7 @@ CUPTI_FUNCTIONS(DECLARE, DECLARE)
 
 enum { INVALID_PARAMETER = 1, QUEUE_EMPTY = 18, INVALID_KIND = 21 };
 #define KINDS 64
+#define CALLS 128
 #define DEPTH 8
 #define HELD 4096
 #define STRANGE 1000000
@@ -64,6 +65,7 @@ static struct {
 	cupti_timestamp clock;
 	cupti_callback callback;
 	void *context;
+	bool calls[CALLS];                 // of the driver, that are told to it
 	bool created, cloned;              // are told to the callback
 	uint8_t *buffer;
 	size_t bytes, used;
@@ -80,6 +82,9 @@ static struct {
 	void (*observe)(void (*see)(const struct fake_cuda_activity *activity));
 	void (*observe_nodes)(void (*see)(uint64_t node, uint64_t original));
 	uint32_t (*last_correlation)(void);
+	void (*observe_calls)(void (*tell)(const char *name, struct cupti_call *call));
+	const char *(*call_name)(uint32_t id);
+	uint32_t (*context_device)(cu_context context);
 } cuda;
 
 // ---- records
@@ -272,6 +277,14 @@ static void see_node(uint64_t node, uint64_t original)
 		tell_node(ABI_CUPTI_RESOURCE_GRAPHNODE_CLONED, node, original);
 }
 
+// A function's id is its place among the names.
+static void see_call(const char *name, struct cupti_call *call)
+{
+	for (uint32_t id = 1; id < CALLS && cuda.call_name(id); id++)
+		if (self.calls[id] && self.subscribed && strcmp(cuda.call_name(id), name) == 0)
+			self.callback(self.context, ABI_CUPTI_DOMAIN_DRIVER, id, call);
+}
+
 // ---- the library
 
 static void read_script(void)
@@ -311,8 +324,11 @@ static bool find_cuda(void)
 	*(void **)&cuda.observe = dlsym(library, "fake_cuda_observe");
 	*(void **)&cuda.observe_nodes = dlsym(library, "fake_cuda_observe_nodes");
 	*(void **)&cuda.last_correlation = dlsym(library, "fake_cuda_last_correlation");
+	*(void **)&cuda.observe_calls = dlsym(library, "fake_cuda_observe_calls");
+	*(void **)&cuda.call_name = dlsym(library, "fake_cuda_call_name");
+	*(void **)&cuda.context_device = dlsym(library, "fake_cuda_context_device");
 	dlclose(library);
-	return cuda.observe && cuda.observe_nodes && cuda.last_correlation;
+	return cuda.observe_calls && cuda.call_name && cuda.context_device && cuda.observe && cuda.observe_nodes && cuda.last_correlation;
 }
 
 cupti_result cuptiGetVersion(uint32_t *version)
@@ -360,6 +376,8 @@ cupti_result cuptiUnsubscribe(cupti_subscriber subscriber)
 	if (subscriber != (cupti_subscriber)&self || !self.subscribed)
 		return INVALID_PARAMETER;
 	self.subscribed = self.created = self.cloned = false;
+	memset(self.calls, 0, sizeof self.calls);
+	cuda.observe_calls(NULL);
 	cuda.observe_nodes(NULL);
 	return ABI_CUPTI_SUCCESS;
 }
@@ -367,13 +385,36 @@ cupti_result cuptiUnsubscribe(cupti_subscriber subscriber)
 cupti_result cuptiEnableCallback(uint32_t enable, cupti_subscriber subscriber, cupti_domain domain,
                                  uint32_t id)
 {
-	if (subscriber != (cupti_subscriber)&self || domain != ABI_CUPTI_DOMAIN_RESOURCE)
+	if (subscriber != (cupti_subscriber)&self)
+		return INVALID_PARAMETER;
+	if (domain == ABI_CUPTI_DOMAIN_DRIVER && id < CALLS) {
+		self.calls[id] = enable;
+		cuda.observe_calls(see_call);
+		return ABI_CUPTI_SUCCESS;
+	}
+	if (domain != ABI_CUPTI_DOMAIN_RESOURCE)
 		return INVALID_PARAMETER;
 	if (id == ABI_CUPTI_RESOURCE_GRAPHNODE_CREATED)
 		self.created = enable;
 	if (id == ABI_CUPTI_RESOURCE_GRAPHNODE_CLONED)
 		self.cloned = enable;
 	cuda.observe_nodes(see_node);
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiGetCallbackName(cupti_domain domain, uint32_t id, const char **name)
+{
+	if (domain != ABI_CUPTI_DOMAIN_DRIVER || !find_cuda() || !cuda.call_name(id))
+		return INVALID_PARAMETER;
+	*name = cuda.call_name(id);
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiGetDeviceId(cu_context context, uint32_t *device)
+{
+	if (!context)
+		return INVALID_PARAMETER;
+	*device = cuda.context_device(context);
 	return ABI_CUPTI_SUCCESS;
 }
 

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CUDA programs, recorded on the stand-ins for the driver and CUPTI: every command is there once, its device
+times are the script's, and the program does what it does without tare."""
+import collections
+import os
+import pathlib
+import shutil
+import signal
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+sys.path[:0] = [str(HERE.parent / "levelzero"), str(HERE.parent / "e2e")]
+from recorded import BUILD, Recorder, SANITIZED, run  # noqa: E402
+from trace import NO_TIMES, Trace  # noqa: E402
+
+STREAMS = BUILD / "tests/cuda/streams"
+FAKES = BUILD / "tests/fakes"
+MIB = 1 << 20
+SCRIPT = """tare-device 1
+device name "exact" memory 1 GiB
+timer rate 1 GHz
+engine compute runs kernel
+engine copy runs to-device,local
+engine copy runs to-host
+copy pinned device fixed 29 us rate 65.536 GB/s
+copy device pinned fixed 29 us rate 65.536 GB/s
+copy pageable device fixed 29 us rate 65.536 GB/s
+copy device pageable fixed 29 us rate 65.536 GB/s
+copy device device fixed 29 us rate 65.536 GB/s
+fill fixed 19 us rate 65.536 GB/s
+marker fixed 1 us
+kernel empty fixed 50 us
+kernel other fixed 70 us
+"""
+GPU = "NVIDIA"
+UNTIMED_REFUSED = 1
+
+pytestmark = pytest.mark.skipif(SANITIZED, reason="the stand-ins are loaded into a program that is not")
+
+
+@pytest.fixture
+def on(tare_path, tmp_path):
+    recorder = Recorder(tare_path, tmp_path, tmp_path / "cache")
+    (tmp_path / "script").write_text(SCRIPT)
+    (tmp_path / "lib").mkdir()
+    driver = shutil.copy(FAKES / "fake_cuda.so", tmp_path / "lib/libcuda.so.1")
+    recorder.environment.update({
+        "LD_LIBRARY_PATH": f"{tmp_path / 'lib'}:{os.environ.get('LD_LIBRARY_PATH', '')}",
+        "TARE_CUDA_LIBRARY": str(driver), "TARE_CUPTI_LIBRARY": str(FAKES / "fake_cupti.so"),
+        "TARE_FAKE_CUDA_DEVICE": str(tmp_path / "script")})
+    return recorder
+
+
+def transfer_ns(fixed_us, count):
+    """As the script has it."""
+    return fixed_us * 1000 + round(count * 1e9 / 65.536e9)
+
+
+# What each style does with n = 4: kind and how long it takes, and how often.
+KERNELS = {("kernel", 50000): 2, ("kernel", 70000): 2}
+DEFAULTS = {("kernel", 50000): 5}
+COPIES = {("write", transfer_ns(29, MIB)): 5, ("copy", transfer_ns(29, MIB // 2)): 4,
+          ("read", transfer_ns(29, MIB // 4)): 4, ("fill", transfer_ns(19, MIB // 4)): 4,
+          ("read", transfer_ns(29, MIB // 2)): 1, ("write", transfer_ns(29, MIB // 8)): 1,
+          ("read", transfer_ns(29, MIB // 8)): 1}
+THREADS = {("kernel", 50000): 16}
+EVENTS = {("kernel", 50000): 4, ("kernel", 70000): 4}
+
+
+def near(kind_ns, expected):
+    """The expected kind and length that this one is, within the rounding of the model's times."""
+    kind, ns = kind_ns
+    found = [each for each in expected if each[0] == kind and abs(each[1] - ns) <= 2]
+    return found[0] if found else kind_ns
+
+
+@pytest.mark.parametrize("style, expected, amount", [
+    ("kernels", KERNELS, 0), ("defaults", DEFAULTS, 0), ("threads", THREADS, 0), ("events", EVENTS, 0),
+    ("copies", COPIES, 4 * (MIB + MIB // 2 + MIB // 4 + MIB // 4) + MIB + MIB // 2 + 2 * (MIB // 8))])
+@pytest.mark.parametrize("cupti", ["", "late", "fill=4096", "version=12"])
+def test_every_command_is_there_once_with_the_devices_times(on, style, expected, amount, cupti):
+    on.environment["TARE_FAKE_CUPTI"] = cupti
+    native = on.native([STREAMS, style])
+    done = on.record([STREAMS, style])
+    assert (done.status, done.out) == (native.status, native.out) == (0, native.out)
+    trace = Trace(done.folder)
+    assert {len(times) for times in trace.times.values()} == {1}
+    assert {key[:2] for key in trace.times} == set(trace.commands)
+    seen = collections.Counter(near((kind, end - start), expected) for kind, start, end in trace.runs())
+    assert seen == expected
+    assert sum(each.amount for each in trace.commands.values() if each.kind != "kernel") == amount
+    assert not trace.untimed
+    report = on.report(done.folder)
+    count = sum(expected.values())
+    coverage = report["coverage"]
+    assert (coverage["enqueued"], coverage["completed"], coverage["unobserved"]) == (count, count, 0)
+    assert report["devices"][0]["name"] == "exact"
+
+
+def test_what_was_never_asked_for_is_no_command(on):
+    """A launch that fails is an attempt; a copy of nothing is a call."""
+    done = on.record([STREAMS, "wrong"])
+    assert done.status == 0
+    commands = Trace(done.folder).commands.values()
+    assert [each.flags & 1 for each in commands] == [1] * 4
+    assert on.report(done.folder)["coverage"]["enqueued"] == 0
+
+
+def test_streams_are_queues(on):
+    done = on.record([STREAMS, "kernels=6", "defaults=4"])
+    trace = Trace(done.folder)
+    queues = collections.Counter(each.queue for each in trace.commands.values())
+    # Three streams; the legacy one by both of its names; that of the thread.
+    assert sorted(queues.values()) == [1, 2, 2, 2, 4]
+
+
+def test_a_graphs_launch_is_one_command_from_its_first_node_to_its_last(on):
+    done = on.record([STREAMS, "graph"])
+    trace = Trace(done.folder)
+    kinds = collections.Counter(each.kind for each in trace.commands.values())
+    assert kinds == {"graph": 4, "kernel": 1}  # what was captured is none
+    nodes = [times for key, times in trace.times.items() if trace.commands[key[:2]].kind == "graph"]
+    assert [len(times) for times in nodes] == [3] * 4
+    report = on.report(done.folder)
+    assert report["coverage"]["completed"] == report["coverage"]["enqueued"] == 5
+    graph, = (task for task in report["tasks"] if task["instances"] == 4)
+    assert graph["total_ns"] >= 4 * (50000 + 70000 + transfer_ns(29, MIB))
+
+
+def test_a_program_that_is_killed_leaves_what_was_delivered(on):
+    done = on.record([STREAMS, "killed=9"])
+    assert done.status in (-signal.SIGKILL, 128 + signal.SIGKILL)
+    trace = Trace(done.folder)
+    assert len(trace.commands) == len(trace.times) == 9
+
+
+@pytest.mark.parametrize("cupti, library", [("", "/nowhere/libcupti.so"), ("holder=other", None)])
+def test_without_cupti_the_program_runs_and_it_is_said(on, cupti, library):
+    on.environment["TARE_FAKE_CUPTI"] = cupti
+    if library:
+        on.environment["TARE_CUPTI_LIBRARY"] = library
+    native = on.native([STREAMS, "kernels=99"])
+    done = run([on.tare, "record", "-fo", "run", "--", STREAMS, "kernels=99"], on.environment, cwd=on.folder)
+    assert (done.status, done.out) == (native.status, native.out)
+    said = done.errors.decode()
+    assert "libcuda.so.1" in said and "libcupti.so" in said and "CUDA" in said
+
+
+@pytest.mark.parametrize("options", [["--strict"], ["--times", "none"]])
+def test_without_times_there_are_counts(on, options):
+    done = run([on.tare, "record", "-qfo", "run", *options, "--", STREAMS, "kernels"], on.environment, cwd=on.folder)
+    assert done.status == 0
+    trace = Trace(on.folder / "run.tare")
+    assert len(trace.commands) == 4 and not trace.times
+    assert all(each.flags & NO_TIMES for each in trace.commands.values())
+
+
+@pytest.mark.parametrize("cupti, untimed", [("drop=3", 0), ("timeless=2", 2)])
+def test_what_cupti_drops_is_unobserved_and_what_has_no_times_is_refused(on, cupti, untimed):
+    on.environment["TARE_FAKE_CUPTI"] = cupti
+    done = on.record([STREAMS, "kernels=20"])
+    trace = Trace(done.folder)
+    missing = int(cupti[-1])
+    assert len(trace.commands) == 20 and len(trace.times) == 20 - missing
+    assert [why for *_, why in trace.untimed] == [UNTIMED_REFUSED] * untimed
+    coverage = on.report(done.folder)["coverage"]
+    assert (coverage["completed"], coverage["unobserved"]) == (20 - missing, missing)
+
+
+def test_cupti_that_cannot_trace_leaves_counts(on):
+    on.environment["TARE_FAKE_CUPTI"] = "fail_enable=999"
+    done = on.record([STREAMS, "kernels"])
+    trace = Trace(done.folder)
+    assert done.status == 0 and len(trace.commands) == 4 and not trace.times
+
+
+def test_an_injection_of_the_users_stays(on):
+    on.environment["CUDA_INJECTION64_PATH"] = "/nowhere/tool.so"
+    done = run([on.tare, "record", "-fo", "run", "--", STREAMS, "kernels"], on.environment, cwd=on.folder)
+    assert done.status == 0
+    assert "CUDA_INJECTION64_PATH is set to /nowhere/tool.so: CUDA programs are not recorded" in done.errors.decode()
