@@ -156,8 +156,9 @@ static int judge_pageable(struct judging *judging, uint32_t device)
 	                 : low_ns > 0    ? "what pinned memory would do is known for one direction only"
 	                                 : "no pinned copy of this run to compare with, so what it costs is "
 	                                   "not known (`tare bandwidth` on this machine tells)");
-	finding_advice(&draft, "Copy from pinned memory (CL_MEM_ALLOC_HOST_PTR, mapped): a driver stages "
-	                       "plain memory, and may block; `tare bandwidth` measures both");
+	finding_advice(&draft, "Copy from pinned memory %s: a driver stages plain memory, and may block; "
+	                       "`tare bandwidth` measures both",
+	               finding_word(judging, FINDING_WORD_PINNED));
 	finding_figure(&draft, "copies", (double)count, "counted");
 	finding_figure(&draft, "copy_ns", ways[0].ns + ways[1].ns, "device timestamp");
 	finding_figure(&draft, "mean_call_ns", (ways[0].call_ns + ways[1].call_ns) / (double)count,
@@ -349,8 +350,8 @@ int finding_build_in_loop(struct judging *judging, struct tare_error *error)
 	finding_title(&draft, "Programs are built %llu times after the first kernel was enqueued",
 	              (unsigned long long)found.made);
 	finding_evidence(&draft, "the calls took %s; the device was idle for %s of builds", ns, idle);
-	finding_advice(&draft, "Build once before the work begins, or keep the binaries "
-	                       "(clGetProgramInfo, CL_PROGRAM_BINARIES)");
+	finding_advice(&draft, "Build once before the work begins, or keep the binaries %s",
+	               finding_word(judging, FINDING_WORD_KEEP_BINARIES));
 	finding_figure(&draft, "builds", (double)found.made, "counted");
 	finding_figure(&draft, "calls_ns", found.ns, "host clock");
 	finding_cost(&draft, fmin(gaps_ns, found.ns), found.ns, found.ns);

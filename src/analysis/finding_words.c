@@ -32,6 +32,17 @@ static const char *const words[FINDING_WORDS][TARE_TRACE_API_COUNT] = {
 		[TARE_TRACE_LEVELZERO] = "one command queue, which is one engine",
 		[TARE_TRACE_CUDA] = "one stream",
 	},
+	[FINDING_WORD_PINNED] = {
+		[TARE_TRACE_OPENCL] = "(CL_MEM_ALLOC_HOST_PTR, mapped)",
+		[TARE_TRACE_LEVELZERO] = "(zeMemAllocHost)",
+		[TARE_TRACE_CUDA] = "(cudaHostAlloc, cudaHostRegister; in PyTorch pin_memory)",
+	},
+	[FINDING_WORD_KEEP_BINARIES] = {
+		[TARE_TRACE_OPENCL] = "(clGetProgramInfo, CL_PROGRAM_BINARIES)",
+		[TARE_TRACE_LEVELZERO] = "(zeModuleGetNativeBinary)",
+		[TARE_TRACE_CUDA] = "(compile for this GPU instead of from PTX; CUDA_MODULE_LOADING=EAGER loads all "
+		                    "kernels at the start)",
+	},
 };
 
 const char *finding_word(const struct judging *judging, enum finding_word word)

@@ -135,7 +135,10 @@ int finding_raise(struct finding_draft *draft);
 // What an API calls something that is advised (finding_words.c).
 enum finding_word {
 	FINDING_WORD_REPLAY, FINDING_WORD_HAND_OVER, FINDING_WORD_WAIT, FINDING_WORD_QUEUES,
-	FINDING_WORD_ONE_QUEUE, FINDING_WORDS
+	FINDING_WORD_ONE_QUEUE,
+	FINDING_WORD_PINNED,        // how one gets it, in parentheses
+	FINDING_WORD_KEEP_BINARIES, // how what was built is kept, in parentheses
+	FINDING_WORDS
 };
 const char *finding_word(const struct judging *judging, enum finding_word word);
 

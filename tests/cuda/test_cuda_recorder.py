@@ -79,7 +79,7 @@ def near(kind_ns, expected):
 @pytest.mark.parametrize("style, expected, amount", [
     ("kernels", KERNELS, 0), ("defaults", DEFAULTS, 0), ("threads", THREADS, 0), ("events", EVENTS, 0),
     ("copies", COPIES, 4 * (MIB + MIB // 2 + MIB // 4 + MIB // 4) + MIB + MIB // 2 + 2 * (MIB // 8))])
-@pytest.mark.parametrize("cupti", ["", "late", "fill=4096", "version=12"])
+@pytest.mark.parametrize("cupti", ["", "late", "fill=4096", "version=12", "version=12 late"])
 def test_every_command_is_there_once_with_the_devices_times(on, style, expected, amount, cupti):
     on.environment["TARE_FAKE_CUPTI"] = cupti
     native = on.native([STREAMS, style])

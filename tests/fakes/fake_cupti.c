@@ -4,8 +4,8 @@
 //  - records are as long as the version of the library makes them, and follow one another; what
 //    does not fit into a buffer goes into the next one that the client gives, or is dropped;
 //  - buffers come back on a thread of CUPTI's own, or when they are flushed;
-//  - a record tells its call (correlation) only while driver or runtime calls are recorded, and a
-//    call between push and pop is preceded by a record of the id that was pushed;
+//  - a record tells its call (correlation) only while driver or runtime calls are recorded, or told to
+//    callbacks (as on an H100 with CUPTI 13; not with the word `uncorrelated`), and a call between push and pop is preceded by a record of the id that was pushed;
 //  - times are on the registered clock, or else CLOCK_REALTIME; start and end both 0: unknown;
 //  - a node that is copied into a graph that is ready is told as created, and then as cloned;
 //  - nothing is recorded of a kind that is not enabled; flushing does not wait for the device.
@@ -13,7 +13,7 @@
 // TARE_FAKE_CUPTI, read at each subscription, holds words: version=N, holder=NAME (somebody is
 // subscribed already), fail_enable=CODE, drop=N (so many records), timeless=N (so many have no
 // times), fill=BYTES (a buffer counts as full by then), late (all records come with the flush,
-// the last one first), strange (nodes have other numbers in records than callbacks tell).
+// the last one first), uncorrelated, strange (nodes have other numbers in records than callbacks tell).
 #include "fake_cupti.h"
 
 #include "fake_cuda.h"
@@ -57,7 +57,7 @@ union held {
 
 static struct {
 	pthread_mutex_t lock;
-	struct { int version, fail_enable, drop, timeless, fill; bool late, strange; char holder[64]; } script;
+	struct { int version, fail_enable, drop, timeless, fill; bool late, strange, uncorrelated; char holder[64]; } script;
 	bool subscribed, latency;
 	bool enabled[KINDS];
 	cupti_buffer_requested requested;
@@ -66,6 +66,7 @@ static struct {
 	cupti_callback callback;
 	void *context;
 	bool calls[CALLS];                 // of the driver, that are told to it
+	bool calls_told;
 	bool created, cloned;              // are told to the callback
 	uint8_t *buffer;
 	size_t bytes, used;
@@ -208,7 +209,8 @@ static uint64_t normal(int64_t ns)
 
 static uint32_t correlation_of(const struct fake_cuda_activity *what)
 {
-	return self.enabled[ABI_CUPTI_KIND_DRIVER] || self.enabled[ABI_CUPTI_KIND_RUNTIME]
+	return self.enabled[ABI_CUPTI_KIND_DRIVER] || self.enabled[ABI_CUPTI_KIND_RUNTIME] ||
+	       (self.calls_told && !self.script.uncorrelated)
 	       ? what->correlation : 0;
 }
 
@@ -306,6 +308,7 @@ static void read_script(void)
 			*value++ = '\0';
 		self.script.late |= strcmp(word, "late") == 0;
 		self.script.strange |= strcmp(word, "strange") == 0;
+		self.script.uncorrelated |= strcmp(word, "uncorrelated") == 0;
 		if (value && strcmp(word, "holder") == 0)
 			snprintf(self.script.holder, sizeof self.script.holder, "%s", value);
 		for (size_t i = 0; value && i < sizeof numbers / sizeof *numbers; i++)
@@ -377,6 +380,7 @@ cupti_result cuptiUnsubscribe(cupti_subscriber subscriber)
 		return INVALID_PARAMETER;
 	self.subscribed = self.created = self.cloned = false;
 	memset(self.calls, 0, sizeof self.calls);
+	self.calls_told = false;
 	cuda.observe_calls(NULL);
 	cuda.observe_nodes(NULL);
 	return ABI_CUPTI_SUCCESS;
@@ -389,6 +393,7 @@ cupti_result cuptiEnableCallback(uint32_t enable, cupti_subscriber subscriber, c
 		return INVALID_PARAMETER;
 	if (domain == ABI_CUPTI_DOMAIN_DRIVER && id < CALLS) {
 		self.calls[id] = enable;
+		self.calls_told |= enable;
 		cuda.observe_calls(see_call);
 		return ABI_CUPTI_SUCCESS;
 	}

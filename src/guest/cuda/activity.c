@@ -123,9 +123,22 @@ static bool settle(struct guest_thread *thread, const struct activity *activity)
 	return true;
 }
 
+// CUPTI says that records have their call only while calls are recorded, too. Of version 13 they have it anyway,
+// and those records are the better part of what tracing costs.
+static void ask_for_correlations(void)
+{
+	static _Atomic bool asked;
+	if (!atomic_exchange(&asked, true))
+		cuda_cupti.cuptiActivityEnable(ABI_CUPTI_KIND_DRIVER);
+}
+
 static void settle_or_keep(struct guest_thread *thread, struct activity *activity)
 {
-	if (!activity->correlation || settle(thread, activity) || early_count == MOST_EARLY)
+	if (!activity->correlation) {
+		ask_for_correlations();
+		return;
+	}
+	if (settle(thread, activity) || early_count == MOST_EARLY)
 		return;
 	activity->kernel = NULL;
 	early[early_count++] = *activity;
@@ -217,7 +230,7 @@ void cuda_harvest(void)
 		return;
 	if (__atomic_load_n(&guest_header->pending, __ATOMIC_RELAXED))
 		flush_if_due();
-	cuda_clock_pairs(thread);
+	cuda_clock_pairs(thread, false);
 	read_all(thread);
 	guest_release(&harvesting);
 }
@@ -231,7 +244,7 @@ void cuda_flush_at_exit(void)
 	before = guest_aside_begin(thread, TARE_TRACE_CUDA);
 	cuda_cupti.cuptiActivityFlushAll(ABI_CUPTI_FLUSH_FORCED);
 	if (guest_try(&harvesting)) {
-		cuda_clock_pairs(thread);
+		cuda_clock_pairs(thread, true);
 		read_all(thread);
 		guest_release(&harvesting);
 	}
@@ -249,9 +262,8 @@ static uint64_t timestamp(void)
 
 bool cuda_activity_begin(void)
 {
-	// An engine's records carry their call (correlation) only while the driver's calls are recorded.
-	static const cupti_kind kinds[] = { ABI_CUPTI_KIND_DRIVER, ABI_CUPTI_KIND_CONCURRENT_KERNEL,
-		                            ABI_CUPTI_KIND_MEMCPY, ABI_CUPTI_KIND_MEMSET };
+	static const cupti_kind kinds[] = { ABI_CUPTI_KIND_CONCURRENT_KERNEL, ABI_CUPTI_KIND_MEMCPY,
+		                            ABI_CUPTI_KIND_MEMSET };
 	guest_lock_register(&lock);
 	guest_lock_register(&harvesting);
 	if (cuda_cupti.cuptiActivityRegisterTimestampCallback(timestamp) != ABI_CUPTI_SUCCESS ||

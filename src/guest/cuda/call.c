@@ -48,6 +48,37 @@ static uint64_t stream_object(struct guest_thread *thread, const struct cuda_cal
 	return !stream ? 0 : (uintptr_t)handle <= 2 ? (uintptr_t)stream : (uintptr_t)handle;
 }
 
+static void event_recorded(struct guest_thread *thread, const struct cuda_call *call)
+{
+	cu_stream handle = (cu_stream)(uintptr_t)cuda_parameter(call->told, 1);
+	struct cuda_stream *stream = cuda_stream_of(thread, call->told, handle, call->of_thread);
+	if (stream && !cuda_is_captured(handle))
+		cuda_order_recorded(stream, cuda_parameter(call->told, 0));
+}
+
+static void event_awaited(struct guest_thread *thread, const struct cuda_call *call)
+{
+	cu_stream handle = (cu_stream)(uintptr_t)cuda_parameter(call->told, 0);
+	struct cuda_stream *stream = cuda_stream_of(thread, call->told, handle, call->of_thread);
+	if (stream && !cuda_is_captured(handle))
+		cuda_order_awaited(stream, cuda_parameter(call->told, 1));
+}
+
+// What the queue of a wait is, is said by what its event stands for.
+static void event_waited(struct guest_thread *thread, const struct cuda_call *call)
+{
+	uint64_t ids[CUDA_MOST_WAITS];
+	uint32_t count = cuda_order_of_event(cuda_parameter(call->told, 0), ids);
+	cuda_write_depends(thread, TARE_DEPENDS_OF_CALL, call->enter, count, ids);
+}
+
+static void graph_made(const struct cupti_call *told)
+{
+	const void *const *made = cuda_parameter(told, 0);
+	if (made && *made)
+		cuda_define(TARE_OBJECT_GRAPH, *made, told->context, NULL, 0, 0, 0, 0);
+}
+
 struct cuda_said cuda_said_of(struct guest_thread *thread, const struct cuda_call *call)
 {
 	const struct cuda_function *function = &cuda_functions[call->function];
@@ -59,6 +90,9 @@ struct cuda_said cuda_said_of(struct guest_thread *thread, const struct cuda_cal
 	case CUDA_FREE: return (struct cuda_said){ (uintptr_t)cuda_parameter(call->told, 0), 0, true };
 	case CUDA_MODULE: said.object = module_of(call->told); return said;
 	case CUDA_OF_STREAM: said.object = stream_object(thread, call); return said;
+	case CUDA_EVENT_RECORD: event_recorded(thread, call); return said;
+	case CUDA_EVENT_AWAIT: event_awaited(thread, call); return said;
+	case CUDA_GRAPH_MADE: graph_made(call->told); return said;
 	case CUDA_CAPTURE_BEGIN: atomic_fetch_add(&cuda_captures, 1); return said;
 	default: return said;
 	}
@@ -69,8 +103,10 @@ void cuda_before_free(const struct cupti_call *told, const struct cuda_function 
 	void *first = (void *)(uintptr_t)cuda_parameter(told, 0);
 	if (function->form == CUDA_FREE)
 		guest_region_forget(first);
-	else
+	else if (function->form == CUDA_STREAM_DESTROY)
 		cuda_stream_forget(first);
+	else
+		cuda_order_forget(first);
 }
 
 // ---- records
@@ -147,6 +183,8 @@ void cuda_call_end(struct guest_thread *thread, const struct cuda_call *call)
 	flags |= said.released ? TARE_CALL_RELEASED : 0;
 	flags |= thread->depth > 1 ? TARE_CALL_NESTED : 0;
 	guest_commit(record, tare_trace_head(TARE_TRACE_CALL, flags, cuda_detail(call->function), thread->track));
+	if (function->form == CUDA_EVENT_WAIT)
+		event_waited(thread, call);
 	if (CUDA_UNLIKELY(guest_stacks) && has_site(function->role))
 		guest_site(thread, TARE_SITE_OF_CALL, call->enter, guest_stack());
 	guest_cpu_time(thread, call->enter, exit);

@@ -265,7 +265,7 @@ static void describe(struct guest_thread *thread, const struct cuda_call *call, 
 }
 
 // What goes into a graph that is being captured is no command: the graph's launches are.
-static bool is_captured(cu_stream stream)
+bool cuda_is_captured(cu_stream stream)
 {
 	int status = 0;
 	return atomic_load_explicit(&cuda_captures, memory_order_relaxed) > 0 && cuda_driver.cuStreamIsCapturing &&
@@ -300,13 +300,16 @@ static unsigned flags_of(const struct guest_thread *thread, const struct cuda_ca
 
 // Returns the command's number; 0: there was no room.
 static uint32_t write_record(struct guest_thread *thread, const struct cuda_call *call, const struct work *work,
-                             const struct cuda_stream *stream, unsigned flags, uint64_t exit)
+                             struct cuda_stream *stream, unsigned flags, uint64_t exit)
 {
+	uint64_t waits[CUDA_MOST_WAITS];
+	uint32_t wait_count = stream && !(flags & TARE_COMMAND_FAILED) ? cuda_order_waits(stream, waits) : 0;
 	union tare_trace_record *record = guest_command(thread);
 	struct tare_trace_command *written;
 	uint32_t number;
 	if (CUDA_UNLIKELY(!record))
 		return 0;
+	flags |= wait_count ? TARE_COMMAND_DEPENDS : 0;
 	written = &record->command;
 	number = ++thread->command_number;
 	written->enter = call->enter;
@@ -319,12 +322,16 @@ static uint32_t write_record(struct guest_thread *thread, const struct cuda_call
 	written->queue = stream ? stream->number : 0;
 	written->object = work->object;
 	written->amount = work->amount;
-	written->event = 0;
+	written->event = flags & TARE_COMMAND_FAILED ? 0 : cuda_event_id(thread->track, number);
 	written->object2 = flags & TARE_COMMAND_FAILED ? (uint64_t)(int64_t)call->result : work->object2;
 	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags, cuda_detail(call->function),
 	                                     thread->track));
 	if (CUDA_UNLIKELY(flags & TARE_COMMAND_LONG))
 		write_call_end(thread, number, exit);
+	if (CUDA_UNLIKELY(wait_count))
+		cuda_write_depends(thread, 0, number, wait_count, waits);
+	if (stream && !(flags & TARE_COMMAND_FAILED))
+		atomic_store_explicit(&stream->last, cuda_event_id(thread->track, number), memory_order_relaxed);
 	if (CUDA_UNLIKELY(guest_stacks))
 		guest_site(thread, 0, number, guest_stack());
 	return number;
@@ -342,7 +349,7 @@ void cuda_command_end(struct guest_thread *thread, const struct cuda_call *call)
 		work.stream = (cu_stream)(uintptr_t)number_at(call->told, function->stream);
 	if (call->result == ABI_SUCCESS)
 		describe(thread, call, &work);
-	if (CUDA_UNLIKELY(work.nothing || is_captured(work.stream))) {
+	if (CUDA_UNLIKELY(work.nothing || cuda_is_captured(work.stream))) {
 		cuda_call_end(thread, call);
 		return;
 	}

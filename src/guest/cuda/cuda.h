@@ -49,6 +49,11 @@ enum cuda_form {
 	CUDA_MODULE,        // pointer to the module
 	CUDA_CAPTURE_BEGIN, CUDA_CAPTURE_END,
 	CUDA_STREAM_DESTROY,
+	CUDA_EVENT_RECORD,  // event, stream
+	CUDA_EVENT_AWAIT,   // stream, event
+	CUDA_EVENT_WAIT,    // event
+	CUDA_EVENT_DESTROY,
+	CUDA_GRAPH_MADE,    // pointer to what can be launched
 };
 enum { CUDA_NO_STREAM = 255 };
 
@@ -116,21 +121,52 @@ struct cuda_device {
 };
 // The device of a context, defined when it was not yet; NULL: it is not known.
 struct cuda_device *cuda_device_of(cu_context context);
-// Writes what CUPTI's clock shows, at most a few times a second.
-void cuda_clock_pairs(struct guest_thread *thread);
+// Writes what CUPTI's clock shows; unless it is `due`, only if some time has passed.
+void cuda_clock_pairs(struct guest_thread *thread, bool due);
 
+enum { CUDA_MOST_WAITS = 12 };
 struct cuda_stream {
 	cu_stream handle;              // as the program names it
 	uint32_t context_id;
 	uint32_t number;
 	bool of_thread;                // the default stream of one thread
+	bool legacy, blocking;         // blocking: it and the legacy stream wait for each other
 	struct cuda_device *device;
 	_Atomic uint32_t process;
+	// See order.c.
+	struct cuda_stream *following; // of all
+	_Atomic bool gone;
+	_Atomic uint64_t last;         // its last command; 0: none
+	_Atomic uint64_t waited;       // of a blocking one: its last command that the legacy one waits for already
+	uint64_t legacy_waited;        // the legacy stream's last command that it waits for already
+	_Atomic uint32_t wait_count;   // what its next command waits for
+	uint64_t waits[CUDA_MOST_WAITS];
 };
 // The stream that a call names, made known when it was not; NULL: there is no context or no memory.
 struct cuda_stream *cuda_stream_of(struct guest_thread *thread, const struct cupti_call *call, cu_stream handle,
                                    bool of_thread);
 void cuda_stream_forget(cu_stream handle);
+
+// ---- order among streams: what a command waits for in others
+
+// A command's name, which stands for its event in the trace.
+static inline uint64_t cuda_event_id(uint32_t track, uint32_t number)
+{
+	return (uint64_t)track << 32 | number;
+}
+bool cuda_order_begin(void);
+// A new stream, or one that is used again; zeroed. NULL: no memory.
+struct cuda_stream *cuda_stream_take(void);
+// Makes the list of what a command of the stream waits for in other streams; returns how many.
+uint32_t cuda_order_waits(struct cuda_stream *stream, uint64_t waits[CUDA_MOST_WAITS]);
+void cuda_order_recorded(struct cuda_stream *stream, const void *event);
+void cuda_order_awaited(struct cuda_stream *stream, const void *event);
+void cuda_order_forget(const void *event);
+// What an event stands for; returns how many.
+uint32_t cuda_order_of_event(const void *event, uint64_t ids[CUDA_MOST_WAITS]);
+// DEPENDS records of a command, or with TARE_DEPENDS_OF_CALL of a call that was entered at `of`.
+void cuda_write_depends(struct guest_thread *thread, uint8_t flags, uint64_t of, uint32_t count,
+                        const uint64_t *waits);
 
 struct cuda_kernel {
 	cu_function handle;
@@ -167,8 +203,9 @@ struct cuda_said {
 	bool released;
 };
 struct cuda_said cuda_said_of(struct guest_thread *thread, const struct cuda_call *call);
-// Streams that capture, in all of the process.
+// Streams that capture, in all of the process, and whether this one does.
 extern _Atomic int32_t cuda_captures;
+bool cuda_is_captured(cu_stream stream);
 
 static inline const void *cuda_parameter(const struct cupti_call *told, size_t place)
 {

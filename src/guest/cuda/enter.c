@@ -59,7 +59,8 @@ static void call_begin(const struct cupti_call *told, const struct cuda_function
 	thread->depth++;
 	atomic_store_explicit(&mine->calls, atomic_load_explicit(&mine->calls, memory_order_relaxed) + 1,
 	                      memory_order_relaxed);
-	if (CUDA_UNLIKELY(function->form == CUDA_FREE || function->form == CUDA_STREAM_DESTROY))
+	if (CUDA_UNLIKELY(function->form == CUDA_FREE || function->form == CUDA_STREAM_DESTROY ||
+	                  function->form == CUDA_EVENT_DESTROY))
 		cuda_before_free(told, function);
 	enter = guest_ticks();
 	if (CUDA_UNLIKELY(guest_cpu_time_is_due(thread, thread->left_ticks, enter))) {

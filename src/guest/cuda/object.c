@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_DEVICES = 64, TEXT_BYTES = 256, NVIDIA_GPU = 4, STREAM_NON_BLOCKING = 1 };
+enum { PAIRS_NS = 20000000, MOST_DEVICES = 64, TEXT_BYTES = 256, NVIDIA_GPU = 4, STREAM_NON_BLOCKING = 1 };
 
 static struct cuda_device devices[MOST_DEVICES];
 static const char platform; // its address is the handle
@@ -18,7 +18,7 @@ bool cuda_objects_begin(void)
 	streams = guest_map_new();
 	kernels = guest_map_new();
 	guest_lock_register(&lock);
-	return streams && kernels;
+	return streams && kernels && cuda_order_begin();
 }
 
 // What a call is the first to name was there before it.
@@ -152,33 +152,48 @@ struct cuda_device *cuda_device_of(cu_context context)
 	}
 	guest_let_go(&lock);
 	if (atomic_exchange(&device->process, process) != process) {
+		struct guest_thread *thread = guest_thread();
 		define_platform(process);
 		define_device(device);
+		if (thread)
+			cuda_clock_pairs(thread, true);
 	}
 	return device;
 }
 
-void cuda_clock_pairs(struct guest_thread *thread)
+// The tightest of some readings.
+static struct tare_trace_clock_pair read_pair(void)
+{
+	struct tare_trace_clock_pair best = { 0 };
+	for (int i = 0; i < 3; i++) {
+		struct timespec now;
+		uint64_t before = guest_ticks(), after;
+		clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+		after = guest_ticks();
+		if (i == 0 || after - before < best.after - best.before)
+			best = (struct tare_trace_clock_pair){ .before = before, .after = after,
+				.value = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec };
+	}
+	return best;
+}
+
+void cuda_clock_pairs(struct guest_thread *thread, bool due)
 {
 	uint32_t process = atomic_load(&guest_process);
 	for (uint32_t i = 0; i < MOST_DEVICES; i++) {
 		struct cuda_device *device = &devices[i];
-		uint64_t before = guest_ticks(), last = atomic_load(&device->paired_ticks), after;
+		uint64_t now = guest_ticks(), last = atomic_load(&device->paired_ticks);
+		struct tare_trace_clock_pair pair;
 		union tare_trace_record *record;
-		struct timespec now;
-		if (atomic_load(&device->process) != process ||
-		    (last && before - last < guest_ticks_of_ns(100000000)) ||
-		    !atomic_compare_exchange_strong(&device->paired_ticks, &last, before))
+		if (atomic_load(&device->process) != process || (!due && last && now - last < guest_ticks_of_ns(PAIRS_NS)) ||
+		    !atomic_compare_exchange_strong(&device->paired_ticks, &last, now))
 			continue;
-		before = guest_ticks();
-		clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-		after = guest_ticks();
+		pair = read_pair();
+		pair.device = (uintptr_t)device;
 		record = guest_event(thread);
 		if (!record)
 			continue;
-		record->clock_pair = (struct tare_trace_clock_pair){ .before = before, .after = after,
-			.value = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
-			.device = (uintptr_t)device };
+		record->clock_pair = pair;
 		guest_commit(record, tare_trace_head(TARE_TRACE_CLOCK_PAIR, TARE_TRACE_CUDA, TARE_CLOCK_DEVICE,
 		                                     thread->track));
 	}
@@ -207,13 +222,10 @@ static const void *traced_handle(const struct cuda_stream *stream)
 static void define_stream(const struct cuda_stream *stream, const struct cupti_call *call)
 {
 	enum { PROFILING = 2, NON_BLOCKING = 0x100 };
-	unsigned int flags = 0;
 	const char *name = !is_default(stream->handle) ? NULL
 	                   : stream->of_thread ? "default stream of a thread" : "default stream";
-	if (!is_default(stream->handle) && cuda_driver.cuStreamGetFlags)
-		cuda_driver.cuStreamGetFlags(stream->handle, &flags);
 	cuda_define(TARE_OBJECT_QUEUE, traced_handle(stream), call->context, stream->device,
-	            (cuda_timed ? PROFILING : 0) | (flags & STREAM_NON_BLOCKING ? NON_BLOCKING : 0), 0,
+	            (cuda_timed ? PROFILING : 0) | (stream->blocking ? 0 : NON_BLOCKING), 0,
 	            name ? text_of(name) : 0, stream->number);
 	cuda_fact(TARE_TRACE_FACT_PROFILING, traced_handle(stream), cuda_timed, 0);
 }
@@ -222,11 +234,20 @@ static struct cuda_stream *stream_new(struct guest_thread *thread, const struct 
                                       cu_stream handle, bool of_thread)
 {
 	struct cuda_device *device = cuda_device_of(call->context);
-	struct cuda_stream *stream = device ? guest_memory(sizeof *stream) : NULL;
+	struct cuda_stream *stream = device ? cuda_stream_take() : NULL;
+	unsigned int flags = 0;
 	if (!stream)
 		return NULL;
-	*stream = (struct cuda_stream){ .handle = handle, .context_id = call->context_id,
-		.number = guest_queue_number(), .of_thread = of_thread, .device = device };
+	if (!is_default(handle) && cuda_driver.cuStreamGetFlags)
+		cuda_driver.cuStreamGetFlags(handle, &flags);
+	stream->context_id = call->context_id;
+	stream->number = guest_queue_number();
+	stream->of_thread = of_thread;
+	stream->legacy = is_default(handle) && !of_thread;
+	stream->blocking = !stream->legacy && !(flags & STREAM_NON_BLOCKING);
+	stream->device = device;
+	stream->handle = handle;
+	atomic_store(&stream->gone, false);
 	guest_map_put(streams, stream_key(thread, call->context_id, handle, of_thread), (uintptr_t)stream);
 	return stream;
 }
@@ -238,7 +259,7 @@ struct cuda_stream *cuda_stream_of(struct guest_thread *thread, const struct cup
 	struct cuda_stream *stream = mine->stream;
 	of_thread = (uintptr_t)handle == 2 || (of_thread && !handle);
 	// Most calls are about the stream of the one before.
-	if (CUDA_LIKELY(stream && stream->handle == handle && !of_thread && !stream->of_thread &&
+	if (CUDA_LIKELY(stream && stream->handle == handle && !atomic_load_explicit(&stream->gone, memory_order_relaxed) && !of_thread && !stream->of_thread &&
 	                (!is_default(handle) || stream->context_id == call->context_id) &&
 	                atomic_load_explicit(&stream->process, memory_order_relaxed) == thread->process))
 		return stream;
@@ -258,8 +279,13 @@ struct cuda_stream *cuda_stream_of(struct guest_thread *thread, const struct cup
 // The others' `stream` may still be it: a program that uses a stream after it has destroyed it is wrong.
 void cuda_stream_forget(cu_stream handle)
 {
-	if (!is_default(handle))
-		guest_map_remove(streams, handle);
+	struct cuda_stream *stream;
+	if (is_default(handle))
+		return;
+	stream = (struct cuda_stream *)(uintptr_t)guest_map_find(streams, handle, 0);
+	guest_map_remove(streams, handle);
+	if (stream)
+		atomic_store(&stream->gone, true);
 }
 
 // ---- kernels
