@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct {
@@ -140,17 +141,38 @@ static void wrong(int n)
 			exit(4);
 }
 
+static void waits(int n)
+{
+	for (int i = 0; i < 100 * n; i++) {
+		usleep(1000);
+		cuda.cuStreamQuery(streams[0]);
+	}
+}
+
 // Ends at once, with work that has been waited for.
 static void killed(int n)
 {
 	kernels(n);
 	puts("about to be killed");
 	fflush(stdout);
-	for (int i = 0; i < 400; i++) {
-		usleep(1000);
-		cuda.cuStreamQuery(streams[0]);
-	}
+	waits(4);
 	kill(getpid(), SIGKILL);
+}
+
+// The child uses nothing of CUDA's, and ends by all handlers of exit.
+static void forks(int n)
+{
+	int status = 0;
+	pid_t child;
+	kernels(n);
+	fflush(stdout);
+	child = fork();
+	if (child == 0)
+		exit(7);
+	waitpid(child, &status, 0);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 7)
+		exit(5);
+	kernels(n);
 }
 
 static void begin(void)
@@ -199,7 +221,8 @@ int main(int count, char **arguments)
 		const char *name;
 		void (*run)(int n);
 	} styles[] = { { "kernels", kernels }, { "defaults", defaults }, { "copies", copies }, { "graph", graph },
-		       { "threads", threads }, { "events", events }, { "wrong", wrong }, { "killed", killed } };
+		       { "threads", threads }, { "events", events }, { "wrong", wrong }, { "killed", killed },
+		       { "forks", forks }, { "waits", waits } };
 	begin();
 	for (int i = 1; i < count; i++) {
 		size_t length = strcspn(arguments[i], "=");

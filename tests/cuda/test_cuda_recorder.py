@@ -136,6 +136,22 @@ def test_a_program_that_is_killed_leaves_what_was_delivered(on):
     assert len(trace.commands) == len(trace.times) == 9
 
 
+def test_the_child_of_a_fork_asks_cupti_for_nothing(on):
+    done = on.record([STREAMS, "forks"])
+    assert (done.status, done.out) == (0, on.native([STREAMS, "forks"]).out)
+    assert len(Trace(done.folder).times) == 8
+
+
+def test_old_cupti_is_asked_for_the_calls_of_its_records(on):
+    """Records of which it did not say whose they are stay away: what came before it was asked is untimed."""
+    on.environment["TARE_FAKE_CUPTI"] = "uncorrelated"
+    done = on.record([STREAMS, "kernels=9", "waits", "kernels=5"])
+    trace = Trace(done.folder)
+    assert sorted(number for _, number, _ in trace.times) == list(range(10, 15))
+    coverage = on.report(done.folder)["coverage"]
+    assert (coverage["completed"], coverage["unobserved"]) == (5, 9)
+
+
 @pytest.mark.parametrize("cupti, library", [("", "/nowhere/libcupti.so"), ("holder=other", None)])
 def test_without_cupti_the_program_runs_and_it_is_said(on, cupti, library):
     on.environment["TARE_FAKE_CUPTI"] = cupti

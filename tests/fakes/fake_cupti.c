@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define DECLARE(name, parameters) FAKE_CUPTI_EXPORT cupti_result name parameters;
 CUPTI_FUNCTIONS(DECLARE, DECLARE)
@@ -58,6 +59,7 @@ union held {
 static struct {
 	pthread_mutex_t lock;
 	struct { int version, fail_enable, drop, timeless, fill; bool late, strange, uncorrelated; char holder[64]; } script;
+	pid_t process;
 	bool subscribed, latency;
 	bool enabled[KINDS];
 	cupti_buffer_requested requested;
@@ -363,6 +365,7 @@ cupti_result cuptiSubscribe_v2(cupti_subscriber *subscriber, cupti_callback call
 		return ABI_CUPTI_MULTIPLE_SUBSCRIBERS;
 	}
 	self.subscribed = true;
+	self.process = getpid();
 	self.callback = callback;
 	self.context = context;
 	*subscriber = (cupti_subscriber)&self;
@@ -488,6 +491,8 @@ cupti_result cuptiActivityDisable(cupti_kind kind)
 cupti_result cuptiActivityFlushAll(uint32_t flag)
 {
 	(void)flag;
+	if (self.process != getpid())
+		abort();  // the child of a fork
 	if (!self.completed)
 		return 7;
 	pthread_mutex_lock(&self.lock);

@@ -225,8 +225,8 @@ static void flush_if_due(void)
 
 void cuda_harvest(void)
 {
-	struct guest_thread *thread = guest_thread();
-	if (!tracing || !thread || !atomic_load(&guest_alive) || !guest_try(&harvesting))
+	struct guest_thread *thread = tracing ? guest_thread() : NULL;
+	if (!thread || !atomic_load(&guest_alive) || !guest_try(&harvesting))
 		return;
 	if (__atomic_load_n(&guest_header->pending, __ATOMIC_RELAXED))
 		flush_if_due();
@@ -237,9 +237,10 @@ void cuda_harvest(void)
 
 void cuda_flush_at_exit(void)
 {
-	struct guest_thread *thread = guest_thread();
+	// Not in the child of a fork, where asking for a thread begins a file.
+	struct guest_thread *thread = tracing ? guest_thread() : NULL;
 	uint32_t before;
-	if (!tracing || !thread || !atomic_load(&guest_alive))
+	if (!thread || !atomic_load(&guest_alive))
 		return;
 	before = guest_aside_begin(thread, TARE_TRACE_CUDA);
 	cuda_cupti.cuptiActivityFlushAll(ABI_CUPTI_FLUSH_FORCED);
@@ -252,6 +253,12 @@ void cuda_flush_at_exit(void)
 }
 
 // ---- the beginning
+
+// The device is the parent's, and so is CUPTI: the child must not ask it for anything.
+void cuda_activity_in_child(void)
+{
+	tracing = cuda_timed = false;
+}
 
 static uint64_t timestamp(void)
 {

@@ -217,6 +217,7 @@ static inline const void *cuda_parameter(const struct cupti_call *told, size_t p
 // Whether they are asked for.
 extern bool cuda_timed;
 bool cuda_activity_begin(void);
+void cuda_activity_in_child(void);
 // Keeps a command until its activity is told.
 void cuda_pending_add(struct guest_thread *thread, uint32_t correlation, uint32_t number, bool many,
                       struct cuda_kernel *kernel);

@@ -43,6 +43,7 @@ static void in_child(void)
 {
 	for (struct cuda_thread *mine = atomic_load(&all_threads); mine; mine = mine->following)
 		atomic_store(&mine->calls, 0);
+	cuda_activity_in_child();
 }
 
 // ---- the callback
