@@ -4,6 +4,8 @@
 
 #include "analysis/demangle.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 static uint64_t object_key(const struct load_object *o)
@@ -103,10 +105,22 @@ static uint32_t intern_kernel(struct loading *l, uint32_t program, const char *n
 	return index;
 }
 
+// A name may stand for one that is twice as long for each two of its references (S0_, T_): a few make a name
+// that fills the memory.
+static bool is_harmless(const char *mangled)
+{
+	enum { MOST_BYTES = 4096, MOST_REFERENCES = 40 };
+	size_t bytes = strlen(mangled), references = 0;
+
+	for (const char *at = mangled; bytes <= MOST_BYTES && *at; at++)
+		references += (*at == 'S' || *at == 'T') && (at[1] == '_' || isalnum((unsigned char)at[1]));
+	return bytes <= MOST_BYTES && references <= MOST_REFERENCES;
+}
+
 // CUDA tells names as the linker has them. What a kernel returns is not said: nothing, always.
 static uint32_t intern_mangled(struct loading *l, uint32_t program, const char *name)
 {
-	char *plain = tare_demangle(name);
+	char *plain = is_harmless(name) ? tare_demangle(name) : NULL;
 	bool returns_nothing = plain && strncmp(plain, "void ", 5) == 0;
 	uint32_t index = intern_kernel(l, program, !plain ? name : returns_nothing ? plain + 5 : plain);
 

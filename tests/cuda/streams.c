@@ -79,6 +79,15 @@ static void copies(int n)
 	DO(cuStreamSynchronize, streams[0]);
 }
 
+static void from_pageable(int n)
+{
+	for (int i = 0; i < n; i++) {
+		DO(cuMemcpyHtoDAsync_v2, memory, pageable, BYTES, streams[0]);
+		launch(empty, streams[0]);
+	}
+	DO(cuStreamSynchronize, streams[0]);
+}
+
 static void graph(int n)
 {
 	cu_graph captured;
@@ -222,7 +231,7 @@ int main(int count, char **arguments)
 		void (*run)(int n);
 	} styles[] = { { "kernels", kernels }, { "defaults", defaults }, { "copies", copies }, { "graph", graph },
 		       { "threads", threads }, { "events", events }, { "wrong", wrong }, { "killed", killed },
-		       { "forks", forks }, { "waits", waits } };
+		       { "forks", forks }, { "waits", waits }, { "pageable", from_pageable } };
 	begin();
 	for (int i = 1; i < count; i++) {
 		size_t length = strcspn(arguments[i], "=");

@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import signal
+import struct
 import sys
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parent / "levelzero"), str(HERE.parent / "e2e")]
 from recorded import BUILD, Recorder, SANITIZED, run  # noqa: E402
-from trace import NO_TIMES, Trace  # noqa: E402
+from trace import NO_TIMES, Trace, records  # noqa: E402
 
 STREAMS = BUILD / "tests/cuda/streams"
 FAKES = BUILD / "tests/fakes"
@@ -34,8 +35,8 @@ marker fixed 1 us
 kernel empty fixed 50 us
 kernel other fixed 70 us
 """
-GPU = "NVIDIA"
 UNTIMED_REFUSED = 1
+DEPENDS = 20
 
 pytestmark = pytest.mark.skipif(SANITIZED, reason="the stand-ins are loaded into a program that is not")
 
@@ -45,10 +46,12 @@ def on(tare_path, tmp_path):
     recorder = Recorder(tare_path, tmp_path, tmp_path / "cache")
     (tmp_path / "script").write_text(SCRIPT)
     (tmp_path / "lib").mkdir()
+    # By their names it is told what is the program's: files of the process, call stacks.
     driver = shutil.copy(FAKES / "fake_cuda.so", tmp_path / "lib/libcuda.so.1")
+    cupti = shutil.copy(FAKES / "fake_cupti.so", tmp_path / "lib/libcupti.so.13")
     recorder.environment.update({
         "LD_LIBRARY_PATH": f"{tmp_path / 'lib'}:{os.environ.get('LD_LIBRARY_PATH', '')}",
-        "TARE_CUDA_LIBRARY": str(driver), "TARE_CUPTI_LIBRARY": str(FAKES / "fake_cupti.so"),
+        "TARE_CUDA_LIBRARY": str(driver), "TARE_CUPTI_LIBRARY": str(cupti),
         "TARE_FAKE_CUDA_DEVICE": str(tmp_path / "script")})
     return recorder
 
@@ -108,6 +111,42 @@ def test_what_was_never_asked_for_is_no_command(on):
     assert on.report(done.folder)["coverage"]["enqueued"] == 0
 
 
+def waits_of(folder):
+    """{(track, number): those that the command waits for}, and what calls wait for."""
+    path, = folder.glob("*.trace")
+    commands, calls = collections.defaultdict(set), []
+    for kind, flags, count, track, data in records(path):
+        if kind == DEPENDS:
+            words = struct.unpack("<8Q", data)
+            events = {(word >> 32, word & 0xffffffff) for word in words[2:2 + count]}
+            if flags & 1:
+                calls.append(events)
+            else:
+                commands[track, words[1]] |= events
+    return dict(commands), calls
+
+
+def test_a_command_waits_for_what_its_streams_event_stands_for(on):
+    done = on.record([STREAMS, "events=3"])
+    commands, calls = waits_of(done.folder)
+    # Odd ones are in one stream, before the event; even ones in another, which waits for it.
+    assert commands == {(1, 2): {(1, 1)}, (1, 4): {(1, 3)}, (1, 6): {(1, 5)}}
+    assert calls == [{(1, 1)}, {(1, 3)}, {(1, 5)}]
+
+
+def test_the_legacy_stream_and_blocking_ones_wait_for_each_other(on):
+    # 1: legacy; 2: of the thread; then 3 streams, of which the first is a blocking one (3 and 6), and 7 and 8 as 1 and 2.
+    done = on.record([STREAMS, "defaults=1", "kernels=4", "defaults=1"])
+    commands, _ = waits_of(done.folder)
+    assert commands == {(1, 2): {(1, 1)}, (1, 3): {(1, 1)}, (1, 7): {(1, 2), (1, 6)}, (1, 8): {(1, 7)}}
+
+
+def test_copies_from_pageable_memory_are_found_in_cudas_words(on):
+    done = on.record([STREAMS, "pageable=200"])
+    found = {finding["id"]: finding for finding in on.report(done.folder)["findings"]}
+    assert "cudaHostAlloc" in found["pageable-memory"]["advice"]
+
+
 def test_streams_are_queues(on):
     done = on.record([STREAMS, "kernels=6", "defaults=4"])
     trace = Trace(done.folder)
@@ -134,6 +173,12 @@ def test_a_program_that_is_killed_leaves_what_was_delivered(on):
     assert done.status in (-signal.SIGKILL, 128 + signal.SIGKILL)
     trace = Trace(done.folder)
     assert len(trace.commands) == len(trace.times) == 9
+
+
+def test_call_stacks_lead_to_the_program(on):
+    done = on.record([STREAMS, "kernels=20", "copies"], "--call-stacks")
+    sites = on.report(done.folder)["sites"]
+    assert {site["site"].split(":")[0] for site in sites} == {"streams.c"} and len(sites) > 5
 
 
 def test_the_child_of_a_fork_asks_cupti_for_nothing(on):
