@@ -5,7 +5,8 @@
 //    does not fit into a buffer goes into the next one that the client gives, or is dropped;
 //  - buffers come back on a thread of CUPTI's own, or when they are flushed;
 //  - a record tells its call (correlation) only while driver or runtime calls are recorded, or told to
-//    callbacks (as on an H100 with CUPTI 13; not with the word `uncorrelated`), and a call between push and pop is preceded by a record of the id that was pushed;
+//    callbacks (as on an H100 with CUPTI 13; not with the word `uncorrelated`), and a call between
+//    push and pop is preceded by a record of the id that was pushed;
 //  - times are on the registered clock, or else CLOCK_REALTIME; start and end both 0: unknown;
 //  - a node that is copied into a graph that is ready is told as created, and then as cloned;
 //  - nothing is recorded of a kind that is not enabled; flushing does not wait for the device.
@@ -13,7 +14,9 @@
 // TARE_FAKE_CUPTI, read at each subscription, holds words: version=N, holder=NAME (somebody is
 // subscribed already), fail_enable=CODE, drop=N (so many records), timeless=N (so many have no
 // times), fill=BYTES (a buffer counts as full by then), late (all records come with the flush,
-// the last one first), uncorrelated, strange (nodes have other numbers in records than callbacks tell).
+// the last one first), early (what is done is given back before a call's callback is told of
+// its end, and there is time to read it), uncorrelated, strange (nodes have other numbers in records
+// than callbacks tell).
 #include "fake_cupti.h"
 
 #include "fake_cuda.h"
@@ -58,7 +61,7 @@ union held {
 
 static struct {
 	pthread_mutex_t lock;
-	struct { int version, fail_enable, drop, timeless, fill; bool late, strange, uncorrelated; char holder[64]; } script;
+	struct { int version, fail_enable, drop, timeless, fill; bool late, early, strange, uncorrelated; char holder[64]; } script;
 	pid_t process;
 	bool subscribed, latency;
 	bool enabled[KINDS];
@@ -284,6 +287,12 @@ static void see_node(uint64_t node, uint64_t original)
 // A function's id is its place among the names.
 static void see_call(const char *name, struct cupti_call *call)
 {
+	if (self.script.early && call->site == ABI_CUPTI_SITE_EXIT) {
+		pthread_mutex_lock(&self.lock);
+		complete();
+		pthread_mutex_unlock(&self.lock);
+		usleep(20000);
+	}
 	for (uint32_t id = 1; id < CALLS && cuda.call_name(id); id++)
 		if (self.calls[id] && self.subscribed && strcmp(cuda.call_name(id), name) == 0)
 			self.callback(self.context, ABI_CUPTI_DOMAIN_DRIVER, id, call);
@@ -309,6 +318,7 @@ static void read_script(void)
 		if (value)
 			*value++ = '\0';
 		self.script.late |= strcmp(word, "late") == 0;
+		self.script.early |= strcmp(word, "early") == 0;
 		self.script.strange |= strcmp(word, "strange") == 0;
 		self.script.uncorrelated |= strcmp(word, "uncorrelated") == 0;
 		if (value && strcmp(word, "holder") == 0)
