@@ -88,6 +88,16 @@ static void from_pageable(int n)
 	DO(cuStreamSynchronize, streams[0]);
 }
 
+// What no recorded call has asked for; only the stand-in can.
+static void foreign(int n)
+{
+	cu_result (*launch_other)(cu_stream, const char *, int64_t, void (*)(void *), void *) = NULL;
+	*(void **)&launch_other = dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_launch");
+	for (int i = 0; i < n && launch_other; i++)
+		check(launch_other(streams[0], "foreign", 1000, NULL, NULL), "fake_cuda_launch");
+	DO(cuStreamSynchronize, streams[0]);
+}
+
 static void graph(int n)
 {
 	cu_graph captured;
@@ -231,7 +241,8 @@ int main(int count, char **arguments)
 		void (*run)(int n);
 	} styles[] = { { "kernels", kernels }, { "defaults", defaults }, { "copies", copies }, { "graph", graph },
 		       { "threads", threads }, { "events", events }, { "wrong", wrong }, { "killed", killed },
-		       { "forks", forks }, { "waits", waits }, { "pageable", from_pageable } };
+		       { "forks", forks }, { "waits", waits }, { "pageable", from_pageable },
+		       { "foreign", foreign } };
 	begin();
 	for (int i = 1; i < count; i++) {
 		size_t length = strcspn(arguments[i], "=");

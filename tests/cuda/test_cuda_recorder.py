@@ -239,6 +239,13 @@ def test_what_cupti_drops_is_unobserved_and_what_has_no_times_is_refused(on, cup
     assert (coverage["completed"], coverage["unobserved"]) == (20 - missing, missing)
 
 
+def test_work_of_calls_that_are_not_recorded_is_counted(on):
+    done = on.record([STREAMS, "foreign=3", "kernels=4"])
+    report = on.report(done.folder)
+    assert (report["coverage"]["enqueued"], report["coverage"]["passed_calls"]) == (4, 3)
+    assert any("3 calls of functions that are not recorded" in each["text"] for each in report["problems"])
+
+
 def test_cupti_that_cannot_trace_leaves_counts(on):
     on.environment["TARE_FAKE_CUPTI"] = "fail_enable=999"
     done = on.record([STREAMS, "kernels"])

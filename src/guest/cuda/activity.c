@@ -132,16 +132,26 @@ static void ask_for_correlations(void)
 		cuda_cupti.cuptiActivityEnable(ABI_CUPTI_KIND_DRIVER);
 }
 
+// Work of a call that is not recorded: reports say how often that was.
+static void unknown(void)
+{
+	if (atomic_load_explicit(&guest_active, memory_order_relaxed))
+		guest_count(&guest_header->passed_calls, 1);
+}
+
 static void settle_or_keep(struct guest_thread *thread, struct activity *activity)
 {
 	if (!activity->correlation) {
 		ask_for_correlations();
 		return;
 	}
-	if (settle(thread, activity) || early_count == MOST_EARLY)
+	if (settle(thread, activity))
 		return;
 	activity->kernel = NULL;
-	early[early_count++] = *activity;
+	if (early_count < MOST_EARLY)
+		early[early_count++] = *activity;
+	else
+		unknown();
 }
 
 static bool read_record(const cupti_record *record, struct activity *activity)
@@ -190,13 +200,18 @@ static void read_buffer(struct guest_thread *thread, struct buffer *buffer)
 }
 
 // What came before its call's end comes again; after a second nothing is to come: the call is none that is recorded.
-static void read_early(struct guest_thread *thread)
+static void read_early(struct guest_thread *thread, bool last)
 {
-	uint64_t now = guest_ticks(), most = guest_ticks_of_ns(1000000000);
+	uint64_t now = guest_ticks(), most = last ? 0 : guest_ticks_of_ns(1000000000);
 	uint32_t kept = 0;
-	for (uint32_t i = 0; i < early_count; i++)
-		if (!settle(thread, &early[i]) && now - early[i].seen < most)
+	for (uint32_t i = 0; i < early_count; i++) {
+		if (settle(thread, &early[i]))
+			continue;
+		if (now - early[i].seen < most)
 			early[kept++] = early[i];
+		else
+			unknown();
+	}
 	early_count = kept;
 }
 
@@ -204,7 +219,7 @@ static void read_early(struct guest_thread *thread)
 static void read_all(struct guest_thread *thread)
 {
 	struct buffer *buffer = take_full();
-	read_early(thread);
+	read_early(thread, false);
 	while (buffer) {
 		struct buffer *following = buffer->following;
 		read_buffer(thread, buffer);
@@ -247,6 +262,7 @@ void cuda_flush_at_exit(void)
 	if (guest_try(&harvesting)) {
 		cuda_clock_pairs(thread, true);
 		read_all(thread);
+		read_early(thread, true);
 		guest_release(&harvesting);
 	}
 	guest_aside_end(thread, before);

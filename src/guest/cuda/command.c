@@ -13,6 +13,7 @@ struct work {
 	const void *host;          // NULL: none
 	struct cuda_kernel *kernel;
 	uint8_t kind, direction, memory;
+	bool many;                 // pieces of work
 	bool nothing;              // a copy of no bytes: the driver does not put it anywhere
 	bool waits;
 };
@@ -178,6 +179,19 @@ static void rectangle_3d(struct work *work, const cu_memcpy3d *r)
 	          (uint64_t)r->width_bytes * r->height * r->depth);
 }
 
+// One command of many copies, of the direction of the first.
+static void batch(struct work *work, const struct cupti_call *told)
+{
+	const cu_pointer *to = cuda_parameter(told, 0), *from = cuda_parameter(told, 1);
+	const size_t *sizes = cuda_parameter(told, 2);
+	uint64_t count = number_at(told, 3), bytes = 0;
+	work->many = true;
+	for (uint64_t i = 0; i < count; i++)
+		bytes += sizes[i];
+	if (count)
+		between(work, to[0], from[0], bytes);
+}
+
 // ---- launches
 
 static bool same_shape(const struct tare_trace_shape *a, const struct tare_trace_shape *b)
@@ -235,7 +249,11 @@ static void describe(struct guest_thread *thread, const struct cuda_call *call, 
 		launched(thread, work, told, (cu_function)(uintptr_t)number_at(told, 1), config->groups, config->items);
 		break;
 	}
-	case CUDA_GRAPH: work->object = number_at(told, 0); break;
+	case CUDA_GRAPH:
+		work->object = number_at(told, 0);
+		work->many = true;
+		break;
+	case CUDA_BATCH: batch(work, told); break;
 	case CUDA_TO_DEVICE: to_device(work, number_at(told, 0), number_at(told, 1), number_at(told, 2)); break;
 	case CUDA_FROM_DEVICE: from_device(work, number_at(told, 0), number_at(told, 1), number_at(told, 2)); break;
 	case CUDA_WITHIN: within(work, number_at(told, 0), number_at(told, 1), number_at(told, 2)); break;
@@ -361,6 +379,6 @@ void cuda_command_end(struct guest_thread *thread, const struct cuda_call *call)
 	flags = flags_of(thread, call, &work, exit);
 	number = write_record(thread, call, &work, stream, flags, exit);
 	if (number && !(flags & (TARE_COMMAND_NO_TIMES | TARE_COMMAND_FAILED)))
-		cuda_pending_add(thread, call->told->correlation, number, work.kind == TARE_KIND_GRAPH, work.kernel);
+		cuda_pending_add(thread, call->told->correlation, number, work.many, work.kernel);
 	guest_cpu_time(thread, call->enter, exit);
 }

@@ -39,6 +39,7 @@ enum cuda_form {
 	CUDA_LAUNCH, CUDA_LAUNCH_EX, CUDA_GRAPH,
 	CUDA_TO_DEVICE, CUDA_FROM_DEVICE, CUDA_WITHIN, CUDA_BETWEEN, CUDA_PEER,
 	CUDA_RECTANGLE_2D, CUDA_RECTANGLE_3D,
+	CUDA_BATCH,         // pointers to destinations, sources, sizes; how many
 	CUDA_HOST_TO_ARRAY, CUDA_ARRAY_TO_HOST, CUDA_ARRAY,
 	CUDA_FILL, CUDA_FILL_2D,
 	CUDA_OF_STREAM,     // the first is a stream
@@ -226,7 +227,7 @@ bool cuda_pending_begin(void);
 // What waits for its times.
 struct cuda_pending {
 	uint32_t track, number;
-	bool many;                     // a graph: any number of activities has this correlation
+	bool many;                     // a graph, a batch: any number of activities has this correlation
 	struct cuda_kernel *kernel;
 };
 // Takes it, or leaves it where there are to be more. `first`: it is the first activity of it.

@@ -305,8 +305,10 @@ static struct cuda_kernel *kernel_find(cu_function handle, const char *symbol)
 	struct cuda_kernel *kernel = (struct cuda_kernel *)(uintptr_t)guest_map_find(kernels, handle, 0);
 	if (kernel && kernel->symbol != symbol && kernel->hash != hash_of(symbol))
 		kernel = NULL; // another module's, at the same place
-	if (kernel)
+	if (kernel) {
+		kernel->symbol = symbol; // to be compared first
 		return kernel;
+	}
 	kernel = guest_memory(sizeof *kernel);
 	if (!kernel)
 		return NULL;
