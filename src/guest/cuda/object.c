@@ -259,7 +259,8 @@ struct cuda_stream *cuda_stream_of(struct guest_thread *thread, const struct cup
 	struct cuda_stream *stream = mine->stream;
 	of_thread = (uintptr_t)handle == 2 || (of_thread && !handle);
 	// Most calls are about the stream of the one before.
-	if (CUDA_LIKELY(stream && stream->handle == handle && !atomic_load_explicit(&stream->gone, memory_order_relaxed) && !of_thread && !stream->of_thread &&
+	if (CUDA_LIKELY(stream && stream->handle == handle && !of_thread && !stream->of_thread &&
+	                !atomic_load_explicit(&stream->gone, memory_order_relaxed) &&
 	                (!is_default(handle) || stream->context_id == call->context_id) &&
 	                atomic_load_explicit(&stream->process, memory_order_relaxed) == thread->process))
 		return stream;
@@ -325,7 +326,8 @@ struct cuda_kernel *cuda_kernel_of(struct guest_thread *thread, cu_function hand
 		cuda_driver.cuFuncGetName(&symbol, handle);
 	if (CUDA_UNLIKELY(!kernel || kernel->handle != handle || kernel->symbol != symbol))
 		kernel = kernel_find(handle, symbol);
-	if (kernel && CUDA_UNLIKELY(atomic_load_explicit(&kernel->process, memory_order_relaxed) != thread->process) &&
+	if (kernel &&
+	    CUDA_UNLIKELY(atomic_load_explicit(&kernel->process, memory_order_relaxed) != thread->process) &&
 	    atomic_exchange(&kernel->process, thread->process) != thread->process)
 		define_kernel(kernel, symbol);
 	mine->kernel = kernel;
