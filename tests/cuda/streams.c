@@ -2,6 +2,7 @@
 // A CUDA program by the driver's functions, which it opens itself, in the styles that its arguments name.
 // It computes, checks, prints what it has done, and ends with 0. NUMBER is how often (default 4).
 //   streams [STYLE[=NUMBER]]...
+// With WITH_OPENCL CUDA is initialised within a call of OpenCL's, which has a command, too.
 #include "backend/cuda/abi.h"
 
 #include <dlfcn.h>
@@ -168,6 +169,30 @@ static void waits(int n)
 	}
 }
 
+// The same on the second device, which has a copy of the first one's memory.
+static void on_second(int n)
+{
+	cu_context own;
+	cu_device device;
+	cu_module loaded;
+	cu_function function;
+	cu_pointer there;
+	cu_stream stream;
+	DO(cuDeviceGet, &device, 1);
+	DO(cuDevicePrimaryCtxRetain, &own, device);
+	DO(cuCtxSetCurrent, own);
+	DO(cuModuleLoadDataEx, &loaded, ptx, 0, NULL, NULL);
+	DO(cuModuleGetFunction, &function, loaded, "empty");
+	DO(cuMemAlloc_v2, &there, BYTES);
+	DO(cuStreamCreate, &stream, 0);
+	for (int i = 0; i < n; i++)
+		launch(function, stream);
+	DO(cuMemcpyPeerAsync, there, own, memory, context, BYTES, stream);
+	DO(cuStreamSynchronize, stream);
+	DO(cuMemFree_v2, there);
+	DO(cuCtxSetCurrent, context);
+}
+
 // Ends at once, with work that has been waited for.
 static void killed(int n)
 {
@@ -234,6 +259,10 @@ static void end(void)
 	free(pageable);
 }
 
+#ifdef WITH_OPENCL
+void within_opencl(void (*function)(void));
+#endif
+
 int main(int count, char **arguments)
 {
 	static const struct {
@@ -242,8 +271,13 @@ int main(int count, char **arguments)
 	} styles[] = { { "kernels", kernels }, { "defaults", defaults }, { "copies", copies }, { "graph", graph },
 		       { "threads", threads }, { "events", events }, { "wrong", wrong }, { "killed", killed },
 		       { "forks", forks }, { "waits", waits }, { "pageable", from_pageable },
-		       { "foreign", foreign } };
+		       { "foreign", foreign }, { "second", on_second } };
+#ifdef WITH_OPENCL
+	within_opencl(begin);
+	DO(cuCtxSetCurrent, context);
+#else
 	begin();
+#endif
 	for (int i = 1; i < count; i++) {
 		size_t length = strcspn(arguments[i], "=");
 		int n = arguments[i][length] ? atoi(arguments[i] + length + 1) : 4;

@@ -17,6 +17,7 @@ from recorded import BUILD, Recorder, SANITIZED, run  # noqa: E402
 from trace import NO_TIMES, Trace, records  # noqa: E402
 
 STREAMS = BUILD / "tests/cuda/streams"
+WITHIN = BUILD / "tests/cuda/streams_within"
 FAKES = BUILD / "tests/fakes"
 MIB = 1 << 20
 SCRIPT = """tare-device 1
@@ -151,7 +152,7 @@ def test_the_legacy_stream_and_blocking_ones_wait_for_each_other(on):
 
 def test_copies_from_pageable_memory_are_found_in_cudas_words(on):
     del on.environment["TARE_FAKE_CUDA_DEVICE"]  # on an H200 pinned memory is five times as fast
-    done = on.record([STREAMS, "copies=20", "pageable=300"])
+    done = on.record([STREAMS, "copies=20", "pageable=1500"])
     found = {finding["id"]: finding for finding in on.report(done.folder)["findings"]}
     assert "cudaHostAlloc" in found["pageable-memory"]["advice"]
 
@@ -162,6 +163,22 @@ def test_streams_are_queues(on):
     queues = collections.Counter(each.queue for each in trace.commands.values())
     # Three streams; the legacy one by both of its names; that of the thread.
     assert sorted(queues.values()) == [1, 2, 2, 2, 4]
+
+
+def test_several_devices_are_several_ledgers(on):
+    on.environment["TARE_FAKE_CUDA"] = "devices=2"
+    done = on.record([STREAMS, "kernels=4", "second=3"])
+    report = on.report(done.folder)
+    coverage = report["coverage"]
+    assert coverage["enqueued"] == coverage["completed"] == 4 + 3 + 1
+    assert [device["number"] for device in report["devices"]] == [0, 1]
+    assert len({device["uuid"] for device in report["devices"]}) == 2
+    count = collections.Counter()
+    for task in report["tasks"]:
+        count[task["device_number"]] += task["instances"]
+    assert count == {0: 4, 1: 3}
+    peer, = report["transfers"]
+    assert (peer["kind"], peer["bytes"], peer["device_number"]) == ("copy", MIB, 1)
 
 
 def test_a_graphs_launch_is_one_command_from_its_first_node_to_its_last(on):
@@ -188,6 +205,19 @@ def test_call_stacks_lead_to_the_program(on):
     done = on.record([STREAMS, "kernels=20", "copies"], "--call-stacks")
     sites = on.report(done.folder)["sites"]
     assert {site["site"].split(":")[0] for site in sites} == {"streams.c"} and len(sites) > 5
+
+
+@pytest.mark.skipif(not WITHIN.exists(), reason="there is no OpenCL library to link with")
+def test_a_program_of_two_apis_is_one_trace(on):
+    """CUDA's driver lets us in from within OpenCL's call: then times are asked for with the program's own first work."""
+    done = on.record([WITHIN, "kernels=20", "copies=2"])
+    assert (done.status, done.out) == (0, on.native([STREAMS, "kernels=20", "copies=2"]).out)
+    report = on.report(done.folder)
+    coverage = report["coverage"]
+    assert coverage["enqueued"] == coverage["completed"] == 1 + 20 + 2 * 4 + 4
+    apis = {device["name"]: device["apis"] for device in report["devices"]}
+    assert apis.pop("exact") == ["cuda"] and list(apis.values()) == [["opencl"]]
+    assert [each["device_number"] for each in report["ledgers"]] == [0, 1, None]  # and both together
 
 
 def test_the_child_of_a_fork_asks_cupti_for_nothing(on):

@@ -13,6 +13,9 @@
 EXPORTED int InitializeInjection(void);
 
 static cupti_subscriber subscriber;
+// We were let in by another API's driver, which may use CUDA's (NVIDIA's OpenCL): device times are asked for when the
+// program itself gives CUDA work.
+static _Atomic bool deferred;
 static struct cuda_thread *_Atomic all_threads;
 
 // ---- threads
@@ -48,6 +51,12 @@ static void in_child(void)
 
 // ---- the callback
 
+static __attribute__((noinline)) void begin_deferred(void)
+{
+	if (atomic_exchange(&deferred, false))
+		cuda_timed = cuda_activity_begin();
+}
+
 static void call_begin(const struct cupti_call *told, const struct cuda_function *function, uint32_t number)
 {
 	struct guest_thread *thread = guest_thread_of(TARE_TRACE_CUDA);
@@ -60,6 +69,8 @@ static void call_begin(const struct cupti_call *told, const struct cuda_function
 	thread->depth++;
 	atomic_store_explicit(&mine->calls, atomic_load_explicit(&mine->calls, memory_order_relaxed) + 1,
 	                      memory_order_relaxed);
+	if (CUDA_UNLIKELY(atomic_load_explicit(&deferred, memory_order_relaxed)) && thread->depth == 1 && function->kind)
+		begin_deferred();
 	if (CUDA_UNLIKELY(function->form == CUDA_FREE || function->form == CUDA_STREAM_DESTROY ||
 	                  function->form == CUDA_EVENT_DESTROY))
 		cuda_before_free(told, function);
@@ -119,6 +130,8 @@ static void begin(const void *caller)
 {
 	static const struct guest_api cuda = { .api = TARE_TRACE_CUDA, .harvest = cuda_harvest,
 		.calls = cuda_calls_seen, .in_child = in_child };
+	bool nested = guest_this && guest_this->depth;
+	bool timed;
 	if (!cuda_libraries_open(caller) || !cuda_functions_find() || !cuda_objects_begin() || !cuda_pending_begin())
 		return;
 	// Until driver 610 a process has one subscriber. Another one keeps it.
@@ -130,7 +143,9 @@ static void begin(const void *caller)
 		return;
 	}
 	guest_stacks_begin((const void *)begin);
-	cuda_timed = !guest_options.strict && !guest_options.count_only && cuda_activity_begin();
+	timed = !guest_options.strict && !guest_options.count_only;
+	atomic_store(&deferred, timed && nested);
+	cuda_timed = timed && !nested && cuda_activity_begin();
 	enable_callbacks();
 	// Runs before what the core has registered: CUPTI is asked for the rest while it may be.
 	atexit(cuda_flush_at_exit);
