@@ -38,6 +38,7 @@ kernel other fixed 70 us
 """
 UNTIMED_REFUSED = 1
 DEPENDS = 20
+PROFILING = 1  # of what was changed
 
 pytestmark = pytest.mark.skipif(SANITIZED, reason="the stand-ins are loaded into a program that is not")
 
@@ -163,6 +164,7 @@ def test_streams_are_queues(on):
     queues = collections.Counter(each.queue for each in trace.commands.values())
     # Three streams; the legacy one by both of its names; that of the thread.
     assert sorted(queues.values()) == [1, 2, 2, 2, 4]
+    assert trace.changes[PROFILING] == 5
 
 
 def test_several_devices_are_several_ledgers(on):
@@ -253,7 +255,7 @@ def test_without_times_there_are_counts(on, options):
     done = run([on.tare, "record", "-qfo", "run", *options, "--", STREAMS, "kernels"], on.environment, cwd=on.folder)
     assert done.status == 0
     trace = Trace(on.folder / "run.tare")
-    assert len(trace.commands) == 4 and not trace.times
+    assert len(trace.commands) == 4 and not trace.times and not trace.changes[PROFILING]
     assert all(each.flags & NO_TIMES for each in trace.commands.values())
 
 

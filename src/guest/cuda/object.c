@@ -219,6 +219,16 @@ static const void *traced_handle(const struct cuda_stream *stream)
 	return is_default(stream->handle) ? (const void *)stream : (const void *)stream->handle;
 }
 
+// CUPTI has the driver take times of what is in it.
+static void tell_change(const void *handle)
+{
+	enum { PROFILING = 2 };
+	union tare_trace_record record = { .change = {
+		.head = guest_api_head(TARE_TRACE_CUDA, TARE_TRACE_CHANGE, TARE_CHANGE_PROFILING),
+		.object = (uintptr_t)handle, .ticks = definition_ticks(), .from = 0, .to = PROFILING } };
+	guest_define(&record);
+}
+
 static void define_stream(const struct cuda_stream *stream, const struct cupti_call *call)
 {
 	enum { PROFILING = 2, NON_BLOCKING = 0x100 };
@@ -228,6 +238,8 @@ static void define_stream(const struct cuda_stream *stream, const struct cupti_c
 	            (cuda_timed ? PROFILING : 0) | (stream->blocking ? 0 : NON_BLOCKING), 0,
 	            name ? text_of(name) : 0, stream->number);
 	cuda_fact(TARE_TRACE_FACT_PROFILING, traced_handle(stream), cuda_timed, 0);
+	if (cuda_timed)
+		tell_change(traced_handle(stream));
 }
 
 static struct cuda_stream *stream_new(struct guest_thread *thread, const struct cupti_call *call,
