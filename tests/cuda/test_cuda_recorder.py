@@ -278,6 +278,13 @@ def test_work_of_calls_that_are_not_recorded_is_counted(on):
     assert any("3 calls of functions that are not recorded" in each["text"] for each in report["problems"])
 
 
+def test_what_was_not_to_be_recorded_is_not_counted(on):
+    done = on.record([STREAMS, "kernels=50", "waits=3", "kernels=4"], "--delay", "0.2")
+    coverage = on.report(done.folder)["coverage"]
+    assert coverage["passed_calls"] == 0
+    assert 4 <= coverage["enqueued"] == coverage["completed"] <= 54
+
+
 def test_cupti_that_cannot_trace_leaves_counts(on):
     on.environment["TARE_FAKE_CUPTI"] = "fail_enable=999"
     done = on.record([STREAMS, "kernels"])
