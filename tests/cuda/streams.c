@@ -118,9 +118,12 @@ static void graph(int n)
 	DO(cuGraphDestroy, captured);
 }
 
+static pthread_barrier_t start;
+
 static void *of_thread(void *number)
 {
 	DO(cuCtxSetCurrent, context);
+	pthread_barrier_wait(&start); // who is the first to use something is chance
 	for (int i = 0; i < *(int *)number; i++) {
 		launch(empty, streams[i % STREAMS]);
 		DO(cuStreamSynchronize, streams[i % STREAMS]);
@@ -131,6 +134,7 @@ static void *of_thread(void *number)
 static void threads(int n)
 {
 	pthread_t made[4];
+	pthread_barrier_init(&start, NULL, 4);
 	for (int i = 0; i < 4; i++)
 		pthread_create(&made[i], NULL, of_thread, &n);
 	for (int i = 0; i < 4; i++)

@@ -13,7 +13,7 @@ import pytest
 
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parent / "levelzero"), str(HERE.parent / "e2e")]
-from recorded import BUILD, Recorder, SANITIZED, run  # noqa: E402
+from recorded import BUILD, Recorder, run  # noqa: E402
 from trace import NO_TIMES, Trace, records  # noqa: E402
 
 STREAMS = BUILD / "tests/cuda/streams"
@@ -39,8 +39,6 @@ kernel other fixed 70 us
 UNTIMED_REFUSED = 1
 DEPENDS = 20
 PROFILING = 1  # of what was changed
-
-pytestmark = pytest.mark.skipif(SANITIZED, reason="the stand-ins are loaded into a program that is not")
 
 
 @pytest.fixture
@@ -102,6 +100,14 @@ def test_every_command_is_there_once_with_the_devices_times(on, style, expected,
     coverage = report["coverage"]
     assert (coverage["enqueued"], coverage["completed"], coverage["unobserved"]) == (count, count, 0)
     assert report["devices"][0]["name"] == "exact"
+
+
+def test_several_threads_may_be_the_first_to_name_something(on):
+    for _ in range(12):
+        done = on.record([STREAMS, "threads=2"])
+        report = on.report(done.folder)
+        assert (report["coverage"]["completed"], report["problems"]) == (8, [])
+        assert [task["name"] for task in report["tasks"]] == ["empty"] and len(report["queues"]) == 2
 
 
 def test_times_may_come_before_the_calls_end(on):

@@ -72,6 +72,14 @@ static void event_waited(struct guest_thread *thread, const struct cuda_call *ca
 	cuda_write_depends(thread, TARE_DEPENDS_OF_CALL, call->enter, count, ids);
 }
 
+// Before any thread can use it.
+static void stream_made(struct guest_thread *thread, const struct cuda_call *call)
+{
+	const cu_stream *made = cuda_parameter(call->told, 0);
+	if (made && *made)
+		cuda_stream_of(thread, call->told, *made, false);
+}
+
 static void graph_made(const struct cupti_call *told)
 {
 	const void *const *made = cuda_parameter(told, 0);
@@ -92,6 +100,7 @@ struct cuda_said cuda_said_of(struct guest_thread *thread, const struct cuda_cal
 	case CUDA_OF_STREAM: said.object = stream_object(thread, call); return said;
 	case CUDA_EVENT_RECORD: event_recorded(thread, call); return said;
 	case CUDA_EVENT_AWAIT: event_awaited(thread, call); return said;
+	case CUDA_STREAM_CREATE: stream_made(thread, call); return said;
 	case CUDA_GRAPH_MADE: graph_made(call->told); return said;
 	case CUDA_CAPTURE_BEGIN: atomic_fetch_add(&cuda_captures, 1); return said;
 	default: return said;

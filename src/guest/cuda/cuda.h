@@ -49,6 +49,7 @@ enum cuda_form {
 	CUDA_FREE,          // address
 	CUDA_MODULE,        // pointer to the module
 	CUDA_CAPTURE_BEGIN, CUDA_CAPTURE_END,
+	CUDA_STREAM_CREATE, // pointer to the stream
 	CUDA_STREAM_DESTROY,
 	CUDA_EVENT_RECORD,  // event, stream
 	CUDA_EVENT_AWAIT,   // stream, event
@@ -131,6 +132,7 @@ struct cuda_stream {
 	uint32_t context_id;
 	uint32_t number;
 	bool of_thread;                // the default stream of one thread
+	bool again;                    // its handle meant another one before
 	bool legacy, blocking;         // blocking: it and the legacy stream wait for each other
 	struct cuda_device *device;
 	_Atomic uint32_t process;
@@ -173,6 +175,7 @@ struct cuda_kernel {
 	cu_function handle;
 	const char *symbol;            // the driver's, not to be read after the call
 	uint64_t hash;                 // of what it says
+	bool again;                    // its handle meant another one before
 	_Atomic uint32_t process;
 	_Atomic uint32_t told;         // its registers are, in this generation's file
 };
@@ -180,6 +183,7 @@ struct cuda_kernel *cuda_kernel_of(struct guest_thread *thread, cu_function hand
 void cuda_kernel_tell(struct cuda_kernel *kernel, const struct cupti_kernel *record);
 
 bool cuda_objects_begin(void);
+void cuda_objects_now(void); // recording has begun
 void cuda_define(enum tare_trace_object_kind kind, const void *handle, const void *parent, const void *device,
                  uint64_t properties, uint64_t bytes, uint32_t name, uint32_t number);
 void cuda_fact(enum tare_trace_fact fact, const void *object, uint64_t value, uint32_t text);

@@ -142,6 +142,7 @@ static void begin(const void *caller)
 		cuda_cupti.cuptiUnsubscribe(subscriber);
 		return;
 	}
+	cuda_objects_now();
 	guest_stacks_begin((const void *)begin);
 	timed = !guest_options.strict && !guest_options.count_only;
 	atomic_store(&deferred, timed && nested);

@@ -13,6 +13,15 @@ static _Atomic uint32_t platform_process;
 static struct guest_map *streams, *kernels;
 static guest_lock lock;     // of what is made; never across a call
 
+// Devices, default streams, functions: they were there before any call, and several threads may be the first to
+// name them. What a handle meant later is told with the call that first names it.
+static uint64_t begin_ticks;
+
+void cuda_objects_now(void)
+{
+	begin_ticks = guest_ticks();
+}
+
 bool cuda_objects_begin(void)
 {
 	streams = guest_map_new();
@@ -29,15 +38,21 @@ static uint64_t definition_ticks(void)
 	return mine && mine->enter ? mine->enter : guest_ticks();
 }
 
-void cuda_define(enum tare_trace_object_kind kind, const void *handle, const void *parent, const void *device,
-                 uint64_t properties, uint64_t bytes, uint32_t name, uint32_t number)
+static void define_at(uint64_t ticks, enum tare_trace_object_kind kind, const void *handle, const void *parent,
+                      const void *device, uint64_t properties, uint64_t bytes, uint32_t name, uint32_t number)
 {
 	union tare_trace_record record = { .object = {
 		.head = guest_api_head(TARE_TRACE_CUDA, TARE_TRACE_OBJECT, (uint16_t)kind),
-		.handle = (uintptr_t)handle, .ticks = definition_ticks(), .parent = (uintptr_t)parent,
+		.handle = (uintptr_t)handle, .ticks = ticks, .parent = (uintptr_t)parent,
 		.device = (uintptr_t)device, .properties = properties, .bytes = bytes, .name = name,
 		.number = number } };
 	guest_define(&record);
+}
+
+void cuda_define(enum tare_trace_object_kind kind, const void *handle, const void *parent, const void *device,
+                 uint64_t properties, uint64_t bytes, uint32_t name, uint32_t number)
+{
+	define_at(definition_ticks(), kind, handle, parent, device, properties, bytes, name, number);
 }
 
 void cuda_fact(enum tare_trace_fact fact, const void *object, uint64_t value, uint32_t text)
@@ -61,7 +76,7 @@ static void define_platform(uint32_t process)
 	char text[32];
 	if (atomic_exchange(&platform_process, process) == process)
 		return;
-	cuda_define(TARE_OBJECT_PLATFORM, &platform, NULL, NULL, 0, 0, text_of("NVIDIA CUDA"), 0);
+	define_at(begin_ticks, TARE_OBJECT_PLATFORM, &platform, NULL, NULL, 0, 0, text_of("NVIDIA CUDA"), 0);
 	cuda_fact(TARE_TRACE_FACT_VENDOR, &platform, 0, text_of("NVIDIA"));
 	if (cuda_driver.cuDriverGetVersion && cuda_driver.cuDriverGetVersion(&version) == ABI_SUCCESS) {
 		snprintf(text, sizeof text, "CUDA %d.%d", version / 1000, version % 1000 / 10);
@@ -124,7 +139,7 @@ static void define_device(const struct cuda_device *device)
 		cuda_driver.cuDeviceGetName(name, sizeof name - 1, device->ordinal);
 	if (cuda_driver.cuDeviceTotalMem_v2)
 		cuda_driver.cuDeviceTotalMem_v2(&bytes, device->ordinal);
-	cuda_define(TARE_OBJECT_DEVICE, device, &platform, NULL, 0, bytes, text_of(name), device->number);
+	define_at(begin_ticks, TARE_OBJECT_DEVICE, device, &platform, NULL, 0, bytes, text_of(name), device->number);
 	cuda_fact(TARE_TRACE_FACT_VENDOR, device, 0, text_of("NVIDIA"));
 	cuda_fact(TARE_TRACE_FACT_DEVICE_TYPE, device, NVIDIA_GPU, 0);
 	attribute_fact(device, TARE_TRACE_FACT_COMPUTE_UNITS, ABI_ATTRIBUTE_MULTIPROCESSOR_COUNT, 1);
@@ -234,12 +249,35 @@ static void define_stream(const struct cuda_stream *stream, const struct cupti_c
 	enum { PROFILING = 2, NON_BLOCKING = 0x100 };
 	const char *name = !is_default(stream->handle) ? NULL
 	                   : stream->of_thread ? "default stream of a thread" : "default stream";
-	cuda_define(TARE_OBJECT_QUEUE, traced_handle(stream), call->context, stream->device,
-	            (cuda_timed ? PROFILING : 0) | (stream->blocking ? 0 : NON_BLOCKING), 0,
-	            name ? text_of(name) : 0, stream->number);
+	define_at(stream->again ? definition_ticks() : begin_ticks, TARE_OBJECT_QUEUE, traced_handle(stream),
+	          call->context, stream->device, (cuda_timed ? PROFILING : 0) | (stream->blocking ? 0 : NON_BLOCKING),
+	          0, name ? text_of(name) : 0, stream->number);
 	cuda_fact(TARE_TRACE_FACT_PROFILING, traced_handle(stream), cuda_timed, 0);
 	if (cuda_timed)
 		tell_change(traced_handle(stream));
+}
+
+enum { DESTROYED = 1 }; // in place of a stream: its handle may come again
+
+static struct cuda_stream *known_stream(const void *key, bool *again)
+{
+	uint64_t known = guest_map_find(streams, key, 0);
+	*again = known == DESTROYED;
+	return known == DESTROYED ? NULL : (struct cuda_stream *)(uintptr_t)known;
+}
+
+// Another thread may have been faster.
+static struct cuda_stream *keep_stream(const void *key, struct cuda_stream *stream)
+{
+	struct cuda_stream *other;
+	guest_hold(&lock);
+	other = known_stream(key, &stream->again);
+	if (other)
+		atomic_store(&stream->gone, true);
+	else
+		guest_map_put(streams, key, (uintptr_t)stream);
+	guest_let_go(&lock);
+	return other ? other : stream;
 }
 
 static struct cuda_stream *stream_new(struct guest_thread *thread, const struct cupti_call *call,
@@ -259,9 +297,7 @@ static struct cuda_stream *stream_new(struct guest_thread *thread, const struct 
 	stream->blocking = !stream->legacy && !(flags & STREAM_NON_BLOCKING);
 	stream->device = device;
 	stream->handle = handle;
-	atomic_store(&stream->gone, false);
-	guest_map_put(streams, stream_key(thread, call->context_id, handle, of_thread), (uintptr_t)stream);
-	return stream;
+	return keep_stream(stream_key(thread, call->context_id, handle, of_thread), stream);
 }
 
 struct cuda_stream *cuda_stream_of(struct guest_thread *thread, const struct cupti_call *call, cu_stream handle,
@@ -269,6 +305,7 @@ struct cuda_stream *cuda_stream_of(struct guest_thread *thread, const struct cup
 {
 	struct cuda_thread *mine = cuda_of(thread);
 	struct cuda_stream *stream = mine->stream;
+	bool again;
 	of_thread = (uintptr_t)handle == 2 || (of_thread && !handle);
 	// Most calls are about the stream of the one before.
 	if (CUDA_LIKELY(stream && stream->handle == handle && !of_thread && !stream->of_thread &&
@@ -277,7 +314,7 @@ struct cuda_stream *cuda_stream_of(struct guest_thread *thread, const struct cup
 	                atomic_load_explicit(&stream->process, memory_order_relaxed) == thread->process))
 		return stream;
 	const void *key = stream_key(thread, call->context_id, handle, of_thread);
-	stream = (struct cuda_stream *)(uintptr_t)guest_map_find(streams, key, 0);
+	stream = known_stream(key, &again);
 	if (!stream && call->context)
 		stream = stream_new(thread, call, handle, of_thread);
 	if (stream && atomic_exchange(&stream->process, thread->process) != thread->process) {
@@ -293,10 +330,11 @@ struct cuda_stream *cuda_stream_of(struct guest_thread *thread, const struct cup
 void cuda_stream_forget(cu_stream handle)
 {
 	struct cuda_stream *stream;
+	bool again;
 	if (is_default(handle))
 		return;
-	stream = (struct cuda_stream *)(uintptr_t)guest_map_find(streams, handle, 0);
-	guest_map_remove(streams, handle);
+	stream = known_stream(handle, &again);
+	guest_map_put(streams, handle, DESTROYED);
 	if (stream)
 		atomic_store(&stream->gone, true);
 }
@@ -310,12 +348,13 @@ static uint64_t hash_of(const char *symbol)
 
 static void define_kernel(const struct cuda_kernel *kernel, const char *symbol)
 {
-	cuda_define(TARE_OBJECT_KERNEL, kernel->handle, NULL, NULL, 0, 0, symbol ? text_of(symbol) : 0, 0);
+	define_at(kernel->again ? definition_ticks() : begin_ticks, TARE_OBJECT_KERNEL, kernel->handle, NULL, NULL, 0, 0, symbol ? text_of(symbol) : 0, 0);
 }
 
 static struct cuda_kernel *kernel_find(cu_function handle, const char *symbol)
 {
 	struct cuda_kernel *kernel = (struct cuda_kernel *)(uintptr_t)guest_map_find(kernels, handle, 0);
+	bool again = kernel != NULL;
 	if (kernel && kernel->symbol != symbol && kernel->hash != hash_of(symbol))
 		kernel = NULL; // another module's, at the same place
 	if (kernel) {
@@ -325,7 +364,8 @@ static struct cuda_kernel *kernel_find(cu_function handle, const char *symbol)
 	kernel = guest_memory(sizeof *kernel);
 	if (!kernel)
 		return NULL;
-	*kernel = (struct cuda_kernel){ .handle = handle, .symbol = symbol, .hash = hash_of(symbol) };
+	*kernel = (struct cuda_kernel){ .handle = handle, .symbol = symbol, .hash = hash_of(symbol),
+		.again = again };
 	guest_map_put(kernels, handle, (uintptr_t)kernel);
 	return kernel;
 }
