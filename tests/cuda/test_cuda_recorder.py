@@ -103,11 +103,12 @@ def test_every_command_is_there_once_with_the_devices_times(on, style, expected,
 
 
 def test_several_threads_may_be_the_first_to_name_something(on):
-    for _ in range(12):
-        done = on.record([STREAMS, "threads=2"])
-        report = on.report(done.folder)
-        assert (report["coverage"]["completed"], report["problems"]) == (8, [])
-        assert [task["name"] for task in report["tasks"]] == ["empty"] and len(report["queues"]) == 2
+    """The first launch ends after others that began later: they have defined what it names."""
+    on.environment["TARE_FAKE_CUPTI"] = "hold"
+    done = on.record([STREAMS, "threads=2"])
+    report = on.report(done.folder)
+    assert (report["coverage"]["completed"], report["problems"]) == (8, [])
+    assert [task["name"] for task in report["tasks"]] == ["empty"] and len(report["queues"]) == 2
 
 
 def test_times_may_come_before_the_calls_end(on):

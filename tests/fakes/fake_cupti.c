@@ -15,7 +15,7 @@
 // subscribed already), fail_enable=CODE, drop=N (so many records), timeless=N (so many have no
 // times), fill=BYTES (a buffer counts as full by then), late (all records come with the flush,
 // the last one first), early (what is done is given back before a call's callback is told of
-// its end, and there is time to read it), uncorrelated, strange (nodes have other numbers in records
+// its end, and there is time to read it), hold (the end of the first launch is told late), uncorrelated, strange (nodes have other numbers in records
 // than callbacks tell).
 #include "fake_cupti.h"
 
@@ -61,7 +61,7 @@ union held {
 
 static struct {
 	pthread_mutex_t lock;
-	struct { int version, fail_enable, drop, timeless, fill; bool late, early, strange, uncorrelated; char holder[64]; } script;
+	struct { int version, fail_enable, drop, timeless, fill; bool late, early, hold, strange, uncorrelated; char holder[64]; } script;
 	pid_t process;
 	bool subscribed, latency;
 	bool enabled[KINDS];
@@ -293,6 +293,10 @@ static void see_call(const char *name, struct cupti_call *call)
 		pthread_mutex_unlock(&self.lock);
 		usleep(20000);
 	}
+	if (self.script.hold && call->site == ABI_CUPTI_SITE_EXIT && strcmp(name, "cuLaunchKernel") == 0) {
+		self.script.hold = false;
+		usleep(30000);
+	}
 	for (uint32_t id = 1; id < CALLS && cuda.call_name(id); id++)
 		if (self.calls[id] && self.subscribed && strcmp(cuda.call_name(id), name) == 0)
 			self.callback(self.context, ABI_CUPTI_DOMAIN_DRIVER, id, call);
@@ -319,6 +323,7 @@ static void read_script(void)
 			*value++ = '\0';
 		self.script.late |= strcmp(word, "late") == 0;
 		self.script.early |= strcmp(word, "early") == 0;
+		self.script.hold |= strcmp(word, "hold") == 0;
 		self.script.strange |= strcmp(word, "strange") == 0;
 		self.script.uncorrelated |= strcmp(word, "uncorrelated") == 0;
 		if (value && strcmp(word, "holder") == 0)

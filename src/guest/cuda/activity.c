@@ -89,6 +89,7 @@ static void give_back(struct buffer *buffer)
 static void write_times(struct guest_thread *thread, const struct cuda_pending *of, const struct activity *activity)
 {
 	union tare_trace_record *record;
+	uint64_t observed;
 	uint8_t present = TARE_TRACE_STAMP_START | TARE_TRACE_STAMP_END;
 	bool timed = activity->start && activity->end;
 	present |= activity->queued ? TARE_TRACE_STAMP_QUEUED : 0;
@@ -98,15 +99,17 @@ static void write_times(struct guest_thread *thread, const struct cuda_pending *
 	record = guest_event(thread);
 	if (!record)
 		return;
+	// Not when the activity was read: the call may have ended since, and times come after their command.
+	observed = guest_ticks();
 	if (timed) {
 		record->times = (struct tare_trace_times){ .command_track = of->track, .command_number = of->number,
 			.queued = activity->queued, .submitted = activity->submitted, .start = activity->start,
-			.end = activity->end, .observed = activity->seen, .execution = of->many };
+			.end = activity->end, .observed = observed, .execution = of->many };
 		guest_commit(record, tare_trace_head(TARE_TRACE_TIMES, present, 0, thread->track));
 		return;
 	}
 	record->untimed = (struct tare_trace_untimed_record){ .command_track = of->track,
-		.command_number = of->number, .observed = activity->seen };
+		.command_number = of->number, .observed = observed };
 	guest_commit(record, tare_trace_head(TARE_TRACE_UNTIMED, 0, TARE_UNTIMED_REFUSED, thread->track));
 }
 
