@@ -112,7 +112,7 @@ struct tare_trace_header {
 	uint64_t lost_commands;         // of these, commands
 	uint64_t recycled_records;      // overwritten by newer ones (--keep newest)
 	uint64_t recycled_commands;
-	uint64_t passed_calls;          // through extension pointers: passed on, not timed
+	uint64_t passed_calls;          // through extension pointers, and what a device did for others: not timed
 	uint64_t stalls;                // a thread had to make its own window
 	uint64_t stalled_ticks;
 	uint64_t process_cpu_ns;        // at the last sign of life, all threads

@@ -326,7 +326,8 @@ static int choose(struct tare_device_clock *clock, struct tare_error *error)
 	// equal is not to be fitted to brackets, the first of which may be wide.
 	if (is_host_clock(clock)) {
 		clock->source = TARE_CLOCK_SAME;
-		clock->residual_ns = clock->host_residual_ns;
+		clock->residual_ns = clock->host_residual_ns +
+		                     (clock->resolution_ns > 1 ? (int64_t)clock->resolution_ns : 0);
 		clock->rests_on = clock->same;
 		return 0;
 	}

@@ -2,6 +2,10 @@
 // Handles: which object one means at a time, and what definitions say of one another.
 #include "analysis/recording_internal.h"
 
+#include "analysis/demangle.h"
+
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 static uint64_t object_key(const struct load_object *o)
@@ -101,6 +105,29 @@ static uint32_t intern_kernel(struct loading *l, uint32_t program, const char *n
 	return index;
 }
 
+// A name may stand for one that is twice as long for each two of its references (S0_, T_): a few make a name
+// that fills the memory.
+static bool is_harmless(const char *mangled)
+{
+	enum { MOST_BYTES = 4096, MOST_REFERENCES = 40 };
+	size_t bytes = strlen(mangled), references = 0;
+
+	for (const char *at = mangled; bytes <= MOST_BYTES && *at; at++)
+		references += (*at == 'S' || *at == 'T') && (at[1] == '_' || isalnum((unsigned char)at[1]));
+	return bytes <= MOST_BYTES && references <= MOST_REFERENCES;
+}
+
+// CUDA tells names as the linker has them. What a kernel returns is not said: nothing, always.
+static uint32_t intern_mangled(struct loading *l, uint32_t program, const char *name)
+{
+	char *plain = is_harmless(name) ? tare_demangle(name) : NULL;
+	bool returns_nothing = plain && strncmp(plain, "void ", 5) == 0;
+	uint32_t index = intern_kernel(l, program, !plain ? name : returns_nothing ? plain + 5 : plain);
+
+	free(plain);
+	return index;
+}
+
 static void link_memory(struct loading *l, const struct load_object *o)
 {
 	struct tare_recorded_memory *m = &l->recording->memories[o->index];
@@ -134,7 +161,8 @@ static void link_object(struct loading *l, struct load_object *o)
 		break;
 	case TARE_OBJECT_KERNEL:
 		parent = loading_resolve(l, o->api, TARE_OBJECT_PROGRAM, o->parent, o->ticks);
-		o->index = intern_kernel(l, parent, tare_trace_text(l->trace, l->file, o->index));
+		o->index = (o->api == TARE_TRACE_CUDA ? intern_mangled : intern_kernel)(
+		        l, parent, tare_trace_text(l->trace, l->file, o->index));
 		break;
 	case TARE_OBJECT_MEMORY:
 		link_memory(l, o);

@@ -2,12 +2,12 @@
 // Stacks share most of their addresses: what is at an address of a file is found once and kept.
 #include "analysis/symbols.h"
 
+#include "analysis/demangle.h"
 #include "analysis/id_map.h"
 #include "analysis/room.h"
 #include "analysis/symbols_file.h"
 #include "analysis/symbols_kind.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,8 +62,6 @@ struct tare_symbols {
 	size_t place_count, place_room;
 	struct found_stack *stacks;
 	struct block *blocks;
-	void *demangler;             // library
-	char *(*demangle)(const char *, char *, size_t *, int *);
 	enum symbols_state worst;    // of the files of sites
 	const char *problem;
 };
@@ -186,20 +184,9 @@ static uint32_t module_at(const struct tare_symbols *s, const struct tare_record
 
 static const char *demangled(struct tare_symbols *s, const char *name)
 {
-	int status = 0;
-	char *plain;
-	const char *kept;
+	char *plain = name ? tare_demangle(name) : NULL;
+	const char *kept = plain ? keep_text(s, plain) : name;
 
-	if (!name || strncmp(name, "_Z", 2) != 0)
-		return name;
-	if (!s->demangler) {
-		s->demangler = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-		if (!s->demangler)
-			return name;
-		*(void **)&s->demangle = dlsym(s->demangler, "__cxa_demangle");
-	}
-	plain = s->demangle ? s->demangle(name, NULL, NULL, &status) : NULL;
-	kept = plain ? keep_text(s, plain) : name;
 	free(plain);
 	return kept;
 }
@@ -417,8 +404,6 @@ void tare_symbols_free(struct tare_symbols *s)
 		free(s->blocks);
 		s->blocks = next;
 	}
-	if (s->demangler)
-		dlclose(s->demangler);
 	free(s->files);
 	free(s->file_of);
 	free(s->modules_of);

@@ -7,7 +7,7 @@
 static const char *const plumbing[] = {
 	"libOpenCL", "libtare-recorder", "libtare-opencl-layer", // the latter of older traces
 	"libpocl", "libnvidia-opencl", "libamdocl", "libamdocl64", "libigdrcl", "libintelocl",
-	"libMesaOpenCL", "libRusticlOpenCL", "libcuda", "libze_loader",
+	"libMesaOpenCL", "libRusticlOpenCL", "libcuda", "libcudart", "libcupti", "libcudadebugger", "libze_loader",
 	"libLLVM", "libclang-cpp", "libc", "ld", "ld-linux", "ld-linux-x86", "libpthread", "libdl", "libm",
 	"librt", "libffi", "libstdc++", "libc++", "libgcc_s", "libasan", "libubsan", "libtsan",
 	"liblsan", "linux-vdso",

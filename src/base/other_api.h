@@ -29,5 +29,5 @@ void tare_other_note(struct tare_other_uses *uses, const char *library, bool loa
 
 bool tare_other_any(const struct tare_other_uses *uses);
 
-// "the program loaded libcuda.so.1, and tare does not record CUDA yet"; "" when none was seen.
+// "the program loaded libcuda.so.1, and tare recorded no CUDA call: that takes ..."; "" when none was seen.
 void tare_other_say(const struct tare_other_uses *uses, char *text, size_t size);

@@ -21,13 +21,14 @@ static const char *const ours[] = { LAYERS, TARE_ENVIRONMENT_DIRECTORY, TARE_ENV
 // Those, LD_PRELOAD and the drivers, and the end.
 #define ADDED (OURS + TARE_PHASE_HOOKS + 3)
 
-// Those by which programs find a library that records their phases.
+// Those by which programs, and drivers, find a library that records phases or calls.
 static const struct {
 	const char *variable, *phases;
 } hooks[TARE_PHASE_HOOKS] = {
 	{ "TARE_PHASES", "phases of tare/phase.h" },
 	{ "INTEL_LIBITTNOTIFY64", "ITT phases" },
 	{ "NVTX_INJECTION64_PATH", "NVTX phases" },
+	{ "CUDA_INJECTION64_PATH", "CUDA programs" }, // the driver loads it with the first cuInit
 };
 
 const char *tare_record_times_name(enum tare_record_times times)

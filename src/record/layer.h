@@ -48,10 +48,11 @@ char **tare_environment_make(char *const *inherited, const char *layer, const ch
                              const struct tare_record_options *options, int64_t start_raw_ns);
 void tare_environment_free(char **environment); // accepts NULL
 
-// The hooks by which programs find who records their phases: environment variables. Returns the name
+// The hooks by which programs find who records their phases, and CUDA's driver who records its calls:
+// environment variables. Returns the name
 // of `hook` when `inherited` leads it to something else than `layer`, which then stays; *value is that,
-// *phases what is not recorded ("ITT phases"). NULL: it leads, or will lead, to the layer.
-#define TARE_PHASE_HOOKS 3
+// *phases what is not recorded ("ITT phases", "CUDA programs"). NULL: it leads, or will lead, to the layer.
+#define TARE_PHASE_HOOKS 4
 const char *tare_environment_elsewhere(char *const *inherited, const char *layer, size_t hook,
                                        const char **value, const char **phases);
 

@@ -495,7 +495,7 @@ static void find_lesser(struct finder *finder)
 		    big(coverage->unresolved), coverage->unresolved == 1 ? " names" : "s name");
 	if (coverage->passed_calls)
 		add(finder, "passed", false,
-		    "%llu call%s through extension pointers: passed on, not timed",
+		    "%llu call%s of functions that are not recorded: passed on, not timed",
 		    big(coverage->passed_calls), plural(coverage->passed_calls));
 	if (tare_symbols_problem(finder->run->symbols))
 		add(finder, "call-sites", false, "%.400s",

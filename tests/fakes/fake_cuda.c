@@ -22,7 +22,10 @@ cu_result cuInit(unsigned int flags)
 		gpu.initialised = false;
 		return leave(ABI_NO_DEVICE);
 	}
-	return leave(gpu.words.init);
+	cu_result result = leave(gpu.words.init);
+	if (result == ABI_SUCCESS)
+		let_in();
+	return result;
 }
 
 cu_result cuDriverGetVersion(int *version)

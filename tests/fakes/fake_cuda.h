@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What tests may ask of fake_cuda.c beside CUDA's own functions (by dlsym).
 #pragma once
-#include "backend/cuda/abi.h"
+#include "backend/cuda/cupti_abi.h"
 
 #include <stdint.h>
 
@@ -51,3 +51,11 @@ FAKE_EXPORT void fake_cuda_observe(void (*see)(const struct fake_cuda_activity *
 FAKE_EXPORT void fake_cuda_observe_nodes(void (*see)(uint64_t node, uint64_t original));
 // The number of the last call of this thread that gave a device work; each has another one.
 FAKE_EXPORT uint32_t fake_cuda_last_correlation(void);
+
+// Calls `tell` before and after every call that CUPTI would be told of, with no lock held; `name` is the
+// function's. NULL: no more.
+FAKE_EXPORT void fake_cuda_observe_calls(void (*tell)(const char *name, struct cupti_call *call));
+// Names of these functions, from 1 on; NULL: there are no more.
+FAKE_EXPORT const char *fake_cuda_call_name(uint32_t id);
+// The number of a context's device.
+FAKE_EXPORT uint32_t fake_cuda_context_device(cu_context context);

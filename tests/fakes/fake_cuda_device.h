@@ -7,6 +7,8 @@
 // stream is an in-order queue of the model. What waits for something else (an event, the legacy
 // stream, a word, a host function) is held in the model until that is done.
 #pragma once
+#include "fake_cuda_names.h"
+
 #include "fake_cuda.h"
 #include "model/engine.h"
 #include "model/script.h"
@@ -268,6 +270,13 @@ cu_result wait_for_room(struct cu_stream_object *stream);
 bool head_is_stuck(const struct cu_stream_object *stream);
 void free_op(struct op *op);
 uint32_t next_correlation(void);
+
+// ---- fake_cuda_calls.c
+// The number of the call that this thread is in; 0: none that is told of.
+uint32_t fake_cuda_call_under_way(void);
+uint32_t fake_cuda_new_number(void);
+// Lets in who is named to the driver, once.
+void let_in(void);
 
 // ---- fake_cuda_graph.c
 cu_result capture_operation(struct cu_stream_object *stream, const struct op *op);

@@ -12,12 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t correlations;
 static _Thread_local uint32_t last_correlation;
 
 uint32_t next_correlation(void)
 {
-	return last_correlation = ++correlations;
+	// In a call of its own kind (fake_cuda_calls.c) it is that one's.
+	uint32_t call = fake_cuda_call_under_way();
+	return last_correlation = call ? call : fake_cuda_new_number();
 }
 
 uint32_t fake_cuda_last_correlation(void)

@@ -4,8 +4,9 @@
 //  - records are as long as the version of the library makes them, and follow one another; what
 //    does not fit into a buffer goes into the next one that the client gives, or is dropped;
 //  - buffers come back on a thread of CUPTI's own, or when they are flushed;
-//  - a record tells its call (correlation) only while driver or runtime calls are recorded, and a
-//    call between push and pop is preceded by a record of the id that was pushed;
+//  - a record tells its call (correlation) only while driver or runtime calls are recorded, or told to
+//    callbacks (as on an H100 with CUPTI 13; not with the word `uncorrelated`), and a call between
+//    push and pop is preceded by a record of the id that was pushed;
 //  - times are on the registered clock, or else CLOCK_REALTIME; start and end both 0: unknown;
 //  - a node that is copied into a graph that is ready is told as created, and then as cloned;
 //  - nothing is recorded of a kind that is not enabled; flushing does not wait for the device.
@@ -13,7 +14,9 @@
 // TARE_FAKE_CUPTI, read at each subscription, holds words: version=N, holder=NAME (somebody is
 // subscribed already), fail_enable=CODE, drop=N (so many records), timeless=N (so many have no
 // times), fill=BYTES (a buffer counts as full by then), late (all records come with the flush,
-// the last one first), strange (nodes have other numbers in records than callbacks tell).
+// the last one first), early (what is done is given back before a call's callback is told of
+// its end, and there is time to read it), hold (the end of the first launch is told late), uncorrelated, strange (nodes have other numbers in records
+// than callbacks tell).
 #include "fake_cupti.h"
 
 #include "fake_cuda.h"
@@ -25,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define DECLARE(name, parameters) FAKE_CUPTI_EXPORT cupti_result name parameters;
 CUPTI_FUNCTIONS(DECLARE, DECLARE)
@@ -32,6 +36,7 @@ CUPTI_FUNCTIONS(DECLARE, DECLARE)
 
 enum { INVALID_PARAMETER = 1, QUEUE_EMPTY = 18, INVALID_KIND = 21 };
 #define KINDS 64
+#define CALLS 128
 #define DEPTH 8
 #define HELD 4096
 #define STRANGE 1000000
@@ -56,7 +61,8 @@ union held {
 
 static struct {
 	pthread_mutex_t lock;
-	struct { int version, fail_enable, drop, timeless, fill; bool late, strange; char holder[64]; } script;
+	struct { int version, fail_enable, drop, timeless, fill; bool late, early, hold, strange, uncorrelated; char holder[64]; } script;
+	pid_t process;
 	bool subscribed, latency;
 	bool enabled[KINDS];
 	cupti_buffer_requested requested;
@@ -64,6 +70,8 @@ static struct {
 	cupti_timestamp clock;
 	cupti_callback callback;
 	void *context;
+	bool calls[CALLS];                 // of the driver, that are told to it
+	bool calls_told;
 	bool created, cloned;              // are told to the callback
 	uint8_t *buffer;
 	size_t bytes, used;
@@ -80,6 +88,9 @@ static struct {
 	void (*observe)(void (*see)(const struct fake_cuda_activity *activity));
 	void (*observe_nodes)(void (*see)(uint64_t node, uint64_t original));
 	uint32_t (*last_correlation)(void);
+	void (*observe_calls)(void (*tell)(const char *name, struct cupti_call *call));
+	const char *(*call_name)(uint32_t id);
+	uint32_t (*context_device)(cu_context context);
 } cuda;
 
 // ---- records
@@ -203,7 +214,8 @@ static uint64_t normal(int64_t ns)
 
 static uint32_t correlation_of(const struct fake_cuda_activity *what)
 {
-	return self.enabled[ABI_CUPTI_KIND_DRIVER] || self.enabled[ABI_CUPTI_KIND_RUNTIME]
+	return self.enabled[ABI_CUPTI_KIND_DRIVER] || self.enabled[ABI_CUPTI_KIND_RUNTIME] ||
+	       (self.calls_told && !self.script.uncorrelated)
 	       ? what->correlation : 0;
 }
 
@@ -272,6 +284,24 @@ static void see_node(uint64_t node, uint64_t original)
 		tell_node(ABI_CUPTI_RESOURCE_GRAPHNODE_CLONED, node, original);
 }
 
+// A function's id is its place among the names.
+static void see_call(const char *name, struct cupti_call *call)
+{
+	if (self.script.early && call->site == ABI_CUPTI_SITE_EXIT) {
+		pthread_mutex_lock(&self.lock);
+		complete();
+		pthread_mutex_unlock(&self.lock);
+		usleep(20000);
+	}
+	if (self.script.hold && call->site == ABI_CUPTI_SITE_EXIT && strcmp(name, "cuLaunchKernel") == 0) {
+		self.script.hold = false;
+		usleep(30000);
+	}
+	for (uint32_t id = 1; id < CALLS && cuda.call_name(id); id++)
+		if (self.calls[id] && self.subscribed && strcmp(cuda.call_name(id), name) == 0)
+			self.callback(self.context, ABI_CUPTI_DOMAIN_DRIVER, id, call);
+}
+
 // ---- the library
 
 static void read_script(void)
@@ -292,7 +322,10 @@ static void read_script(void)
 		if (value)
 			*value++ = '\0';
 		self.script.late |= strcmp(word, "late") == 0;
+		self.script.early |= strcmp(word, "early") == 0;
+		self.script.hold |= strcmp(word, "hold") == 0;
 		self.script.strange |= strcmp(word, "strange") == 0;
+		self.script.uncorrelated |= strcmp(word, "uncorrelated") == 0;
 		if (value && strcmp(word, "holder") == 0)
 			snprintf(self.script.holder, sizeof self.script.holder, "%s", value);
 		for (size_t i = 0; value && i < sizeof numbers / sizeof *numbers; i++)
@@ -311,8 +344,11 @@ static bool find_cuda(void)
 	*(void **)&cuda.observe = dlsym(library, "fake_cuda_observe");
 	*(void **)&cuda.observe_nodes = dlsym(library, "fake_cuda_observe_nodes");
 	*(void **)&cuda.last_correlation = dlsym(library, "fake_cuda_last_correlation");
+	*(void **)&cuda.observe_calls = dlsym(library, "fake_cuda_observe_calls");
+	*(void **)&cuda.call_name = dlsym(library, "fake_cuda_call_name");
+	*(void **)&cuda.context_device = dlsym(library, "fake_cuda_context_device");
 	dlclose(library);
-	return cuda.observe && cuda.observe_nodes && cuda.last_correlation;
+	return cuda.observe_calls && cuda.call_name && cuda.context_device && cuda.observe && cuda.observe_nodes && cuda.last_correlation;
 }
 
 cupti_result cuptiGetVersion(uint32_t *version)
@@ -344,6 +380,7 @@ cupti_result cuptiSubscribe_v2(cupti_subscriber *subscriber, cupti_callback call
 		return ABI_CUPTI_MULTIPLE_SUBSCRIBERS;
 	}
 	self.subscribed = true;
+	self.process = getpid();
 	self.callback = callback;
 	self.context = context;
 	*subscriber = (cupti_subscriber)&self;
@@ -360,6 +397,9 @@ cupti_result cuptiUnsubscribe(cupti_subscriber subscriber)
 	if (subscriber != (cupti_subscriber)&self || !self.subscribed)
 		return INVALID_PARAMETER;
 	self.subscribed = self.created = self.cloned = false;
+	memset(self.calls, 0, sizeof self.calls);
+	self.calls_told = false;
+	cuda.observe_calls(NULL);
 	cuda.observe_nodes(NULL);
 	return ABI_CUPTI_SUCCESS;
 }
@@ -367,13 +407,37 @@ cupti_result cuptiUnsubscribe(cupti_subscriber subscriber)
 cupti_result cuptiEnableCallback(uint32_t enable, cupti_subscriber subscriber, cupti_domain domain,
                                  uint32_t id)
 {
-	if (subscriber != (cupti_subscriber)&self || domain != ABI_CUPTI_DOMAIN_RESOURCE)
+	if (subscriber != (cupti_subscriber)&self)
+		return INVALID_PARAMETER;
+	if (domain == ABI_CUPTI_DOMAIN_DRIVER && id < CALLS) {
+		self.calls[id] = enable;
+		self.calls_told |= enable;
+		cuda.observe_calls(see_call);
+		return ABI_CUPTI_SUCCESS;
+	}
+	if (domain != ABI_CUPTI_DOMAIN_RESOURCE)
 		return INVALID_PARAMETER;
 	if (id == ABI_CUPTI_RESOURCE_GRAPHNODE_CREATED)
 		self.created = enable;
 	if (id == ABI_CUPTI_RESOURCE_GRAPHNODE_CLONED)
 		self.cloned = enable;
 	cuda.observe_nodes(see_node);
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiGetCallbackName(cupti_domain domain, uint32_t id, const char **name)
+{
+	if (domain != ABI_CUPTI_DOMAIN_DRIVER || !find_cuda() || !cuda.call_name(id))
+		return INVALID_PARAMETER;
+	*name = cuda.call_name(id);
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiGetDeviceId(cu_context context, uint32_t *device)
+{
+	if (!context)
+		return INVALID_PARAMETER;
+	*device = cuda.context_device(context);
 	return ABI_CUPTI_SUCCESS;
 }
 
@@ -442,6 +506,8 @@ cupti_result cuptiActivityDisable(cupti_kind kind)
 cupti_result cuptiActivityFlushAll(uint32_t flag)
 {
 	(void)flag;
+	if (self.process != getpid())
+		abort();  // the child of a fork
 	if (!self.completed)
 		return 7;
 	pthread_mutex_lock(&self.lock);

@@ -29,12 +29,15 @@ DRIVER_MAY = {"base", "model", "backend/spirv.h", "backend/spirv_parameter.h", "
               "backend/levelzero/newer.h"}
 KINDS = {".c", ".h", ".py", ".sh", ".js", ".css", ".html", ".build", ".scd", ".cl", ".cu"}
 NAMES = {"Makefile", "meson_options.txt", "check", "demo", "fuzz", "setup"}
+# Declarations of a vendor's interface, which include nothing of ours.
+ABI = {"guest": {"backend/cuda/abi.h", "backend/cuda/cupti_abi.h"}}
 SRC_KNOWS_DRIVER = re.compile(r'#[ \t]*include[ \t]+"(?:[^"]*/)?(?:drivers|ze-cpu)/')
 
 
 def wrong_includes(folder, text):
     """The included folders that `folder` may not know."""
-    named = set(re.findall(r'^[ \t]*#[ \t]*include[ \t]+["<](\w+)/', text, re.M))
+    found = re.findall(r'^[ \t]*#[ \t]*include[ \t]+["<](\w+)/([^">]+)', text, re.M)
+    named = {top for top, rest in found if f"{top}/{rest}" not in ABI.get(folder, ())}
     return sorted((named & set(ARROWS)) - ARROWS[folder] - {folder})
 
 
@@ -70,6 +73,7 @@ def test_a_wrong_arrow_is_seen():
     assert wrong_includes("model", '#include "base/time.h"\n#include "backend/call.h"\n') == ["backend"]
     assert wrong_includes("result", '\t# include "report/report.h"\n') == ["report"]
     assert wrong_includes("measure", '#include "backend/call.h"\n#include <sys/stat.h>\n') == []
+    assert wrong_includes("guest", '#include "backend/cuda/abi.h"\n#include "backend/cuda/internal.h"\n') == ["backend"]
     assert wrong_in_driver('#include "model/engine.h"\n#include "backend/call.h"\n') == ["backend/call.h"]
     assert SRC_KNOWS_DRIVER.search('#include "../../drivers/ze-cpu/run.h"')
 

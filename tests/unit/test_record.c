@@ -92,7 +92,7 @@ static void what_is_put_in_front_keeps_the_users(void **state)
 static void hooks_of_phases_lead_to_the_layer_unless_they_are_taken(void **state)
 {
 	static const char *const variables[] = { "TARE_PHASES", "INTEL_LIBITTNOTIFY64",
-		"NVTX_INJECTION64_PATH" };
+		"NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH" };
 	static const struct { const char *before, *after; bool taken; } rows[] = {
 		{ NULL, "/x/layer.so", false },
 		{ "", "/x/layer.so", false },
@@ -121,7 +121,7 @@ static void hooks_of_phases_lead_to_the_layer_unless_they_are_taken(void **state
 			if (name) {
 				assert_string_equal(name, variables[hook]);
 				assert_string_equal(value, rows[i].before);
-				assert_non_null(strstr(phases, "phases"));
+				assert_non_null(strstr(phases, hook < 3 ? "phases" : "CUDA"));
 			}
 		}
 }

@@ -129,22 +129,23 @@ static void a_damaged_object_does_no_harm(void **state)
 
 // ---- APIs that are not recorded
 
+#define NO_CUDA "recorded no CUDA call: that takes CUPTI (libcupti.so), held by no other tool"
+
 static void a_library_tells_its_api(void **state)
 {
 	static const struct { const char *linked, *loaded, *says; } rows[] = {
 		{ "libm.so.6", "/lib/libOpenCL.so.1", "" },
-		{ "libcuda.so.1", NULL, "the program is linked with libcuda.so.1, and tare does not record CUDA yet" },
-		{ "libcuda.so.1", "/opt/libcudart.so.12",
-		  "the program loaded libcudart.so.12, and tare does not record CUDA yet" },
+		{ "libcuda.so.1", NULL, "the program is linked with libcuda.so.1, and tare " NO_CUDA },
+		{ "libcuda.so.1", "/opt/libcudart.so.12", "the program loaded libcudart.so.12, and tare " NO_CUDA },
 		{ "libcudart.so.12", "/opt/libze_loader.so.1.8.0",
-		  "the program is linked with libcudart.so.12 and loaded libze_loader.so.1.8.0, and tare does not "
-		  "record CUDA yet and got in between it and no driver of Level Zero" },
+		  "the program is linked with libcudart.so.12 and loaded libze_loader.so.1.8.0, and tare " NO_CUDA
+		  ", and got in between it and no driver of Level Zero" },
 		{ "my_libcuda.so.1", "/libcuda.so.1/libm.so", "" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct tare_other_uses uses = { 0 };
-		char text[256];
+		char text[512];
 		tare_other_note(&uses, rows[i].linked, false);
 		if (rows[i].loaded)
 			tare_other_note(&uses, rows[i].loaded, true);

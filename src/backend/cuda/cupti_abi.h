@@ -54,7 +54,10 @@ enum {
 };
 
 enum {
+	ABI_CUPTI_DOMAIN_DRIVER = 1,
 	ABI_CUPTI_DOMAIN_RESOURCE = 3,
+	ABI_CUPTI_SITE_ENTER = 0,
+	ABI_CUPTI_SITE_EXIT = 1,
 	ABI_CUPTI_RESOURCE_GRAPHNODE_CREATED = 13,
 	ABI_CUPTI_RESOURCE_GRAPHNODE_CLONED = 20,
 };
@@ -124,6 +127,19 @@ struct cupti_external {
 	uint32_t correlation, reserved;
 };
 
+// What the callback of the domain DRIVER gets: a call, before and after it.
+struct cupti_call {
+	int site;
+	const char *function;
+	const void *parameters; // a structure of them, in their order
+	void *result;           // of the driver's type, at the exit
+	const char *symbol;     // of a launch: the kernel's name
+	cu_context context;     // the thread's; NULL: none
+	uint32_t context_id;    // never used again in the process
+	uint64_t *data;         // kept from the entry to the exit
+	uint32_t correlation;
+};
+
 // What the callback of the domain RESOURCE gets, and what `descriptor` points to there for graphs.
 struct cupti_resource {
 	cu_context context;
@@ -146,6 +162,8 @@ struct cupti_graph_resource {
 	required(cuptiUnsubscribe, (cupti_subscriber subscriber)) \
 	optional(cuptiEnableCallback, (uint32_t enable, cupti_subscriber subscriber, \
 	                               cupti_domain domain, uint32_t id)) \
+	optional(cuptiGetCallbackName, (cupti_domain domain, uint32_t id, const char **name)) \
+	optional(cuptiGetDeviceId, (cu_context context, uint32_t *device)) \
 	optional(cuptiGetGraphNodeId, (cu_graph_node node, uint64_t *id)) \
 	required(cuptiActivityRegisterTimestampCallback, (cupti_timestamp now)) \
 	optional(cuptiActivityEnableLatencyTimestamps, (uint8_t enable)) \

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the CUDA recorder share. Calls of the driver come from CUPTI's callbacks, device times
+// from its activity records; docs/recorder-cuda.md says what happens to a command.
+#pragma once
+#include "backend/cuda/cupti_abi.h"
+#include "guest/api.h"
+
+#define CUDA_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define CUDA_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+// ---- the vendor's libraries
+
+// What is asked of the driver beside CUPTI. Only functions whose calls are not recorded.
+struct cuda_driver_calls {
+	cu_result (*cuDriverGetVersion)(int *version);
+	cu_result (*cuDeviceGet)(cu_device *device, int ordinal);
+	cu_result (*cuDeviceGetName)(char *name, int length, cu_device device);
+	cu_result (*cuDeviceGetUuid_v2)(cu_uuid *uuid, cu_device device);
+	cu_result (*cuDeviceTotalMem_v2)(size_t *bytes, cu_device device);
+	cu_result (*cuDeviceGetAttribute)(int *value, cu_attribute attribute, cu_device device);
+	cu_result (*cuDeviceGetPCIBusId)(char *text, int length, cu_device device);
+	cu_result (*cuStreamIsCapturing)(cu_stream stream, int *status);
+	cu_result (*cuStreamGetFlags)(cu_stream stream, unsigned int *flags);
+	cu_result (*cuPointerGetAttributes)(unsigned int count, int *attributes, void **data, cu_pointer pointer);
+	cu_result (*cuFuncGetName)(const char **name, cu_function function);
+};
+extern struct cuda_driver_calls cuda_driver; // members are NULL where the driver lacks them
+extern struct cupti_functions cuda_cupti;
+extern char cuda_library[256];               // the driver's file
+
+// Opens both, from within cuInit; `caller`: an address in the driver's library. False: there is no CUPTI.
+bool cuda_libraries_open(const void *caller);
+
+// ---- functions of the driver
+
+// What a function's parameters are, as CUPTI hands them over: a structure of them in their order.
+enum cuda_form {
+	CUDA_NOTHING,       // nothing of them is looked at
+	CUDA_LAUNCH, CUDA_LAUNCH_EX, CUDA_GRAPH,
+	CUDA_TO_DEVICE, CUDA_FROM_DEVICE, CUDA_WITHIN, CUDA_BETWEEN, CUDA_PEER,
+	CUDA_RECTANGLE_2D, CUDA_RECTANGLE_3D,
+	CUDA_BATCH,         // pointers to destinations, sources, sizes; how many
+	CUDA_HOST_TO_ARRAY, CUDA_ARRAY_TO_HOST, CUDA_ARRAY,
+	CUDA_FILL, CUDA_FILL_2D,
+	CUDA_OF_STREAM,     // the first is a stream
+	CUDA_ALLOCATE,      // pointer to the address, bytes
+	CUDA_ALLOCATE_PITCH,
+	CUDA_REGISTER,      // address, bytes
+	CUDA_FREE,          // address
+	CUDA_MODULE,        // pointer to the module
+	CUDA_CAPTURE_BEGIN, CUDA_CAPTURE_END,
+	CUDA_STREAM_CREATE, // pointer to the stream
+	CUDA_STREAM_DESTROY,
+	CUDA_EVENT_RECORD,  // event, stream
+	CUDA_EVENT_AWAIT,   // stream, event
+	CUDA_EVENT_WAIT,    // event
+	CUDA_EVENT_DESTROY,
+	CUDA_GRAPH_MADE,    // pointer to what can be launched
+};
+enum { CUDA_NO_STREAM = 255 };
+
+struct cuda_function {
+	const char *called;  // by CUPTI, without _ptsz and _ptds
+	enum tare_trace_role role;
+	enum cuda_form form;
+	uint8_t kind;        // enum tare_trace_command_kind; 0: no command
+	uint8_t stream;      // where its stream is among the parameters, in 8 bytes; or CUDA_NO_STREAM
+	uint8_t detail;      // of a fill the bytes of an element; of memory enum tare_trace_memory
+	bool waits;          // it returns when the device got somewhere
+};
+enum { CUDA_MOST_FUNCTIONS = 128, CUDA_MOST_CALLBACKS = 4096 };
+extern const struct cuda_function cuda_functions[];
+extern const uint32_t cuda_function_count;
+_Static_assert(CUDA_MOST_FUNCTIONS <= GUEST_FUNCTIONS, "");
+
+// Of a callback's id: 1 + the function's place; 0: not recorded. With CUDA_OF_THREAD: the default stream
+// is the thread's own.
+enum { CUDA_OF_THREAD = 0x8000 };
+extern uint16_t cuda_by_callback[CUDA_MOST_CALLBACKS];
+// Fills that in by the names that CUPTI has. Returns how many are known to it.
+uint32_t cuda_functions_find(void);
+
+extern _Atomic uint32_t cuda_defined[CUDA_MOST_FUNCTIONS];
+void cuda_define_function(uint32_t function, uint32_t process);
+static inline void cuda_know_function(const struct guest_thread *thread, uint32_t function)
+{
+	if (CUDA_UNLIKELY(atomic_load_explicit(&cuda_defined[function], memory_order_relaxed) != thread->process))
+		cuda_define_function(function, thread->process);
+}
+static inline uint16_t cuda_detail(uint32_t function)
+{
+	return (uint16_t)(GUEST_FUNCTION_BASE(TARE_TRACE_CUDA) + function);
+}
+
+// ---- threads
+
+struct cuda_kernel;
+struct cuda_stream;
+struct cuda_thread {
+	_Atomic uint64_t calls;
+	uint64_t enter;                   // of the call that it is in; 0: none
+	struct cuda_kernel *kernel;       // last launched
+	struct cuda_stream *stream;       // last used
+	struct tare_trace_shape shape;    // last used, with its id
+	uint32_t shape_process;
+	struct cuda_thread *following;
+};
+uint64_t cuda_calls_seen(void);
+bool cuda_thread_make(struct guest_thread *thread);
+static inline struct cuda_thread *cuda_of(const struct guest_thread *thread)
+{
+	return thread->api[TARE_TRACE_CUDA];
+}
+
+// ---- objects
+
+struct cuda_device {
+	cu_device ordinal;
+	uint32_t number;
+	bool known;
+	_Atomic uint32_t process;      // in whose file it is defined
+	_Atomic uint64_t paired_ticks; // when its clock was last written
+};
+// The device of a context, defined when it was not yet; NULL: it is not known.
+struct cuda_device *cuda_device_of(cu_context context);
+// Writes what CUPTI's clock shows; unless it is `due`, only if some time has passed.
+void cuda_clock_pairs(struct guest_thread *thread, bool due);
+
+enum { CUDA_MOST_WAITS = 12 };
+struct cuda_stream {
+	cu_stream handle;              // as the program names it
+	uint32_t context_id;
+	uint32_t number;
+	bool of_thread;                // the default stream of one thread
+	bool again;                    // its handle meant another one before
+	bool legacy, blocking;         // blocking: it and the legacy stream wait for each other
+	struct cuda_device *device;
+	_Atomic uint32_t process;
+	// See order.c.
+	struct cuda_stream *following; // of all
+	_Atomic bool gone;
+	_Atomic uint64_t last;         // its last command; 0: none
+	_Atomic uint64_t waited;       // of a blocking one: its last command that the legacy one waits for already
+	uint64_t legacy_waited;        // the legacy stream's last command that it waits for already
+	_Atomic uint32_t wait_count;   // what its next command waits for
+	uint64_t waits[CUDA_MOST_WAITS];
+};
+// The stream that a call names, made known when it was not; NULL: there is no context or no memory.
+struct cuda_stream *cuda_stream_of(struct guest_thread *thread, const struct cupti_call *call, cu_stream handle,
+                                   bool of_thread);
+void cuda_stream_forget(cu_stream handle);
+
+// ---- order among streams: what a command waits for in others
+
+// A command's name, which stands for its event in the trace.
+static inline uint64_t cuda_event_id(uint32_t track, uint32_t number)
+{
+	return (uint64_t)track << 32 | number;
+}
+bool cuda_order_begin(void);
+// A new stream, or one that is used again; zeroed. NULL: no memory.
+struct cuda_stream *cuda_stream_take(void);
+// Makes the list of what a command of the stream waits for in other streams; returns how many.
+uint32_t cuda_order_waits(struct cuda_stream *stream, uint64_t waits[CUDA_MOST_WAITS]);
+void cuda_order_recorded(struct cuda_stream *stream, const void *event);
+void cuda_order_awaited(struct cuda_stream *stream, const void *event);
+void cuda_order_forget(const void *event);
+// What an event stands for; returns how many.
+uint32_t cuda_order_of_event(const void *event, uint64_t ids[CUDA_MOST_WAITS]);
+// DEPENDS records of a command, or with TARE_DEPENDS_OF_CALL of a call that was entered at `of`.
+void cuda_write_depends(struct guest_thread *thread, uint8_t flags, uint64_t of, uint32_t count,
+                        const uint64_t *waits);
+
+struct cuda_kernel {
+	cu_function handle;
+	const char *symbol;            // the driver's, not to be read after the call
+	uint64_t hash;                 // of what it says
+	bool again;                    // its handle meant another one before
+	_Atomic uint32_t process;
+	_Atomic uint32_t told;         // its registers are, in this generation's file
+};
+struct cuda_kernel *cuda_kernel_of(struct guest_thread *thread, cu_function handle, const char *symbol);
+void cuda_kernel_tell(struct cuda_kernel *kernel, const struct cupti_kernel *record);
+
+bool cuda_objects_begin(void);
+void cuda_objects_now(void); // recording has begun
+void cuda_define(enum tare_trace_object_kind kind, const void *handle, const void *parent, const void *device,
+                 uint64_t properties, uint64_t bytes, uint32_t name, uint32_t number);
+void cuda_fact(enum tare_trace_fact fact, const void *object, uint64_t value, uint32_t text);
+
+// ---- calls
+
+// The end of a call that began at `enter`.
+struct cuda_call {
+	const struct cupti_call *told;
+	uint64_t enter;
+	uint32_t function;
+	cu_result result;
+	bool of_thread;
+};
+void cuda_call_end(struct guest_thread *thread, const struct cuda_call *call);
+void cuda_command_end(struct guest_thread *thread, const struct cuda_call *call);
+// Before: afterwards another thread may have been given the same address.
+void cuda_before_free(const struct cupti_call *told, const struct cuda_function *function);
+// The rest of a call that is no command: what it made, bytes, what it is about.
+struct cuda_said {
+	uint64_t object, bytes;
+	bool released;
+};
+struct cuda_said cuda_said_of(struct guest_thread *thread, const struct cuda_call *call);
+// Streams that capture, in all of the process, and whether this one does.
+extern _Atomic int32_t cuda_captures;
+bool cuda_is_captured(cu_stream stream);
+
+static inline const void *cuda_parameter(const struct cupti_call *told, size_t place)
+{
+	return ((const void *const *)told->parameters)[place];
+}
+
+// ---- device times
+
+// Whether they are asked for.
+extern bool cuda_timed;
+bool cuda_activity_begin(void);
+void cuda_activity_in_child(void);
+// Keeps a command until its activity is told.
+void cuda_pending_add(struct guest_thread *thread, uint32_t correlation, uint32_t number, bool many,
+                      struct cuda_kernel *kernel);
+bool cuda_pending_begin(void);
+
+// What waits for its times.
+struct cuda_pending {
+	uint32_t track, number;
+	bool many;                     // a graph, a batch: any number of activities has this correlation
+	struct cuda_kernel *kernel;
+};
+// Takes it, or leaves it where there are to be more. `first`: it is the first activity of it.
+bool cuda_pending_find(uint32_t correlation, struct cuda_pending *found, bool *first);
+void cuda_harvest(void); // for the core
+void cuda_flush_at_exit(void);

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The driver, which has called us, and CUPTI, which is looked for as the measuring side does.
+#include "guest/cuda/cuda.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cuda_driver_calls cuda_driver;
+struct cupti_functions cuda_cupti;
+char cuda_library[256];
+
+enum { NAME_BYTES = 256 };
+
+struct symbol {
+	const char *name;
+	void *place;
+	bool needed;
+};
+
+static bool find_symbols(void *library, const struct symbol *symbols, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		void *address = dlsym(library, symbols[i].name);
+		if (!address && symbols[i].needed)
+			return false;
+		memcpy(symbols[i].place, &address, sizeof address);
+	}
+	return true;
+}
+
+static void driver_open(const void *caller)
+{
+#define SYMBOL(name) { #name, &cuda_driver.name, false }
+	static const struct symbol symbols[] = {
+		SYMBOL(cuDriverGetVersion), SYMBOL(cuDeviceGet), SYMBOL(cuDeviceGetName),
+		SYMBOL(cuDeviceGetUuid_v2), SYMBOL(cuDeviceTotalMem_v2), SYMBOL(cuDeviceGetAttribute),
+		SYMBOL(cuDeviceGetPCIBusId), SYMBOL(cuStreamIsCapturing), SYMBOL(cuStreamGetFlags),
+		SYMBOL(cuPointerGetAttributes), SYMBOL(cuFuncGetName),
+	};
+#undef SYMBOL
+	Dl_info where;
+	void *library = NULL;
+	if (dladdr(caller, &where) && where.dli_fname) {
+		snprintf(cuda_library, sizeof cuda_library, "%s", where.dli_fname);
+		library = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	}
+	if (!library)
+		library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	if (library)
+		find_symbols(library, symbols, sizeof symbols / sizeof *symbols);
+}
+
+static bool cupti_take(void *library)
+{
+#define REQUIRED(name, parameters) { #name, &cuda_cupti.name, true },
+#define OPTIONAL(name, parameters) { #name, &cuda_cupti.name, false },
+	static const struct symbol symbols[] = { CUPTI_FUNCTIONS(REQUIRED, OPTIONAL) };
+#undef REQUIRED
+#undef OPTIONAL
+	return library && find_symbols(library, symbols, sizeof symbols / sizeof *symbols);
+}
+
+// It keeps threads: once open it stays.
+static bool cupti_open(const char *name, int how)
+{
+	void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL | how);
+	if (!library)
+		return false;
+	dlopen(name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	return cupti_take(library);
+}
+
+static bool open_matching(const char *pattern)
+{
+	glob_t found;
+	bool open = false;
+	if (glob(pattern, 0, NULL, &found) != 0)
+		return false;
+	for (size_t i = found.gl_pathc; i-- > 0 && !open;) // newest toolkit first
+		open = cupti_open(found.gl_pathv[i], 0);
+	globfree(&found);
+	return open;
+}
+
+static bool open_version(const char *version)
+{
+	static const char *const places[] = { "/usr/local/cuda*/lib64", "/usr/local/cuda*/extras/CUPTI/lib64",
+		                              "/opt/cuda*/lib64", "/opt/cuda*/extras/CUPTI/lib64" };
+	char text[NAME_BYTES];
+	snprintf(text, sizeof text, "libcupti.so.%s", version);
+	if (cupti_open(text, 0))
+		return true;
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		snprintf(text, sizeof text, "%s/libcupti.so.%s", places[i], version);
+		if (open_matching(text))
+			return true;
+	}
+	return false;
+}
+
+// One that the program brings comes first: two copies do not get on. Then the driver's own version.
+static bool cupti_find(int driver_version)
+{
+	static const char *const versions[] = { "13", "12", "11.8", "11.7", "11.6", "11.5" };
+	const char *told = getenv("TARE_CUPTI_LIBRARY");
+	char own[16], text[NAME_BYTES];
+	if (told && told[0])
+		return cupti_open(told, 0);
+	for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+		snprintf(text, sizeof text, "libcupti.so.%s", versions[i]);
+		if (cupti_open(text, RTLD_NOLOAD))
+			return true;
+	}
+	snprintf(own, sizeof own, "%d", driver_version / 1000);
+	if (open_version(own))
+		return true;
+	for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
+		if (strcmp(versions[i], own) != 0 && open_version(versions[i]))
+			return true;
+	return false;
+}
+
+bool cuda_libraries_open(const void *caller)
+{
+	int version = 0;
+	driver_open(caller);
+	if (cuda_driver.cuDriverGetVersion)
+		cuda_driver.cuDriverGetVersion(&version);
+	return cupti_find(version) && cuda_cupti.cuptiEnableCallback && cuda_cupti.cuptiGetCallbackName;
+}

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// A CUDA program by the driver's functions, which it opens itself, in the styles that its arguments name.
+// It computes, checks, prints what it has done, and ends with 0. NUMBER is how often (default 4).
+//   streams [STYLE[=NUMBER]]...
+// With WITH_OPENCL CUDA is initialised within a call of OpenCL's, which has a command, too.
+#include "backend/cuda/abi.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct {
+#define X(name, parameters) cu_result (*name) parameters;
+	CUDA_FUNCTIONS(X, X)
+#undef X
+	cu_result (*cuCtxSynchronize)(void);
+} cuda;
+
+enum { BYTES = 1 << 20, STREAMS = 3 };
+static const char ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n"
+                          ".visible .entry empty() { ret; }\n.visible .entry other() { ret; }\n";
+static cu_module module;
+static cu_function empty, other;
+static cu_context context;
+static cu_pointer memory, second;
+static char *pinned, *pageable;
+static cu_stream streams[STREAMS];
+
+static void check(cu_result result, const char *what)
+{
+	if (result) {
+		printf("%s: %d\n", what, result);
+		exit(3);
+	}
+}
+#define DO(name, ...) check(cuda.name(__VA_ARGS__), #name)
+
+static void launch(cu_function function, cu_stream stream)
+{
+	DO(cuLaunchKernel, function, 2, 1, 1, 64, 1, 1, 0, stream, NULL, NULL);
+}
+
+static void kernels(int n)
+{
+	for (int i = 0; i < n; i++)
+		launch(i % 2 ? other : empty, streams[i % STREAMS]);
+	DO(cuCtxSynchronize);
+}
+
+static void defaults(int n)
+{
+	for (int i = 0; i < n; i++)
+		launch(empty, i % 2 ? ABI_STREAM_LEGACY : NULL);
+	DO(cuStreamSynchronize, NULL);
+	launch(empty, ABI_STREAM_PER_THREAD);
+	DO(cuStreamSynchronize, ABI_STREAM_PER_THREAD);
+}
+
+// To the device and back by each way.
+static void copies(int n)
+{
+	for (int i = 0; i < n; i++) {
+		cu_stream stream = streams[i % STREAMS];
+		DO(cuMemcpyHtoDAsync_v2, memory, pinned, BYTES, stream);
+		DO(cuMemcpyDtoDAsync_v2, second, memory, BYTES / 2, stream);
+		DO(cuMemcpyDtoHAsync_v2, pinned, second, BYTES / 4, stream);
+		DO(cuMemsetD32Async, second, 7, BYTES / 16, stream);
+		DO(cuStreamSynchronize, stream);
+	}
+	DO(cuMemcpyHtoD_v2, memory, pageable, BYTES);
+	DO(cuMemcpyDtoH_v2, pageable, memory, BYTES / 2);
+	DO(cuMemcpy, memory, (cu_pointer)(uintptr_t)pageable, BYTES / 8);
+	DO(cuMemcpyAsync, (cu_pointer)(uintptr_t)pinned, memory, BYTES / 8, streams[0]);
+	DO(cuMemcpyHtoDAsync_v2, memory, pinned, 0, streams[0]); // nothing
+	DO(cuStreamSynchronize, streams[0]);
+}
+
+static void from_pageable(int n)
+{
+	for (int i = 0; i < n; i++) {
+		DO(cuMemcpyHtoDAsync_v2, memory, pageable, BYTES, streams[0]);
+		launch(empty, streams[0]);
+	}
+	DO(cuStreamSynchronize, streams[0]);
+}
+
+// What no recorded call has asked for; only the stand-in can.
+static void foreign(int n)
+{
+	cu_result (*launch_other)(cu_stream, const char *, int64_t, void (*)(void *), void *) = NULL;
+	*(void **)&launch_other = dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_launch");
+	for (int i = 0; i < n && launch_other; i++)
+		check(launch_other(streams[0], "foreign", 1000, NULL, NULL), "fake_cuda_launch");
+	DO(cuStreamSynchronize, streams[0]);
+}
+
+static void graph(int n)
+{
+	cu_graph captured;
+	cu_graph_exec exec;
+	DO(cuStreamBeginCapture_v2, streams[0], ABI_STREAM_CAPTURE_MODE_RELAXED);
+	launch(empty, streams[0]);
+	DO(cuMemcpyHtoDAsync_v2, memory, pinned, BYTES, streams[0]);
+	launch(other, streams[0]);
+	DO(cuStreamEndCapture, streams[0], &captured);
+	DO(cuGraphInstantiateWithFlags, &exec, captured, 0);
+	for (int i = 0; i < n; i++)
+		DO(cuGraphLaunch, exec, streams[0]);
+	DO(cuStreamSynchronize, streams[0]);
+	launch(empty, streams[0]);
+	DO(cuStreamSynchronize, streams[0]);
+	DO(cuGraphExecDestroy, exec);
+	DO(cuGraphDestroy, captured);
+}
+
+static pthread_barrier_t start;
+
+static void *of_thread(void *number)
+{
+	DO(cuCtxSetCurrent, context);
+	pthread_barrier_wait(&start); // who is the first to use something is chance
+	for (int i = 0; i < *(int *)number; i++) {
+		launch(empty, streams[i % STREAMS]);
+		DO(cuStreamSynchronize, streams[i % STREAMS]);
+	}
+	return NULL;
+}
+
+static void threads(int n)
+{
+	pthread_t made[4];
+	pthread_barrier_init(&start, NULL, 4);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&made[i], NULL, of_thread, &n);
+	for (int i = 0; i < 4; i++)
+		pthread_join(made[i], NULL);
+}
+
+static void events(int n)
+{
+	cu_event event;
+	DO(cuEventCreate, &event, 0);
+	for (int i = 0; i < n; i++) {
+		launch(empty, streams[0]);
+		DO(cuEventRecord, event, streams[0]);
+		DO(cuStreamWaitEvent, streams[1], event, 0);
+		launch(other, streams[1]);
+		while (cuda.cuEventQuery(event) == ABI_NOT_READY)
+			;
+		DO(cuEventSynchronize, event);
+	}
+	DO(cuCtxSynchronize);
+	DO(cuEventDestroy_v2, event);
+}
+
+static void wrong(int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!cuda.cuLaunchKernel(empty, 0, 1, 1, 64, 1, 1, 0, streams[0], NULL, NULL))
+			exit(4);
+}
+
+static void waits(int n)
+{
+	for (int i = 0; i < 100 * n; i++) {
+		usleep(1000);
+		cuda.cuStreamQuery(streams[0]);
+	}
+}
+
+// The same on the second device, which has a copy of the first one's memory.
+static void on_second(int n)
+{
+	cu_context own;
+	cu_device device;
+	cu_module loaded;
+	cu_function function;
+	cu_pointer there;
+	cu_stream stream;
+	DO(cuDeviceGet, &device, 1);
+	DO(cuDevicePrimaryCtxRetain, &own, device);
+	DO(cuCtxSetCurrent, own);
+	DO(cuModuleLoadDataEx, &loaded, ptx, 0, NULL, NULL);
+	DO(cuModuleGetFunction, &function, loaded, "empty");
+	DO(cuMemAlloc_v2, &there, BYTES);
+	DO(cuStreamCreate, &stream, 0);
+	for (int i = 0; i < n; i++)
+		launch(function, stream);
+	DO(cuMemcpyPeerAsync, there, own, memory, context, BYTES, stream);
+	DO(cuStreamSynchronize, stream);
+	DO(cuMemFree_v2, there);
+	DO(cuCtxSetCurrent, context);
+}
+
+// Ends at once, with work that has been waited for.
+static void killed(int n)
+{
+	kernels(n);
+	puts("about to be killed");
+	fflush(stdout);
+	waits(4);
+	kill(getpid(), SIGKILL);
+}
+
+// The child uses nothing of CUDA's, and ends by all handlers of exit.
+static void forks(int n)
+{
+	int status = 0;
+	pid_t child;
+	kernels(n);
+	fflush(stdout);
+	child = fork();
+	if (child == 0)
+		exit(7);
+	waitpid(child, &status, 0);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 7)
+		exit(5);
+	kernels(n);
+}
+
+static void begin(void)
+{
+	void *library = dlopen("libcuda.so.1", RTLD_NOW);
+	cu_device device;
+	if (!library) {
+		puts(dlerror());
+		exit(2);
+	}
+#define X(name, parameters) *(void **)&cuda.name = dlsym(library, #name);
+	CUDA_FUNCTIONS(X, X)
+#undef X
+	*(void **)&cuda.cuCtxSynchronize = dlsym(library, "cuCtxSynchronize");
+	DO(cuInit, 0);
+	DO(cuDeviceGet, &device, 0);
+	DO(cuDevicePrimaryCtxRetain, &context, device);
+	DO(cuCtxSetCurrent, context);
+	DO(cuModuleLoadDataEx, &module, ptx, 0, NULL, NULL);
+	DO(cuModuleGetFunction, &empty, module, "empty");
+	DO(cuModuleGetFunction, &other, module, "other");
+	DO(cuMemAlloc_v2, &memory, BYTES);
+	DO(cuMemAlloc_v2, &second, BYTES);
+	DO(cuMemHostAlloc, (void **)&pinned, BYTES, 0);
+	pageable = malloc(BYTES);
+	for (int i = 0; i < STREAMS; i++)
+		DO(cuStreamCreate, &streams[i], i ? ABI_STREAM_NON_BLOCKING : 0);
+	memset(pinned, 3, BYTES);
+	memset(pageable, 5, BYTES);
+}
+
+static void end(void)
+{
+	for (int i = 0; i < STREAMS; i++)
+		DO(cuStreamDestroy_v2, streams[i]);
+	DO(cuMemFreeHost, pinned);
+	DO(cuMemFree_v2, second);
+	DO(cuMemFree_v2, memory);
+	DO(cuModuleUnload, module);
+	free(pageable);
+}
+
+#ifdef WITH_OPENCL
+void within_opencl(void (*function)(void));
+#endif
+
+int main(int count, char **arguments)
+{
+	static const struct {
+		const char *name;
+		void (*run)(int n);
+	} styles[] = { { "kernels", kernels }, { "defaults", defaults }, { "copies", copies }, { "graph", graph },
+		       { "threads", threads }, { "events", events }, { "wrong", wrong }, { "killed", killed },
+		       { "forks", forks }, { "waits", waits }, { "pageable", from_pageable },
+		       { "foreign", foreign }, { "second", on_second } };
+#ifdef WITH_OPENCL
+	within_opencl(begin);
+	DO(cuCtxSetCurrent, context);
+#else
+	begin();
+#endif
+	for (int i = 1; i < count; i++) {
+		size_t length = strcspn(arguments[i], "=");
+		int n = arguments[i][length] ? atoi(arguments[i] + length + 1) : 4;
+		for (size_t s = 0; s < sizeof styles / sizeof *styles; s++)
+			if (strlen(styles[s].name) == length && strncmp(styles[s].name, arguments[i], length) == 0)
+				styles[s].run(n);
+	}
+	printf("%d %d\n", pinned[0], pageable[BYTES - 1]);
+	end();
+	return 0;
+}

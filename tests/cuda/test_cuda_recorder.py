@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CUDA programs, recorded on the stand-ins for the driver and CUPTI: every command is there once, its device
+times are the script's, and the program does what it does without tare."""
+import collections
+import os
+import pathlib
+import shutil
+import signal
+import struct
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+sys.path[:0] = [str(HERE.parent / "levelzero"), str(HERE.parent / "e2e")]
+from recorded import BUILD, Recorder, run  # noqa: E402
+from trace import NO_TIMES, Trace, records  # noqa: E402
+
+STREAMS = BUILD / "tests/cuda/streams"
+WITHIN = BUILD / "tests/cuda/streams_within"
+FAKES = BUILD / "tests/fakes"
+MIB = 1 << 20
+SCRIPT = """tare-device 1
+device name "exact" memory 1 GiB
+timer rate 1 GHz
+engine compute runs kernel
+engine copy runs to-device,local
+engine copy runs to-host
+copy pinned device fixed 29 us rate 65.536 GB/s
+copy device pinned fixed 29 us rate 65.536 GB/s
+copy pageable device fixed 29 us rate 65.536 GB/s
+copy device pageable fixed 29 us rate 65.536 GB/s
+copy device device fixed 29 us rate 65.536 GB/s
+fill fixed 19 us rate 65.536 GB/s
+marker fixed 1 us
+kernel empty fixed 50 us
+kernel other fixed 70 us
+"""
+UNTIMED_REFUSED = 1
+DEPENDS = 20
+PROFILING = 1  # of what was changed
+
+
+@pytest.fixture
+def on(tare_path, tmp_path):
+    recorder = Recorder(tare_path, tmp_path, tmp_path / "cache")
+    (tmp_path / "script").write_text(SCRIPT)
+    (tmp_path / "lib").mkdir()
+    # By their names it is told what is the program's: files of the process, call stacks.
+    driver = shutil.copy(FAKES / "fake_cuda.so", tmp_path / "lib/libcuda.so.1")
+    cupti = shutil.copy(FAKES / "fake_cupti.so", tmp_path / "lib/libcupti.so.13")
+    recorder.environment.update({
+        "LD_LIBRARY_PATH": f"{tmp_path / 'lib'}:{os.environ.get('LD_LIBRARY_PATH', '')}",
+        "TARE_CUDA_LIBRARY": str(driver), "TARE_CUPTI_LIBRARY": str(cupti),
+        "TARE_FAKE_CUDA_DEVICE": str(tmp_path / "script")})
+    return recorder
+
+
+def transfer_ns(fixed_us, count):
+    """As the script has it."""
+    return fixed_us * 1000 + round(count * 1e9 / 65.536e9)
+
+
+# What each style does with n = 4: kind and how long it takes, and how often.
+KERNELS = {("kernel", 50000): 2, ("kernel", 70000): 2}
+DEFAULTS = {("kernel", 50000): 5}
+COPIES = {("write", transfer_ns(29, MIB)): 5, ("copy", transfer_ns(29, MIB // 2)): 4,
+          ("read", transfer_ns(29, MIB // 4)): 4, ("fill", transfer_ns(19, MIB // 4)): 4,
+          ("read", transfer_ns(29, MIB // 2)): 1, ("write", transfer_ns(29, MIB // 8)): 1,
+          ("read", transfer_ns(29, MIB // 8)): 1}
+THREADS = {("kernel", 50000): 16}
+EVENTS = {("kernel", 50000): 4, ("kernel", 70000): 4}
+
+
+def near(kind_ns, expected):
+    """The expected kind and length that this one is, within the rounding of the model's times."""
+    kind, ns = kind_ns
+    found = [each for each in expected if each[0] == kind and abs(each[1] - ns) <= 2]
+    return found[0] if found else kind_ns
+
+
+@pytest.mark.parametrize("style, expected, amount", [
+    ("kernels", KERNELS, 0), ("defaults", DEFAULTS, 0), ("threads", THREADS, 0), ("events", EVENTS, 0),
+    ("copies", COPIES, 4 * (MIB + MIB // 2 + MIB // 4 + MIB // 4) + MIB + MIB // 2 + 2 * (MIB // 8))])
+@pytest.mark.parametrize("cupti", ["", "late", "fill=4096", "version=12", "version=12 late"])
+def test_every_command_is_there_once_with_the_devices_times(on, style, expected, amount, cupti):
+    on.environment["TARE_FAKE_CUPTI"] = cupti
+    native = on.native([STREAMS, style])
+    done = on.record([STREAMS, style])
+    assert (done.status, done.out) == (native.status, native.out) == (0, native.out)
+    trace = Trace(done.folder)
+    assert {len(times) for times in trace.times.values()} == {1}
+    assert {key[:2] for key in trace.times} == set(trace.commands)
+    seen = collections.Counter(near((kind, end - start), expected) for kind, start, end in trace.runs())
+    assert seen == expected
+    assert sum(each.amount for each in trace.commands.values() if each.kind != "kernel") == amount
+    assert not trace.untimed
+    report = on.report(done.folder)
+    count = sum(expected.values())
+    coverage = report["coverage"]
+    assert (coverage["enqueued"], coverage["completed"], coverage["unobserved"]) == (count, count, 0)
+    assert report["devices"][0]["name"] == "exact"
+
+
+def test_several_threads_may_be_the_first_to_name_something(on):
+    """The first launch ends after others that began later: they have defined what it names."""
+    on.environment["TARE_FAKE_CUPTI"] = "hold"
+    done = on.record([STREAMS, "threads=2"])
+    report = on.report(done.folder)
+    assert (report["coverage"]["completed"], report["problems"]) == (8, [])
+    assert [task["name"] for task in report["tasks"]] == ["empty"] and len(report["queues"]) == 2
+
+
+def test_times_may_come_before_the_calls_end(on):
+    """Which needs the helper: the program has threads."""
+    on.environment["TARE_FAKE_CUPTI"] = "early"
+    done = on.record([STREAMS, "threads=1", "copies=1"])
+    trace = Trace(done.folder)
+    assert len(trace.commands) == len(trace.times) == 4 + 4 + 4 and not trace.untimed
+
+
+def test_what_was_never_asked_for_is_no_command(on):
+    """A launch that fails is an attempt; a copy of nothing is a call."""
+    done = on.record([STREAMS, "wrong"])
+    assert done.status == 0
+    commands = Trace(done.folder).commands.values()
+    assert [each.flags & 1 for each in commands] == [1] * 4
+    assert on.report(done.folder)["coverage"]["enqueued"] == 0
+
+
+def waits_of(folder):
+    """{(track, number): those that the command waits for}, and what calls wait for."""
+    path, = folder.glob("*.trace")
+    commands, calls = collections.defaultdict(set), []
+    for kind, flags, count, track, data in records(path):
+        if kind == DEPENDS:
+            words = struct.unpack("<8Q", data)
+            events = {(word >> 32, word & 0xffffffff) for word in words[2:2 + count]}
+            if flags & 1:
+                calls.append(events)
+            else:
+                commands[track, words[1]] |= events
+    return dict(commands), calls
+
+
+def test_a_command_waits_for_what_its_streams_event_stands_for(on):
+    done = on.record([STREAMS, "events=3"])
+    commands, calls = waits_of(done.folder)
+    # Odd ones are in one stream, before the event; even ones in another, which waits for it.
+    assert commands == {(1, 2): {(1, 1)}, (1, 4): {(1, 3)}, (1, 6): {(1, 5)}}
+    assert calls == [{(1, 1)}, {(1, 3)}, {(1, 5)}]
+
+
+def test_the_legacy_stream_and_blocking_ones_wait_for_each_other(on):
+    # 1: legacy; 2: of the thread; then 3 streams, of which the first is a blocking one (3 and 6), and 7 and 8 as 1 and 2.
+    done = on.record([STREAMS, "defaults=1", "kernels=4", "defaults=1"])
+    commands, _ = waits_of(done.folder)
+    assert commands == {(1, 2): {(1, 1)}, (1, 3): {(1, 1)}, (1, 7): {(1, 2), (1, 6)}, (1, 8): {(1, 7)}}
+
+
+def test_copies_from_pageable_memory_are_found_in_cudas_words(on):
+    del on.environment["TARE_FAKE_CUDA_DEVICE"]  # on an H200 pinned memory is five times as fast
+    done = on.record([STREAMS, "copies=20", "pageable=1500"])
+    found = {finding["id"]: finding for finding in on.report(done.folder)["findings"]}
+    assert "cudaHostAlloc" in found["pageable-memory"]["advice"]
+
+
+def test_streams_are_queues(on):
+    done = on.record([STREAMS, "kernels=6", "defaults=4"])
+    trace = Trace(done.folder)
+    queues = collections.Counter(each.queue for each in trace.commands.values())
+    # Three streams; the legacy one by both of its names; that of the thread.
+    assert sorted(queues.values()) == [1, 2, 2, 2, 4]
+    assert trace.changes[PROFILING] == 5
+
+
+def test_several_devices_are_several_ledgers(on):
+    on.environment["TARE_FAKE_CUDA"] = "devices=2"
+    done = on.record([STREAMS, "kernels=4", "second=3"])
+    report = on.report(done.folder)
+    coverage = report["coverage"]
+    assert coverage["enqueued"] == coverage["completed"] == 4 + 3 + 1
+    assert [device["number"] for device in report["devices"]] == [0, 1]
+    assert len({device["uuid"] for device in report["devices"]}) == 2
+    count = collections.Counter()
+    for task in report["tasks"]:
+        count[task["device_number"]] += task["instances"]
+    assert count == {0: 4, 1: 3}
+    peer, = report["transfers"]
+    assert (peer["kind"], peer["bytes"], peer["device_number"]) == ("copy", MIB, 1)
+
+
+def test_a_graphs_launch_is_one_command_from_its_first_node_to_its_last(on):
+    done = on.record([STREAMS, "graph"])
+    trace = Trace(done.folder)
+    kinds = collections.Counter(each.kind for each in trace.commands.values())
+    assert kinds == {"graph": 4, "kernel": 1}  # what was captured is none
+    nodes = [times for key, times in trace.times.items() if trace.commands[key[:2]].kind == "graph"]
+    assert [len(times) for times in nodes] == [3] * 4
+    report = on.report(done.folder)
+    assert report["coverage"]["completed"] == report["coverage"]["enqueued"] == 5
+    graph, = (task for task in report["tasks"] if task["instances"] == 4)
+    assert graph["total_ns"] >= 4 * (50000 + 70000 + transfer_ns(29, MIB))
+
+
+def test_a_program_that_is_killed_leaves_what_was_delivered(on):
+    done = on.record([STREAMS, "killed=9"])
+    assert done.status in (-signal.SIGKILL, 128 + signal.SIGKILL)
+    trace = Trace(done.folder)
+    assert len(trace.commands) == len(trace.times) == 9
+
+
+def test_call_stacks_lead_to_the_program(on):
+    done = on.record([STREAMS, "kernels=20", "copies"], "--call-stacks")
+    sites = on.report(done.folder)["sites"]
+    assert {site["site"].split(":")[0] for site in sites} == {"streams.c"} and len(sites) > 5
+
+
+@pytest.mark.skipif(not WITHIN.exists(), reason="there is no OpenCL library to link with")
+def test_a_program_of_two_apis_is_one_trace(on):
+    """CUDA's driver lets us in from within OpenCL's call: then times are asked for with the program's own first work."""
+    done = on.record([WITHIN, "kernels=20", "copies=2"])
+    assert (done.status, done.out) == (0, on.native([STREAMS, "kernels=20", "copies=2"]).out)
+    report = on.report(done.folder)
+    coverage = report["coverage"]
+    assert coverage["enqueued"] == coverage["completed"] == 1 + 20 + 2 * 4 + 4
+    apis = {device["name"]: device["apis"] for device in report["devices"]}
+    assert apis.pop("exact") == ["cuda"] and list(apis.values()) == [["opencl"]]
+    assert [each["device_number"] for each in report["ledgers"]] == [0, 1, None]  # and both together
+
+
+def test_the_child_of_a_fork_asks_cupti_for_nothing(on):
+    done = on.record([STREAMS, "forks"])
+    assert (done.status, done.out) == (0, on.native([STREAMS, "forks"]).out)
+    assert len(Trace(done.folder).times) == 8
+
+
+def test_old_cupti_is_asked_for_the_calls_of_its_records(on):
+    """Records of which it did not say whose they are stay away: what came before it was asked is untimed."""
+    on.environment["TARE_FAKE_CUPTI"] = "uncorrelated"
+    done = on.record([STREAMS, "kernels=9", "waits", "kernels=5"])
+    trace = Trace(done.folder)
+    assert sorted(number for _, number, _ in trace.times) == list(range(10, 15))
+    coverage = on.report(done.folder)["coverage"]
+    assert (coverage["completed"], coverage["unobserved"]) == (5, 9)
+
+
+@pytest.mark.parametrize("cupti, library", [("", "/nowhere/libcupti.so"), ("holder=other", None)])
+def test_without_cupti_the_program_runs_and_it_is_said(on, cupti, library):
+    on.environment["TARE_FAKE_CUPTI"] = cupti
+    if library:
+        on.environment["TARE_CUPTI_LIBRARY"] = library
+    native = on.native([STREAMS, "kernels=99"])
+    done = run([on.tare, "record", "-fo", "run", "--", STREAMS, "kernels=99"], on.environment, cwd=on.folder)
+    assert (done.status, done.out) == (native.status, native.out)
+    said = done.errors.decode()
+    assert "libcuda.so.1" in said and "libcupti.so" in said and "CUDA" in said
+
+
+@pytest.mark.parametrize("options", [["--strict"], ["--times", "none"]])
+def test_without_times_there_are_counts(on, options):
+    done = run([on.tare, "record", "-qfo", "run", *options, "--", STREAMS, "kernels"], on.environment, cwd=on.folder)
+    assert done.status == 0
+    trace = Trace(on.folder / "run.tare")
+    assert len(trace.commands) == 4 and not trace.times and not trace.changes[PROFILING]
+    assert all(each.flags & NO_TIMES for each in trace.commands.values())
+
+
+@pytest.mark.parametrize("cupti, untimed", [("drop=3", 0), ("timeless=2", 2)])
+def test_what_cupti_drops_is_unobserved_and_what_has_no_times_is_refused(on, cupti, untimed):
+    on.environment["TARE_FAKE_CUPTI"] = cupti
+    done = on.record([STREAMS, "kernels=20"])
+    trace = Trace(done.folder)
+    missing = int(cupti[-1])
+    assert len(trace.commands) == 20 and len(trace.times) == 20 - missing
+    assert [why for *_, why in trace.untimed] == [UNTIMED_REFUSED] * untimed
+    coverage = on.report(done.folder)["coverage"]
+    assert (coverage["completed"], coverage["unobserved"]) == (20 - missing, missing)
+
+
+def test_work_of_calls_that_are_not_recorded_is_counted(on):
+    done = on.record([STREAMS, "foreign=3", "kernels=4"])
+    report = on.report(done.folder)
+    assert (report["coverage"]["enqueued"], report["coverage"]["passed_calls"]) == (4, 3)
+    assert any("3 calls of functions that are not recorded" in each["text"] for each in report["problems"])
+
+
+def test_what_was_not_to_be_recorded_is_not_counted(on):
+    done = on.record([STREAMS, "kernels=50", "waits=3", "kernels=4"], "--delay", "0.2")
+    coverage = on.report(done.folder)["coverage"]
+    assert coverage["passed_calls"] == 0
+    assert 4 <= coverage["enqueued"] == coverage["completed"] <= 54
+
+
+def test_cupti_that_cannot_trace_leaves_counts(on):
+    on.environment["TARE_FAKE_CUPTI"] = "fail_enable=999"
+    done = on.record([STREAMS, "kernels"])
+    trace = Trace(done.folder)
+    assert done.status == 0 and len(trace.commands) == 4 and not trace.times
+
+
+def test_an_injection_of_the_users_stays(on):
+    on.environment["CUDA_INJECTION64_PATH"] = "/nowhere/tool.so"
+    done = run([on.tare, "record", "-fo", "run", "--", STREAMS, "kernels"], on.environment, cwd=on.folder)
+    assert done.status == 0
+    assert "CUDA_INJECTION64_PATH is set to /nowhere/tool.so: CUDA programs are not recorded" in done.errors.decode()

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of the stand-in for libcuda that tell who listens (fake_cupti.c) of their calls, before and
+// after, as the driver tells CUPTI; and what a recorder asks that nobody is told of.
+#define FAKE_CUDA_CALLERS
+#include "fake_cuda_device.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void (*_Atomic tell_call)(const char *name, struct cupti_call *call);
+static _Thread_local uint32_t under_way;
+
+void fake_cuda_observe_calls(void (*tell)(const char *name, struct cupti_call *call))
+{
+	tell_call = tell;
+}
+
+uint32_t fake_cuda_new_number(void)
+{
+	static _Atomic uint32_t numbers;
+	return ++numbers;
+}
+
+uint32_t fake_cuda_call_under_way(void)
+{
+	return under_way;
+}
+
+static const char *const names[] = {
+#define NAME(name, ...) #name,
+	FAKE_CUDA_CALLS(NAME)
+#undef NAME
+	"cuLaunchKernel",
+};
+
+const char *fake_cuda_call_name(uint32_t id)
+{
+	return id >= 1 && id <= sizeof names / sizeof *names ? names[id - 1] : NULL;
+}
+
+uint32_t fake_cuda_context_device(cu_context context)
+{
+	return (uint32_t)context->device->index;
+}
+
+static void before(struct cupti_call *call, const char *name, const void *parameters, uint64_t *data)
+{
+	void (*tell)(const char *, struct cupti_call *) = tell_call;
+	under_way = fake_cuda_new_number();
+	*call = (struct cupti_call){ .site = ABI_CUPTI_SITE_ENTER, .function = name, .parameters = parameters,
+		.symbol = call->symbol, .context = current, .context_id = current ? (uint32_t)current->device->index + 1 : 0,
+		.data = data, .correlation = under_way };
+	if (tell)
+		tell(name, call);
+}
+
+static cu_result after(struct cupti_call *call, cu_result result)
+{
+	void (*tell)(const char *, struct cupti_call *) = tell_call;
+	under_way = 0;
+	call->site = ABI_CUPTI_SITE_EXIT;
+	call->result = &result;
+	if (tell)
+		tell(call->function, call);
+	call->result = NULL;
+	return result;
+}
+
+#define UNPACK(...) __VA_ARGS__
+#define CALLER(name, parameters, arguments, ...) \
+	cu_result fake_##name parameters; \
+	FAKE_EXPORT cu_result name parameters; \
+	cu_result name parameters \
+	{ \
+		struct { __VA_ARGS__ } held = { UNPACK arguments }; \
+		struct cupti_call call = { 0 }; \
+		uint64_t kept = 0; \
+		before(&call, #name, &held, &kept); \
+		return after(&call, fake_##name arguments); \
+	}
+FAKE_CUDA_CALLS(CALLER)
+
+cu_result fake_cuLaunchKernel(cu_function function, unsigned int groups_x, unsigned int groups_y,
+                              unsigned int groups_z, unsigned int size_x, unsigned int size_y, unsigned int size_z,
+                              unsigned int shared_bytes, cu_stream stream, void **parameters, void **extra);
+cu_result cuLaunchKernel(cu_function function, unsigned int groups_x, unsigned int groups_y, unsigned int groups_z,
+                         unsigned int size_x, unsigned int size_y, unsigned int size_z, unsigned int shared_bytes,
+                         cu_stream stream, void **parameters, void **extra)
+{
+	struct {
+		cu_function function;
+		unsigned int groups[3], size[3], shared_bytes;
+		cu_stream stream;
+		void **parameters, **extra;
+	} held = { function, { groups_x, groups_y, groups_z }, { size_x, size_y, size_z }, shared_bytes, stream,
+		   parameters, extra };
+	struct cupti_call call = { .symbol = function->name };
+	uint64_t data = 0;
+	before(&call, "cuLaunchKernel", &held, &data);
+	return after(&call, fake_cuLaunchKernel(function, groups_x, groups_y, groups_z, size_x, size_y, size_z,
+	                                        shared_bytes, stream, parameters, extra));
+}
+
+// ---- what nobody is told of
+
+FAKE_EXPORT cu_result cuStreamIsCapturing(cu_stream handle, int *status);
+cu_result cuStreamIsCapturing(cu_stream handle, int *status)
+{
+	struct cu_stream_object *stream;
+	ENTER_CONTEXT();
+	cu_result result = stream_of(handle, &stream);
+	if (result == ABI_SUCCESS)
+		*status = stream->capture != NULL;
+	return leave(result);
+}
+
+FAKE_EXPORT cu_result cuStreamGetFlags(cu_stream handle, unsigned int *flags);
+cu_result cuStreamGetFlags(cu_stream handle, unsigned int *flags)
+{
+	struct cu_stream_object *stream;
+	ENTER_CONTEXT();
+	cu_result result = stream_of(handle, &stream);
+	if (result == ABI_SUCCESS)
+		*flags = stream->blocking ? 0 : ABI_STREAM_NON_BLOCKING;
+	return leave(result);
+}
+
+// Of an address that it does not know all values are 0.
+FAKE_EXPORT cu_result cuPointerGetAttributes(unsigned int count, int *attributes, void **data, cu_pointer pointer);
+cu_result cuPointerGetAttributes(unsigned int count, int *attributes, void **data, cu_pointer pointer)
+{
+	enum { TYPE = 2, MANAGED = 8 };
+	ENTER_CONTEXT();
+	const struct range *range = range_of(AT(pointer));
+	bool host = range && (range->place == TARE_PLACE_PINNED || range->registered);
+	for (unsigned int i = 0; i < count; i++) {
+		if (attributes[i] == TYPE)
+			*(unsigned int *)data[i] = !range ? 0 : host ? ABI_MEMORYTYPE_HOST : ABI_MEMORYTYPE_DEVICE;
+		else if (attributes[i] == MANAGED)
+			*(bool *)data[i] = range && range->place == TARE_PLACE_SHARED;
+	}
+	return leave(ABI_SUCCESS);
+}
+
+// ---- who is let in with the first cuInit
+
+void let_in(void)
+{
+	static bool entered;
+	const char *name = getenv("CUDA_INJECTION64_PATH");
+	void *library = name && name[0] && !entered ? dlopen(name, RTLD_NOW) : NULL;
+	int (*initialise)(void) = NULL;
+	entered = true;
+	if (library)
+		*(void **)&initialise = dlsym(library, "InitializeInjection");
+	if (initialise)
+		initialise();
+}
