@@ -200,7 +200,8 @@ int finding_list_rebuilt(struct judging *judging, struct tare_error *error)
 	struct rebuilt r = { .judging = judging };
 	int code = 0;
 	(void)error;
-	if (recording->execution_count < FEWEST_LISTS)
+	// Between commands of a sample there are no gaps that are known.
+	if (recording->execution_count < FEWEST_LISTS || judging->unsampled > 0)
 		return 0;
 	r.content = calloc(recording->execution_count, sizeof *r.content);
 	r.of_list = malloc((recording->list_count + 1) * sizeof *r.of_list);
@@ -280,6 +281,8 @@ int finding_synchronous_launches(struct judging *judging, struct tare_error *err
 	(void)error;
 	if (!previous || find_previous(judging, previous))
 		return -ENOMEM;
+	if (judging->unsampled > 0)
+		return 0;
 	finding_begin(judging, &draft, "synchronous-launches");
 	for (size_t i = 0; i < judging->gap_count; i++) {
 		const struct judged_gap *gap = &judging->gaps[i];

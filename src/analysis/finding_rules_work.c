@@ -10,13 +10,6 @@ const struct finding_rule finding_rules_work[] = {
 	    "10 % of the working part; from 50 % on nothing else is raised",
 	    "commands and calls × their cost (calibrated, and measured where the driver was asked for times), and time in which calls waited for room", PAIR("recording-cost") },
 	  FINDING_NEEDS_NOTHING, finding_recording_cost },
-	{ { "many-short-kernels", "launches of one kernel cost much against what they run for",
-	    "100 launches, median under 100 µs; launching at least half of it, or fewer work-items than "
-	    "units × preferred multiple; 2 % of the working part",
-	    "idle before these kernels: inside the API, held, dispatch, all of a launch loop's; high: and the "
-	    "host's computing, and with few work-items kernel time × empty lanes, half of it in the estimate",
-	    PAIR("many-short-kernels") },
-	  FINDING_NEEDS_TIMES, finding_many_short_kernels },
 	{ { "synchronous-launches", "launches wait for their kernels, and the device idles until the next",
 	    "16 launches; 5 % of the working part",
 	    "idle behind such kernels: host in API calls, dispatch; low: before the call has returned",
@@ -27,6 +20,13 @@ const struct finding_rule finding_rules_work[] = {
 	    "idle while commands are appended to all but the first; high: all of that time; low: 0, for arguments are not recorded",
 	    "pairs_levelzero list-rebuilt raise", "pairs_levelzero list-rebuilt silent" },
 	  FINDING_NEEDS_TIMES, finding_list_rebuilt },
+	{ { "many-short-kernels", "launches of one kernel cost much against what they run for",
+	    "100 launches, median under 100 µs; launching at least half of it, or fewer work-items than "
+	    "units × preferred multiple; 2 % of the working part",
+	    "idle before these kernels: inside the API, held, dispatch, all of a launch loop's; high: and the "
+	    "host's computing, and with few work-items kernel time × empty lanes, half of it in the estimate",
+	    PAIR("many-short-kernels") },
+	  FINDING_NEEDS_TIMES, finding_many_short_kernels },
 	{ { "launch-bound", "the device runs out of work because the host is inside the API",
 	    "100 commands, before half of them; 10 % of the working part; many-short-kernels and synchronous-launches not half of it",
 	    "idle: host in API calls", PAIR("launch-bound") },
