@@ -312,8 +312,8 @@ static void resetting(void)
 	ze_command_queue_handle_t queue = queue_of(&device, device.compute, 0);
 	ze_command_list_handle_t list = list_of(&device, device.compute),
 	                         at_once = immediate(0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
-	ze_event_pool_handle_t pool = pool_of(&device, 2);
-	ze_event_handle_t event = event_of(pool, 0), other = event_of(pool, 1);
+	ze_event_pool_handle_t pool = pool_of(&device, 3);
+	ze_event_handle_t event = event_of(pool, 0), other = event_of(pool, 1), last = event_of(pool, 2);
 	for (int i = 0; i < 4; i++) {
 		launch(at_once, event);
 		reset_in(at_once, event);
@@ -326,8 +326,11 @@ static void resetting(void)
 		check(zeCommandListAppendMemoryCopy(list, there, host, BYTES, other, 0, NULL), "copy");
 		reset_in(list, other);
 	}
+	// What the event says may still be of the first one.
 	launch(at_once, event);
-	wait_for(event);
+	check(zeCommandListAppendBarrier(at_once, last, 0, NULL), "barrier");
+	puts("run barrier");
+	wait_for(last);
 	check(zeCommandListClose(list), "zeCommandListClose");
 	for (int i = 0; i < 3; i++) {
 		check(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL), "execute");
@@ -337,6 +340,7 @@ static void resetting(void)
 	synchronize(queue);
 	check(zeEventDestroy(event), "zeEventDestroy");
 	check(zeEventDestroy(other), "zeEventDestroy");
+	check(zeEventDestroy(last), "zeEventDestroy");
 	check(zeEventPoolDestroy(pool), "zeEventPoolDestroy");
 	check(zeCommandListDestroy(at_once), "zeCommandListDestroy");
 	check(zeCommandListDestroy(list), "zeCommandListDestroy");

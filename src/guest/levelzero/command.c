@@ -237,7 +237,8 @@ static void keep(struct guest_thread *thread, const struct ze_command *command, 
 	if (command->own && !atomic_load_explicit(&list->told, memory_order_relaxed) &&
 	    !atomic_exchange(&list->told, true))
 		ze_change(TARE_CHANGE_EVENT, list->handle, 0, 1);
-	if (list->immediate && command->known != NULL && command->known->doubtful)
+	if (list->immediate && command->known != NULL &&
+	    (command->known->doubtful || ze_is_copied_elsewhere(thread, command->known, list)))
 		ze_write_untimed(thread, thread->track, number, 0, TARE_UNTIMED_REUSED, 0);
 	else if (list->immediate)
 		ze_push(thread, list, command->event, command->known, number);

@@ -276,6 +276,7 @@ void ze_before_zeEventHostReset(struct guest_thread *thread, const struct ze_dri
 	ze_event_before(thread, event);
 	atomic_store_explicit(&event->read, false, memory_order_relaxed);
 	atomic_store_explicit(&event->doubtful, false, memory_order_relaxed);
+	event->copied_list = NULL;
 }
 
 // What it says from here on is of no command.

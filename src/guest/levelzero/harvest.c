@@ -66,15 +66,19 @@ bool ze_take_right(struct ze_list *list)
 
 bool ze_is_new(const struct ze_event *known, const ze_kernel_timestamp_result_t *stamps)
 {
-	return !known->read || known->counts ||
+	return !atomic_load_explicit(&known->read, memory_order_acquire) || known->counts ||
 	       (known->start != stamps->global.kernelStart && known->end != stamps->global.kernelEnd);
 }
 
+static bool harvest_one(struct guest_thread *thread, struct ze_list *list, uint32_t at);
+
 // What an event says of a command. NOT_READY: it is not complete. An event that was not reset before it was
 // signalled again says the old times until then.
-static ze_result_t ask(const struct ze_list *list, const struct ze_pending *pending,
+static ze_result_t ask(struct guest_thread *thread, struct ze_list *list, const struct ze_pending *pending,
                        ze_kernel_timestamp_result_t *stamps)
 {
+	if (pending->is_behind && pending->slot == NULL && !harvest_one(thread, list, pending->behind))
+		return ZE_RESULT_NOT_READY;
 	if (pending->slot != NULL) {
 		ze_result_t status = list->driver->call.zeEventQueryStatus(pending->event);
 		if (status == ZE_RESULT_SUCCESS)
@@ -91,7 +95,9 @@ static ze_result_t ask(const struct ze_list *list, const struct ze_pending *pend
 static struct ze_pending look(struct ze_list *list, uint32_t at, bool asks)
 {
 	guest_hold(&list->push);
-	struct ze_pending pending = list->ring[at & list->mask];
+	struct ze_pending pending = {0};
+	if (at - atomic_load(&list->tail) < atomic_load(&list->head) - atomic_load(&list->tail))
+		pending = list->ring[at & list->mask];
 	if (asks && pending.event != NULL && pending.known != NULL)
 		atomic_fetch_add(&pending.known->asked, 1);
 	guest_let_go(&list->push);
@@ -104,11 +110,19 @@ static void asked_enough(const struct ze_pending *pending)
 		atomic_fetch_sub(&pending->known->asked, 1);
 }
 
-// Of those who have asked for a command's times, who gets true writes them: the thread that is about to reset
-// the event need not wait for one that harvests.
-static bool claim(struct ze_list *list, uint32_t at, const struct ze_pending *pending)
+static void keep_stamps(struct ze_event *event, const ze_kernel_timestamp_result_t *stamps)
 {
-	struct ze_event *known = pending->known;
+	atomic_store_explicit(&event->start, stamps->global.kernelStart, memory_order_relaxed);
+	atomic_store_explicit(&event->end, stamps->global.kernelEnd, memory_order_relaxed);
+	atomic_store_explicit(&event->read, true, memory_order_release);
+}
+
+// Of those who have asked for a command's times, who gets true writes them: the thread that is about to reset
+// the event need not wait for one that harvests. `stamps` NULL: it has none.
+static bool claim(struct ze_list *list, uint32_t at, const struct ze_pending *pending,
+                  const ze_kernel_timestamp_result_t *stamps)
+{
+	struct ze_event *known = pending->known, *said = known != NULL ? known : pending->of;
 	guest_hold(&list->push);
 	struct ze_pending *entry = &list->ring[at & list->mask];
 	bool mine = entry->event != NULL && entry->event == pending->event;
@@ -116,6 +130,9 @@ static bool claim(struct ze_list *list, uint32_t at, const struct ze_pending *pe
 		entry->event = NULL;
 		if (known != NULL && known->list == list && known->content == NULL && known->at == at)
 			atomic_store_explicit(&known->list, NULL, memory_order_relaxed);
+		// Before the next command that signals it is asked.
+		if (stamps != NULL && said != NULL)
+			keep_stamps(said, stamps);
 	}
 	guest_let_go(&list->push);
 	return mine;
@@ -128,11 +145,6 @@ static void settle(struct guest_thread *thread, struct ze_list *list, const stru
 	struct ze_event *known = pending->known;
 	if (result == ZE_RESULT_SUCCESS) {
 		ze_write_times(thread, pending->track, pending->number, 0, stamps);
-		if (known != NULL) {
-			atomic_store_explicit(&known->start, stamps->global.kernelStart, memory_order_relaxed);
-			atomic_store_explicit(&known->end, stamps->global.kernelEnd, memory_order_relaxed);
-			atomic_store_explicit(&known->read, true, memory_order_release);
-		}
 	} else {
 		ze_write_untimed(thread, pending->track, pending->number, 0,
 		                 result == ZE_RESULT_NOT_READY ? TARE_UNTIMED_REUSED : TARE_UNTIMED_FAILED,
@@ -140,8 +152,10 @@ static void settle(struct guest_thread *thread, struct ze_list *list, const stru
 	}
 	if (known == NULL)
 		ze_own_give(list->own, pending->event);
-	if (pending->slot != NULL)
+	if (pending->slot != NULL) {
+		ze_own_give(list->own, pending->copied);
 		ze_slot_give(list->own, pending->slot);
+	}
 	guest_count(&guest_header->pending, (uint64_t)-1);
 }
 
@@ -152,12 +166,23 @@ static bool harvest_one(struct guest_thread *thread, struct ze_list *list, uint3
 	ze_kernel_timestamp_result_t stamps;
 	if (pending.event == NULL)
 		return true;
-	ze_result_t result = ask(list, &pending, &stamps);
+	ze_result_t result = ask(thread, list, &pending, &stamps);
 	bool ready = result != ZE_RESULT_NOT_READY;
-	if (ready && claim(list, at, &pending))
+	if (ready && claim(list, at, &pending, result == ZE_RESULT_SUCCESS ? &stamps : NULL))
 		settle(thread, list, &pending, result, &stamps);
 	asked_enough(&pending);
 	return ready || look(list, at, false).event == NULL;
+}
+
+bool ze_is_copied_elsewhere(struct guest_thread *thread, const struct ze_event *event, const struct ze_list *list)
+{
+	struct ze_list *by = event->copied_list;
+	if (ZE_LIKELY(by == NULL) || by == list)
+		return false;
+	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
+	bool done = ze_may_call() && harvest_one(thread, by, event->copied_at);
+	guest_aside_end(thread, aside);
+	return !done;
 }
 
 static void harvest_ring(struct guest_thread *thread, struct ze_list *list)
@@ -199,8 +224,8 @@ static void before_in_ring(struct guest_thread *thread, struct ze_list *list, st
 	ze_kernel_timestamp_result_t stamps;
 	if (pending.event == NULL)
 		return;
-	ze_result_t result = ask(list, &pending, &stamps);
-	if (claim(list, at, &pending))
+	ze_result_t result = ask(thread, list, &pending, &stamps);
+	if (claim(list, at, &pending, result == ZE_RESULT_SUCCESS ? &stamps : NULL))
 		settle(thread, list, &pending, result, &stamps);
 	// Two commands signal it then: what it says may be the first's, or the second's.
 	if (result == ZE_RESULT_NOT_READY && !event->counts)
@@ -215,26 +240,29 @@ bool ze_pending_read(struct guest_thread *thread, struct ze_event *event)
 	ze_kernel_timestamp_result_t stamps;
 	if (pending.event == NULL)
 		return true;
-	ze_result_t result = ask(list, &pending, &stamps);
+	ze_result_t result = ask(thread, list, &pending, &stamps);
 	if (result == ZE_RESULT_NOT_READY)
 		return false;
-	if (claim(list, at, &pending))
+	if (claim(list, at, &pending, result == ZE_RESULT_SUCCESS ? &stamps : NULL))
 		settle(thread, list, &pending, result, &stamps);
 	return true;
 }
 
-void ze_pending_exchange(struct ze_list *list, struct ze_event *event, ze_event_handle_t done,
-                         ze_kernel_timestamp_result_t *slot)
+void ze_pending_exchange(struct ze_list *list, struct ze_event *event, const struct ze_pending *copy)
 {
 	guest_hold(&list->push);
 	struct ze_pending *entry = &list->ring[event->at & list->mask];
 	// The helper may have read it meanwhile: then what is copied is not needed, and not used again until the
 	// context goes, for the copy is still to be made.
 	if (event->list == list && event->content == NULL && entry->known == event && entry->event == event->handle) {
-		entry->event = done;
+		entry->event = copy->event;
 		entry->known = NULL;
-		entry->slot = slot;
+		entry->copied = copy->copied;
+		entry->of = event;
+		entry->slot = copy->slot;
 		event->list = NULL;
+		event->copied_at = atomic_load_explicit(&event->at, memory_order_relaxed);
+		event->copied_list = list;
 	}
 	guest_let_go(&list->push);
 }
@@ -284,6 +312,8 @@ static bool push(struct ze_list *list, const struct ze_pending *pending, bool *h
 	if (room) {
 		list->ring[head & list->mask] = *pending;
 		if (pending->known != NULL) {
+			list->ring[head & list->mask].is_behind = pending->known->copied_list == list;
+			list->ring[head & list->mask].behind = pending->known->copied_at;
 			atomic_store_explicit(&pending->known->list, list, memory_order_relaxed);
 			atomic_store_explicit(&pending->known->content, NULL, memory_order_relaxed);
 			atomic_store_explicit(&pending->known->at, head, memory_order_relaxed);
@@ -297,7 +327,7 @@ static bool push(struct ze_list *list, const struct ze_pending *pending, bool *h
 void ze_push(struct guest_thread *thread, struct ze_list *list, ze_event_handle_t event, struct ze_event *known,
              uint32_t number)
 {
-	const struct ze_pending pending = {event, known, thread->track, number, NULL};
+	const struct ze_pending pending = {.event = event, .known = known, .track = thread->track, .number = number};
 	uint32_t mask = list->mask;
 	bool half, pushed = push(list, &pending, &half);
 	if (ZE_UNLIKELY(!pushed || half)) {

@@ -2,32 +2,40 @@
 // An event that a list resets: what it says until then is copied by the list itself, just before.
 #include "guest/levelzero/ze.h"
 
+// `copied` is what the barrier waits for, `done` what the host asks: it may be reset as soon as it is signalled.
 static ze_result_t append(const struct ze_list *list, struct ze_event *event, ze_kernel_timestamp_result_t *slot,
-                          ze_event_handle_t done)
+                          ze_event_handle_t copied, ze_event_handle_t done)
 {
 	const struct ze_calls *call = &list->driver->call;
 	ze_result_t result = call->zeCommandListAppendQueryKernelTimestamps(list->handle, 1, &event->handle, slot, NULL,
-	                                                                    done, 1, &event->handle);
+	                                                                    copied, 1, &event->handle);
 	// The reset behind it is held up until the query is done.
 	if (result == ZE_RESULT_SUCCESS)
-		result = call->zeCommandListAppendBarrier(list->handle, NULL, done != NULL, done != NULL ? &done : NULL);
+		result = call->zeCommandListAppendBarrier(list->handle, done, copied != NULL,
+		                                          copied != NULL ? &copied : NULL);
 	return result;
+}
+
+static void give_back(const struct ze_list *list, ze_event_handle_t event)
+{
+	if (event != NULL)
+		ze_own_give(list->own, event);
 }
 
 // The command that signals it is in the ring of an immediate list.
 static void reset_pending(const struct ze_list *list, struct ze_event *event)
 {
 	struct ze_list *of = event->list;
-	ze_event_handle_t done = ze_own_take(list->own);
+	ze_event_handle_t copied = ze_own_take(list->own), done = copied != NULL ? ze_own_take(list->own) : NULL;
 	ze_kernel_timestamp_result_t *slot = done != NULL ? ze_slot_take(list->own) : NULL;
 	if (slot == NULL) {
-		if (done != NULL)
-			ze_own_give(list->own, done);
+		give_back(list, copied);
+		give_back(list, done);
 		return;
 	}
-	// One that was refused half way may still be written to: both are lost then.
-	if (append(list, event, slot, done) == ZE_RESULT_SUCCESS)
-		ze_pending_exchange(of, event, done, slot);
+	// What was refused half way may still be written to: all are lost then.
+	if (append(list, event, slot, copied, done) == ZE_RESULT_SUCCESS)
+		ze_pending_exchange(of, event, &(struct ze_pending){.event = done, .copied = copied, .slot = slot});
 }
 
 void ze_before_zeCommandListAppendEventReset(struct guest_thread *thread, const struct ze_driver *driver,
@@ -51,10 +59,9 @@ void ze_before_zeCommandListAppendEventReset(struct guest_thread *thread, const 
 		}
 	} else if (!list->immediate && event->list == list && event->content == list->content) {
 		ze_kernel_timestamp_result_t *slot = may ? ze_slot_take(list->own) : NULL;
-		if (slot == NULL || append(list, event, slot, NULL) != ZE_RESULT_SUCCESS ||
+		if (slot == NULL || append(list, event, slot, NULL, NULL) != ZE_RESULT_SUCCESS ||
 		    !ze_node_slot(list, event, slot))
 			ze_node_lose(list, event);
 	}
-	atomic_store_explicit(&event->read, false, memory_order_relaxed);
-	atomic_store_explicit(&event->doubtful, false, memory_order_relaxed);
+	// Until the list has come here the event says what it said: `read` and `doubtful` stay.
 }

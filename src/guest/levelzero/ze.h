@@ -147,13 +147,17 @@ struct ze_event {
 	bool timed;            // its pool has timestamps that may be read
 	bool counts;           // it stands for the last command that was appended with it, and is never reset
 	_Atomic bool doubtful; // somebody else signals it, too, and until it is reset nobody knows whose times it says
-	_Atomic bool read;     // and they were, since it was reset: what it says next differs from
+	_Atomic bool read;     // and they were, since the host reset it: what it says next differs from
 	_Atomic uint64_t start, end; // these
 	// The last command that signals it and was not read yet; changed under the list's lock `push`.
 	_Atomic(struct ze_list *) list;       // NULL: none
 	_Atomic uint32_t at;                  // in that list's ring, or among its nodes
 	_Atomic(struct ze_content *) content; // those nodes; NULL: it is in the ring
 	_Atomic uint32_t asked; // by so many threads that harvest, just now
+	// The last command whose times an immediate list copies before it resets this event. Until the reset has
+	// run the event says that command's times.
+	_Atomic(struct ze_list *) copied_list; // NULL: none
+	_Atomic uint32_t copied_at;            // in that list's ring
 };
 struct ze_event *ze_event_find(ze_event_handle_t handle);
 bool ze_events_begin(void);
@@ -188,6 +192,10 @@ struct ze_pending {
 	struct ze_event *known; // the program's; NULL: the event is ours
 	uint32_t track, number;
 	ze_kernel_timestamp_result_t *slot; // where its times are when the event is signalled; NULL: in that
+	ze_event_handle_t copied; // with a slot: ours, for which a barrier waits
+	struct ze_event *of;      // and the program's event, from which the times are copied
+	bool is_behind;      // its event was copied and reset in this list, by the command
+	uint32_t behind;     // at this place; before that is done the event says its times
 };
 
 // A command in a regular list.
@@ -358,9 +366,11 @@ bool ze_node_slot(struct ze_list *list, struct ze_event *event, ze_kernel_timest
 bool ze_pending_read(struct guest_thread *thread, struct ze_event *event);
 // Whether an event says something else than when it was read last: without a reset in between it may.
 bool ze_is_new(const struct ze_event *known, const ze_kernel_timestamp_result_t *stamps);
-// From now on `done` tells that its times are in `slot`; both are given back when they were read.
-void ze_pending_exchange(struct ze_list *list, struct ze_event *event, ze_event_handle_t done,
-                         ze_kernel_timestamp_result_t *slot);
+// Whether another list than `list` is still to copy and reset what the event says.
+bool ze_is_copied_elsewhere(struct guest_thread *thread, const struct ze_event *event, const struct ze_list *list);
+// From now on the copy's event tells that its times are in its slot; what it has is given back when they were
+// read.
+void ze_pending_exchange(struct ze_list *list, struct ze_event *event, const struct ze_pending *copy);
 struct ze_content *ze_content_new(struct ze_list *list);
 // A list to go behind this one's next execution; NULL: none can be had. Whoever harvests is not waited for.
 struct ze_query *ze_query_take(struct ze_list *list, uint64_t execution);
