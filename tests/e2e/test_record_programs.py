@@ -134,13 +134,15 @@ def test_thousands_of_short_threads(recorder):  # noqa: F811
 
 # ---- how programs begin, multiply and end
 
-@pytest.mark.parametrize("way, status, processes", [
+@pytest.mark.parametrize("way, status, processes", thorough_but(
+    [("plain", 0, 1), ("fork-only", 0, 3), ("exec-self", 0, 2), ("leave-at-once", 9, 1), ("killed", -signal.SIGKILL, 1),
+     ("work-at-exit", 3, 1)], [
     ("plain", 0, 1), ("fork-only", 0, 3), ("fork-quiet", 0, 1), ("exec-children", 0, 3), ("exec-self", 0, 2),
     ("never-flushed", 0, 1), ("leave-at-once", 9, 1), ("leave-from-a-thread", 11, 1),
     ("main-leaves-first", 0, 1), ("aborted", -signal.SIGABRT, 1), ("terminated", -signal.SIGTERM, 1),
     ("killed", -signal.SIGKILL, 1), ("interrupted", -signal.SIGINT, 1), ("close-everything", 0, 1),
     ("work-at-exit", 3, 1),
-])
+]))
 def test_endings(recorder, way, status, processes):  # noqa: F811
     native, report = same(recorder, [ENDINGS, way])
     assert native.status == status
@@ -226,6 +228,7 @@ def test_hashcat_finds_the_same(recorder):  # noqa: F811
 
 @foreign
 @installed("clpeak")
+@pytest.mark.thorough
 def test_clpeak_launches(recorder):  # noqa: F811
     done, counts = recorder.both(["clpeak", "--kernel-latency"])
     assert done.status == 0 and b"latency" in done.out
