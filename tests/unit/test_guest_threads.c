@@ -404,9 +404,9 @@ static void *fork_often(void *argument)
 	for (int i = 0; i < STRESS_FORKS; i++) {
 		pid_t child = fork();
 		if (!child) {
-			for (int k = 0; STRESS_CHILDREN && k < 50; k++)
+			for (int k = 0; STRESS_CHILDREN > 0 && k < 50; k++)
 				write_command(guest_thread());
-			_exit(!STRESS_CHILDREN || guest_thread() ? 0 : 1);
+			_exit(STRESS_CHILDREN == 0 || guest_thread() ? 0 : 1);
 		}
 		for (int k = 0; k < 10; k++)
 			write_command(guest_thread());
