@@ -250,8 +250,10 @@ def test_without_cupti_the_program_runs_and_it_is_said(on, cupti, library):
     on.environment["TARE_FAKE_CUPTI"] = cupti
     if library:
         on.environment["TARE_CUPTI_LIBRARY"] = library
-    native = on.native([STREAMS, "kernels=99"])
-    done = run([on.tare, "record", "-fo", "run", "--", STREAMS, "kernels=99"], on.environment, cwd=on.folder)
+    native = on.native([STREAMS, "kernels=99", "watched"])
+    done = run([on.tare, "record", "-fo", "run", "--", STREAMS, "kernels=99", "watched"], on.environment, cwd=on.folder)
+    if done.status == 77:
+        pytest.skip("/proc does not show who looks")
     assert (done.status, done.out) == (native.status, native.out)
     said = done.errors.decode()
     assert "libcuda.so.1" in said and "libcupti.so" in said and "CUDA" in said
