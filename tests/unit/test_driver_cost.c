@@ -340,15 +340,29 @@ static void a_sample_takes_its_share(void **state)
 	assert_true(taken > 0.006 * passed);
 }
 
+static double seconds_of(clockid_t clock)
+{
+	struct timespec now;
+	clock_gettime(clock, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
 // An event is taken to cost a nanosecond: only our own code can be too dear for a launch of nothing.
 static void our_own_code_counts(void **state)
 {
 	size_t timed[2] = { 0 }, rare = 0;
 	(void)state;
+	double worked = -seconds_of(CLOCK_PROCESS_CPUTIME_ID), passed = -seconds_of(CLOCK_MONOTONIC);
 	make_first_context();
 	// A busy machine takes the program's time, too, and with it lowers the share.
 	for (int i = 0; i < 8 && header()->sampled_from_ticks == 0; i++)
 		run_two_kernels(MANY, timed, &rare);
+	worked += seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+	passed += seconds_of(CLOCK_MONOTONIC);
+	if (header()->sampled_from_ticks == 0 && worked < passed / 2) {
+		print_message("# too busy to tell: the program had %.0f %% of a processor\n", 100 * worked / passed);
+		skip();
+	}
 	assert_true(header()->sampled_from_ticks != 0);
 }
 

@@ -19,12 +19,24 @@ static void copy_rectangle(const struct tare_operation *operation)
 			               shape->row_bytes);
 }
 
+// A multiple of each pattern's size, which is a power of two.
+#define FILL_STEP 4096
+
 static void fill(const struct tare_operation *operation)
 {
 	unsigned char *at = simulated_bytes_of(operation->destination);
+	uint64_t bytes = operation->destination.bytes, done = operation->fill.pattern_bytes;
 
-	for (uint64_t i = 0; i < operation->destination.bytes; i += operation->fill.pattern_bytes)
-		memcpy(at + i, operation->fill.pattern, operation->fill.pattern_bytes);
+	if (!bytes)
+		return;
+	memcpy(at, operation->fill.pattern, done);
+	// What is filled is copied on, in large steps from what is still in the cache.
+	for (uint64_t step; done < bytes; done += step) {
+		step = done < FILL_STEP ? done : FILL_STEP;
+		if (step > bytes - done)
+			step = bytes - done;
+		memcpy(at + done, at, step);
+	}
 }
 
 // The fault wrong-data: one bit in the middle of what was written.
