@@ -184,13 +184,14 @@ void rectangles_land_where_they_should(void **state)
 
 void fills_repeat_their_pattern(void **state)
 {
+	enum { BYTES = 32768, FROM = 64, LENGTH = 20000 };
 	static const uint8_t text[] = "0123456789abcdef";
 	struct tare_queue *queue = new_queue(false);
 	(void)state;
 	for (uint32_t size = 1; size <= 16; size *= 2) {
-		struct tare_memory *memory = new_memory(TARE_MEMORY_DEVICE, 4096);
+		struct tare_memory *memory = new_memory(TARE_MEMORY_DEVICE, BYTES);
 		struct tare_operation fill = {
-			.type = TARE_OPERATION_FILL, .destination = span(memory, 64, 1024),
+			.type = TARE_OPERATION_FILL, .destination = span(memory, FROM, LENGTH),
 		};
 		uint8_t given[16];
 		memcpy(given, text, 16);
@@ -207,9 +208,9 @@ void fills_repeat_their_pattern(void **state)
 		must(rc);
 		must(tare_finish(queue, LIMIT, &error));
 		uint8_t *bytes = get(queue, memory);
-		for (uint64_t i = 0; i < 4096; i++)
-			assert_int_equal(bytes[i], i < 64 || i >= 1088 ? pattern(i, 9) :
-			                                                 text[(i - 64) % size]);
+		for (uint64_t i = 0; i < BYTES; i++)
+			assert_int_equal(bytes[i], i < FROM || i >= FROM + LENGTH ? pattern(i, 9) :
+			                                                            text[(i - FROM) % size]);
 		free(bytes);
 		tare_memory_free(memory);
 	}
