@@ -370,7 +370,8 @@ def wait_for_temporary(tmp_path):
     pytest.fail("no output was opened")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.thorough)],
+                         ids=["SIGINT", "SIGTERM"])
 def test_an_interruption_keeps_what_was_measured(on_terminal, tmp_path, number):
     with on_terminal("latency", "--budget", "60", "--json", "a.json") as run:
         run.wait_for(A_FIGURE)

@@ -210,7 +210,7 @@ def test_limits_that_look_alike_are_no_reason(tare):
 def test_the_handbooks_table_and_schedule(tare, tmp_path):
     path = tmp_path / "result.json"
     done = tare("overlap", "--device", "simulated", "--bytes", "512K", "--loop", "handbook", "--cycles",
-                "0..300:300", "--break", "lazy-loading", "--budget", "1", "--json", path)
+                "0..300:300", "--break", "lazy-loading", "--budget", "0.5", "--json", path)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("cycles"))
@@ -258,7 +258,7 @@ def test_a_kernel_of_mine_is_built_anew(overlap, times):
 def simulated(tare_path, tmp_path_factory):
     path = tmp_path_factory.mktemp("overlap") / "simulated.json"
     done = once(tare_path, "overlap", "--device", "simulated", "--bytes", "1M", "--cycles", "100,300",
-                "--budget", "1", "--json", str(path))
+                "--budget", "0.5", "--json", str(path))
     assert done.returncode == 0, done.stderr
     return done.stdout, path
 
@@ -277,7 +277,7 @@ def test_the_text_fits_and_says_what_matters(tare, simulated):
 # The quick check compares the same with a golden file.
 @pytest.mark.thorough
 def test_the_simulated_device_gives_the_same_twice(tare, simulated):
-    again = tare("overlap", "--device", "simulated", "--bytes", "1M", "--cycles", "100,300", "--budget", "1",
+    again = tare("overlap", "--device", "simulated", "--bytes", "1M", "--cycles", "100,300", "--budget", "0.5",
                  "--json", "-")
     assert again.stdout == simulated[1].read_text(encoding="utf-8")
 

@@ -92,7 +92,7 @@ def test_features(recorder, part):  # noqa: F811
     assert coverage["damaged_windows"] == coverage["unresolved"] == coverage["dropped"] == 0
 
 
-@pytest.mark.parametrize("part", thorough_but(["transfers", "dependencies"], ["transfers", "dependencies", "events", "callbacks", "threads"]))
+@pytest.mark.parametrize("part", thorough_but(["dependencies"], ["transfers", "dependencies", "events", "callbacks", "threads"]))
 def test_features_with_a_driver_of_threads(on_threads, part):  # noqa: F811
     _, report = same(on_threads, [FEATURES, part])
     coverage = report["coverage"]

@@ -451,7 +451,7 @@ static void random_devices_are_seen_through(void **state)
 	(void)state;
 
 	print_message("# TARE_TEST_SEED=%llu\n", (unsigned long long)seed);
-	uint32_t devices = test_is_quick() ? DEVICES / 3 : DEVICES;
+	uint32_t devices = test_is_quick() ? DEVICES / 6 : DEVICES;
 	for (uint32_t i = 0; i < devices; i++) {
 		struct random_pipeline random;
 		struct simulated_run simulated;

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "quick.h"
+
 static int64_t left_out_of(const struct decoded *decoded, const char *key)
 {
 	return json_integer_value(json_object_get(json_object_get(decoded->header, "left_out"), key));
@@ -44,7 +46,7 @@ static void what_is_too_much_is_left_out(void **state)
 		struct decoded whole = read_rig(rig, NO_LIMIT, NULL);
 		size_t gaps = decoded_count(&whole, "gaps"), length;
 		free(write_timeline(rig, NO_LIMIT, &length, NULL));
-		for (int percent = 99; percent >= 45; percent -= 9) {
+		for (int percent = 99; percent >= 45; percent -= test_is_quick() ? 18 : 9) {
 			struct tare_page_left_out left_out;
 			struct decoded decoded;
 			uint64_t most_bytes = length * (uint64_t)percent / 100;
@@ -84,7 +86,7 @@ static void the_shortest_go_first(void **state)
 	(void)state;
 
 	free(write_timeline(rig, NO_LIMIT, &length, NULL));
-	for (int percent = 95; percent > 10; percent -= 10) {
+	for (int percent = 95; percent > 10; percent -= test_is_quick() ? 20 : 10) {
 		struct tare_page_left_out left_out;
 		struct decoded decoded = read_rig(rig, length * (uint64_t)percent / 100, &left_out);
 		size_t count = decoded_count(&decoded, "commands");

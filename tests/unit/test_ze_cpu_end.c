@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs on the Level Zero CPU driver that end, fork or touch what is not there at a bad moment.
 // Each runs in a process of its own: this program with the case's name as third argument.
+#include "quick.h"
 #include "ze_cpu_kernels_rig.h"
 #include "ze_work_rig.h"
 
@@ -337,7 +338,7 @@ static void ends_while_it_compiles(void **state)
 	(void)state;
 	snprintf(no_leaks, sizeof no_leaks, "%s:detect_leaks=0", asan ? asan : "");
 	setenv("ASAN_OPTIONS", no_leaks, 1);
-	for (size_t i = 0; i < sizeof delays_us / sizeof *delays_us; i++) {
+	for (size_t i = 0; i < sizeof delays_us / sizeof *delays_us; i += test_is_quick() ? 2 : 1) {
 		char cache[] = "/tmp/tare-test-XXXXXX";
 		void *argument = (void *)(uintptr_t)name;
 		assert_non_null(mkdtemp(cache));
