@@ -21,7 +21,7 @@ from parts import thorough_but  # noqa: E402
 UPDATE = os.environ.get("TARE_UPDATE_GOLDEN") == "1"
 DEVICE = ["--device", "simulated"]
 LATENCY = ["latency", *DEVICE, "--budget", "2", "--seed", "7"]
-BANDWIDTH = ["bandwidth", *DEVICE, "--sizes", "8K..1M", "--budget", "4", "--seed", "7"]
+BANDWIDTH = ["bandwidth", *DEVICE, "--sizes", "8K..1M", "--budget", "1", "--seed", "7"]
 PEAK = ["peak", *DEVICE, "--budget", "1", "--seed", "7"]
 MATMUL = ["matmul", *DEVICE, "--n", "32,64,100", "--budget", "1", "--seed", "7", "--peaks", "none"]
 OVERLAP = ["overlap", *DEVICE, "--bytes", "1M", "--chunks", "1,4,16", "--queues", "1,3", "--budget", "1",
@@ -98,11 +98,14 @@ def test_help(tare, name):
     compare(name, tare(*HELP[name]).stdout)
 
 
+@pytest.fixture(scope="module")
+def saved_commands():
+    return {json.loads((HERE / "saved" / name).read_text("utf-8"))["command"] for name in SAVED}
+
+
 @pytest.mark.parametrize("command", COMMANDS)
-def test_there_is_a_saved_result_of_every_command(command):
-    documents = [json.loads((HERE / "saved" / name).read_text("utf-8")) for name in SAVED]
-    commands = [document["command"] for document in documents]
-    assert command in commands, "measure it on a real device and put the JSON into tests/golden/saved"
+def test_there_is_a_saved_result_of_every_command(saved_commands, command):
+    assert command in saved_commands, "measure it on a real device and put the JSON into tests/golden/saved"
 
 
 @pytest.mark.parametrize("name", thorough_but(SAVED_QUICK, SAVED))
