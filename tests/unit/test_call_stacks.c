@@ -4,6 +4,7 @@
 
 #include "analysis/symbols.h"
 #include "analysis/symbols_kind.h"
+#include "skip.h"
 #include "tare_config.h"
 
 #include <link.h>
@@ -221,10 +222,8 @@ static void an_address_is_its_lines(void **state)
 	int inner, outer;
 	char text[64];
 	(void)state;
-	if (!TARE_HAVE_SYMBOLS) {
-		printf("# SKIP %s: built without symbols\n", __func__);
-		return;
-	}
+	if (!TARE_HAVE_SYMBOLS)
+		skip_because("built without symbols");
 	made->modules[0] = own_module(own_path, own_id, 0);
 	made->frames[0] = outer_address(&inner, &outer);
 	made->frames[1] = return_address();
@@ -258,10 +257,8 @@ static void a_file_that_is_another_gives_addresses(void **state)
 		{ "/etc/passwd", "01", "passwd cannot be read" },
 	};
 	(void)state;
-	if (!TARE_HAVE_SYMBOLS) {
-		printf("# SKIP %s: built without symbols\n", __func__);
-		return;
-	}
+	if (!TARE_HAVE_SYMBOLS)
+		skip_because("built without symbols");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct made *made = make(1, 1);
 		const struct tare_frame *site;

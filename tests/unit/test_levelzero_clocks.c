@@ -286,7 +286,7 @@ static ze_result_t ZE_APICALL no_list(ze_context_handle_t of, ze_device_handle_t
 static void a_device_without_queues_can_be_probed(void **state)
 {
 	if (open_levelzero())
-		skip();
+		skip_test();
 	must(open_device(state));
 	calls()->zeCommandListCreateImmediate = no_list;
 	must(tare_probe(device, &error));

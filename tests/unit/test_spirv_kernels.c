@@ -3,6 +3,7 @@
 #include "backend/kernels.h"
 #include "backend/spirv.h"
 
+#include "skip.h"
 #include "spirv_rig.h"
 
 #include <errno.h>
@@ -89,8 +90,7 @@ static void every_module_is_valid(void **state)
 		struct tare_module_source source = source_of(rows[i].module);
 		int status = validated(source.data, source.bytes, "opencl1.2");
 		if (status < 0) {
-			print_message("# no spirv-val here: install spirv-tools\n");
-			skip();
+			skip_because("no spirv-val here: install spirv-tools");
 		}
 		if (status > 0)
 			fail_msg("spirv-val refuses %s", rows[i].module);
