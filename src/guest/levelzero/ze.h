@@ -60,12 +60,18 @@ struct ze_arena {
 	bool taken;
 };
 
+// The last launch's groups and their size, as given, and the shape that they are.
+struct ze_launched {
+	uint32_t groups[3], group[3];
+	uint32_t shape, process;          // process: in whose file the shape is defined
+};
+
 struct ze_thread {
 	_Atomic uint64_t calls;
 	uint64_t exit;                    // of the last call that was no command
 	struct ze_list *list;             // last used
-	struct tare_trace_shape shape;    // last used, with its id
-	uint32_t shape_process;
+	struct ze_kernel *kernel;         // last launched
+	struct ze_launched launched;
 	struct ze_arena arena;
 	struct ze_thread *following;
 };
@@ -132,10 +138,11 @@ void ze_clock_pair_behind(struct guest_thread *thread, struct ze_device *device)
 
 struct ze_kernel {
 	void *spare;
+	ze_kernel_handle_t handle; // NULL: destroyed
 	uint32_t group[3];
 	bool unsure;           // a launch that was refused may have changed it
 };
-struct ze_kernel *ze_kernel_find(ze_kernel_handle_t kernel);
+struct ze_kernel *ze_kernel_find(struct guest_thread *thread, ze_kernel_handle_t handle);
 
 // ---- events
 
@@ -163,8 +170,13 @@ struct ze_event *ze_event_find(ze_event_handle_t handle);
 bool ze_events_begin(void);
 // Destroys what the program has destroyed while it was still to be read.
 void ze_events_destroy_due(void);
+void ze_event_before_slow(struct guest_thread *thread, struct ze_event *event);
 // It is about to be reset, signalled anew or destroyed: what it says is read now or never.
-void ze_event_before(struct guest_thread *thread, struct ze_event *event);
+static inline void ze_event_before(struct guest_thread *thread, struct ze_event *event)
+{
+	if (ZE_UNLIKELY(atomic_load_explicit(&event->list, memory_order_relaxed) != NULL))
+		ze_event_before_slow(thread, event);
+}
 
 // The recorder's own events, by context. NULL: none can be had.
 struct ze_own_events;
@@ -320,8 +332,14 @@ void ze_asked(struct guest_thread *thread, uint32_t function, uint64_t enter, ze
               uint64_t object, bool poll);
 void ze_write_depends(struct guest_thread *thread, uint64_t of, uint32_t count, ze_event_handle_t *events);
 void ze_write_call_end(struct guest_thread *thread, uint32_t number, uint64_t exit);
+uint64_t ze_begin_ticks_slow(struct guest_thread *thread, uint64_t enter);
 // Host ticks at the beginning of a call, after the thread's CPU clock was read if it was time.
-uint64_t ze_begin_ticks(struct guest_thread *thread);
+static inline uint64_t ze_begin_ticks(struct guest_thread *thread)
+{
+	uint64_t enter = guest_ticks();
+	return ZE_UNLIKELY(guest_cpu_time_is_due(thread, thread->left_ticks, enter)) ? ze_begin_ticks_slow(thread, enter)
+	                                                                             : enter;
+}
 
 // What a command may become after it was appended. The first three as in the API.
 enum {
