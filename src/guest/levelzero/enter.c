@@ -31,6 +31,8 @@ static bool begin(void)
 	}
 	if (can)
 		guest_stacks_begin((const void *)begin);
+	if (can)
+		ze_calibrate();
 	atomic_store(&begun, can ? 3 : 2);
 	return can;
 }

@@ -139,6 +139,7 @@ static void made(struct guest_thread *thread, const struct ze_driver *driver, co
 	guest_map_put(lists, list->handle, (uintptr_t)list);
 	if (list->device != NULL)
 		ze_clock_pair(thread, list->device);
+	ze_driver_cost_first(thread, list);
 }
 
 void ze_after_zeCommandListCreate(struct guest_thread *thread, const struct ze_driver *driver,

@@ -397,6 +397,13 @@ void ze_queries_tell(struct ze_list *list);
 // It is in flight no more; with the right to harvest.
 void ze_query_return(struct ze_list *list, struct ze_content *content, struct ze_query *query);
 
+// ---- costs
+
+// Measures what our own code takes, where no other API is recorded in the process.
+void ze_calibrate(void);
+// A list was made, the program's first one: what the driver takes for an event is measured on a list of ours.
+void ze_driver_cost_first(const struct guest_thread *thread, const struct ze_list *like);
+
 // ---- the rest
 
 bool ze_objects_begin(void);
