@@ -27,12 +27,29 @@ REGULAR = ["regular=1", "regular=2", "regular=10", "several"]
 pytestmark = pytest.mark.skipif(SANITIZED, reason="the driver is not made for that")
 
 
-@pytest.mark.parametrize("style", [*IMMEDIATE, *REGULAR, "signalled", "early", "resetting", "copies", "threads"])
+@pytest.mark.parametrize("style", [*IMMEDIATE, *REGULAR, "signalled", "early", "resetting", "threads"])
 def test_every_command_is_timed_by_the_script(on, style):
     rate, bits = script(on)
     trace = check(on.record([STYLES, style]), rate, bits)
     assert trace.facts[27] == rate and trace.facts[28] == bits
     assert int.from_bytes(trace.header[1136:1144], "little") == 0, "nothing is pending"
+
+
+def test_an_engine_that_only_copies_is_asked_nothing(on):
+    """A list of it is executed again before anybody looks: of the last execution the events are read by the host, of
+    those before it nothing is told, or what they took."""
+    reused = 5
+    rate, _ = script(on)
+    done = on.record([STYLES, "copies"])
+    assert done.status == 0, done.errors.decode()
+    trace = Trace(done.folder)
+    assert {why for _, _, _, why in trace.untimed} <= {reused}
+    of = sorted([(*key[:2], key[2]) for key in trace.times] + [row[:3] for row in trace.untimed])
+    assert len(of) == len(set(of)) == 12, "each of four, three times"
+    assert [execution for _, _, execution in trace.times].count(3) == 4
+    assert all(abs(end - start - NS[kind] * rate / 1e9) <= 1 for kind, start, end in trace.runs())
+    change, = [row for row in on.report(done.folder)["changes"] if row["change"] == "lists"]
+    assert abs(change["device_ns"] - 3 * 2 * NS["barrier"]) <= 3 * 2e9 / rate, "barriers, and no query"
 
 
 @pytest.mark.parametrize("rate,bits", thorough_but([("12 MHz", 32)],

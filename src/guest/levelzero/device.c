@@ -165,6 +165,26 @@ static uint64_t memory_bytes(const struct ze_driver *driver, ze_device_handle_t 
 	return bytes;
 }
 
+// Bits of the queue groups, by ordinal, whose engines run no kernels.
+static uint32_t copying_groups(const struct ze_driver *driver, ze_device_handle_t device)
+{
+	enum { MOST_GROUPS = 32 };
+	ze_command_queue_group_properties_t found[MOST_GROUPS] = {0};
+	uint32_t count = 0, copying = 0;
+	if (driver->call.zeDeviceGetCommandQueueGroupProperties == NULL ||
+	    driver->call.zeDeviceGetCommandQueueGroupProperties(device, &count, NULL) != ZE_RESULT_SUCCESS)
+		return 0;
+	count = count < MOST_GROUPS ? count : MOST_GROUPS;
+	for (uint32_t i = 0; i < count; i++)
+		found[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
+	if (driver->call.zeDeviceGetCommandQueueGroupProperties(device, &count, found) != ZE_RESULT_SUCCESS)
+		return 0;
+	for (uint32_t i = 0; i < count && i < MOST_GROUPS; i++)
+		if ((found[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) == 0)
+			copying |= UINT32_C(1) << i;
+	return copying;
+}
+
 static void define_device(struct ze_device *entry, ze_driver_handle_t platform)
 {
 	const struct ze_driver *driver = entry->driver;
@@ -173,6 +193,7 @@ static void define_device(struct ze_device *entry, ze_driver_handle_t platform)
 	bool known = driver->call.zeDeviceGetProperties != NULL &&
 	             driver->call.zeDeviceGetProperties(device, &properties) == ZE_RESULT_SUCCESS;
 	properties.name[sizeof properties.name - 1] = '\0';
+	entry->copying = copying_groups(driver, device);
 	ze_define(TARE_OBJECT_DEVICE, device, platform, NULL, 0, memory_bytes(driver, device),
 	          known ? text(properties.name) : 0, entry->number);
 	if (!known)

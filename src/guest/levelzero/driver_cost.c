@@ -176,7 +176,7 @@ void ze_driver_cost_first(const struct guest_thread *thread, const struct ze_lis
 	static struct bench bench; // the program's stack may be a small one
 	static _Atomic bool begun;
 	// Of a process that records another API, too, costs are not told.
-	if (!ze_may_change() || thread->depth != 1 || like->device == NULL ||
+	if (!ze_may_change() || thread->depth != 1 || like->device == NULL || like->copies ||
 	    guest_options.calibrated != TARE_TRACE_LEVELZERO || atomic_exchange(&begun, true))
 		return;
 	int saved = errno;

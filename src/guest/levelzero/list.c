@@ -118,6 +118,8 @@ static void made(struct guest_thread *thread, const struct ze_driver *driver, co
 	list->device = like->device;
 	list->own = ze_own_events_of(driver, like->context);
 	list->ordinal = like->ordinal;
+	const struct ze_device *device = like->device;
+	list->copies = device != NULL && like->ordinal < 32 && (device->copying >> like->ordinal & 1) != 0;
 	list->immediate = like->immediate;
 	list->in_order = like->in_order;
 	list->waits = like->waits;

@@ -27,7 +27,8 @@ struct ze_content *ze_content_new(struct ze_list *list)
 	}
 	atomic_store(&content->dropped, false);
 	atomic_store(&content->empty, false);
-	atomic_store(&content->no_query, false);
+	// Intel's driver queries by a kernel, and ends the program where the engine runs none.
+	atomic_store(&content->no_query, list->copies);
 	atomic_store(&content->shared, false);
 	content->count = content->timed = content->appended = 0;
 	content->number = guest_queue_number();

@@ -125,6 +125,7 @@ struct ze_device {
 	_Atomic uint32_t process;      // in whose file it is defined
 	uint64_t timer_hz;             // of stamps; 0: not known
 	uint32_t stamp_bits;
+	uint32_t copying;              // bits of the queue groups, by ordinal, whose engines run no kernels
 	_Atomic bool no_timer;         // zeDeviceGetGlobalTimestamps does not work
 	_Atomic uint64_t paired_ticks; // when the clocks were last read; 0: never
 	_Atomic uint64_t first_paired_ticks;
@@ -263,6 +264,7 @@ struct ze_list {
 	_Atomic(struct ze_device *) device;
 	struct ze_own_events *own;
 	uint32_t ordinal;
+	bool copies;                  // its engine runs no kernels: see query.c
 	uint32_t number;              // of the queue that an immediate one is
 	bool immediate, in_order, waits; // waits: an append returns when the command is done
 	_Atomic uint32_t state;       // enum ze_list_state
