@@ -157,6 +157,20 @@ def test_lists_that_may_be_changed(other):
     assert report["coverage"]["unobserved_by"]["reused"] == 4
 
 
+def test_what_a_clone_runs_is_counted(other):
+    """It signals the events of its original: neither is timed from then on."""
+    done = other.record([NEWER, "cloned"])
+    assert (done.status, done.errors) == (0, b"")
+    trace = Trace(done.folder)
+    assert sorted(row[1:] for row in trace.executes) == [(1, 2), (1, 2), (2, 2), (2, 2)]
+    assert len({handle for handle, _, _ in trace.executes}) == 2
+    assert {execution for _, _, execution in trace.times} == {1} and len(trace.times) == 2
+    assert [(trace.commands[track, number].kind, why) for track, number, _, why in trace.untimed] == [("graph", REUSED)] * 3
+    coverage = other.report(done.folder)["coverage"]
+    assert (coverage["enqueued"], coverage["completed"], coverage["unobserved"]) == (8, 2, 6)
+    assert coverage["unobserved_by"]["reused"] == 6
+
+
 def test_graphs_are_run_as_one(other):
     done = other.record([NEWER, "graphs"])
     assert (done.status, done.errors) == (0, b"")

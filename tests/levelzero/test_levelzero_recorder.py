@@ -15,7 +15,7 @@ import pytest
 
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
-from recorded import SANITIZED, run  # noqa: E402
+from recorded import BUILD, SANITIZED, run  # noqa: E402
 from parts import thorough_but  # noqa: E402
 from patience import HUNG_S  # noqa: E402
 from scripted import DRIVER, NS, RATES, STYLES, cache, check, kinds, on, script, stamps  # noqa: E402,F401
@@ -40,6 +40,9 @@ def test_an_engine_that_only_copies_is_asked_nothing(on):
     those before it nothing is told, or what they took."""
     reused = 5
     rate, _ = script(on)
+    # It ends the program at such a query.
+    on.environment.update({"OTHER_DRIVER_OF": str(DRIVER),
+                           "ZE_ENABLE_ALT_DRIVERS": str(BUILD / "tests/levelzero/libze_other.so")})
     done = on.record([STYLES, "copies"])
     assert done.status == 0, done.errors.decode()
     trace = Trace(done.folder)

@@ -285,6 +285,8 @@ struct ze_list {
 };
 struct ze_list *ze_lists(void);
 struct ze_list *ze_list_find(struct guest_thread *thread, ze_command_list_handle_t handle);
+// `handle` is a copy of the list: how much it runs is known, and nothing of that is timed.
+void ze_list_cloned(struct guest_thread *thread, const struct ze_list *list, ze_command_list_handle_t handle);
 // Whether commands are to be given events of ours, and pools our flags.
 static inline bool ze_may_change(void)
 {
