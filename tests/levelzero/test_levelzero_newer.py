@@ -121,6 +121,25 @@ def test_every_way_to_launch(on):
     on.report(done.folder)
 
 
+def test_functions_by_their_names_are_ours(on):
+    """All that the driver offers so and that has a role; those that only ask are the driver's, and are not said to have
+    gone past the recorder."""
+    roles = {}
+    for line in (HERE.parents[1] / "api/levelzero.roles").read_text(encoding="utf-8").splitlines():
+        if line.strip() and not line.startswith("#"):
+            name, role, *_ = line.partition(":")[0].split()
+            roles[name] = role
+    program = [sys.executable, HERE / "addresses.py", *roles]
+    script(on)
+    native, done = on.native(program), on.record(program)
+    assert (native.status, done.status) == (0, 0), done.errors.decode()
+    offered = dict(line.split() for line in native.out.decode().splitlines())
+    assert len(offered) > 100 and set(offered.values()) == {DRIVER.name}
+    assert dict(line.split() for line in done.out.decode().splitlines()) == {
+        name: DRIVER.name if roles[name] == "pass" else "libtare-recorder.so" for name in offered}
+    assert on.report(done.folder)["coverage"]["passed_calls"] == 0
+
+
 @pytest.fixture
 def other(on):
     """ze-cpu with what it lacks."""

@@ -36,6 +36,8 @@ struct ze_row {
 	void *via[ZE_SLOTS];      // NULL: not wrapped
 };
 extern const struct ze_row ze_rows[ZE_FUNCTIONS];
+// Names of functions that only ask and have no row; NULL ends them.
+extern const char *const ze_asking[];
 
 _Static_assert(ZE_FUNCTIONS <= GUEST_FUNCTIONS, "");
 // The generation of the file in which a function was defined.
