@@ -10,6 +10,7 @@ HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 from recorded import SANITIZED  # noqa: E402
 from scripted import STYLES, cache, check, on, script  # noqa: E402,F401
+from trace import Trace  # noqa: E402
 
 pytestmark = pytest.mark.skipif(SANITIZED, reason="the driver is not made for that")
 
@@ -53,3 +54,19 @@ def test_strict_measures_nothing_in_the_driver(on):
     coverage, changes = recorded(on, "without", "--strict")
     assert "calibration" not in changes and "event" not in changes
     assert coverage["cost_source"] == "calibration" and coverage["driver_cost_ns"] == 0 < coverage["self_cost_ns"]
+
+
+def number_at(trace, offset):
+    return int.from_bytes(trace.header[offset:offset + 8], "little")
+
+
+@pytest.mark.parametrize("opencl", [False, True], ids=["alone", "with OpenCL"])
+def test_another_api_has_no_part_in_these_costs(on, opencl):
+    """The header has one set. What the driver of the one takes for events is not told of the other's."""
+    script(on)
+    done = on.record([sys.executable, HERE / "both.py", *["opencl"] * opencl])
+    assert done.status == 0, done.errors.decode()
+    trace = Trace(done.folder)
+    apis, driver_rounds = (number_at(trace, offset) for offset in (1176, 1184))
+    assert (apis, driver_rounds != 0) == ((1 << 1 | 1 << 2, False) if opencl else (1 << 2, True))
+    assert number_at(trace, 120) > 0
