@@ -246,7 +246,7 @@ def trace_role(role):
     return 'COMMAND' if role.role == 'own' else 'QUERY' if role.role == 'pass' else role.role.upper()
 
 
-def source(rows):
+def source(rows, roles):
     lines = ['// Written by tools/gen_levelzero.py.', '#include "guest/levelzero/ze.h"', '', '#include <errno.h>', '']
     lines += [wrapper(function, role, number) for number, function, role in rows if role.role != 'pass']
     lines.append('const struct ze_row ze_rows[ZE_FUNCTIONS] = {')
@@ -255,7 +255,10 @@ def source(rows):
             if role.role != 'pass' else 'NULL'
         lines.append(f'\t{{"{function.name}", "{function.table}", TARE_ROLE_{trace_role(role)}, {function.place}, '
                      f'{role.since}, offsetof(struct ze_calls, {function.name}), {{{vias}}}}},')
-    lines += ['};', '']
+    lines += ['};', '// Those that only ask and that these headers lack.', 'const char *const ze_asking[] = {']
+    known = {function.name for _, function, _ in rows}
+    lines += [f'\t"{name}",' for name, role in roles.items() if role.role == 'pass' and name not in known]
+    lines += ['\tNULL,', '};', '']
     return '\n'.join(lines)
 
 
@@ -279,7 +282,7 @@ def main():
             sys.exit(f'{options.roles}: ' + f'\n{options.roles}: '.join(todo))
         return
     rows = plan(functions, roles)
-    options.source.write_text(source(rows), encoding='utf-8')
+    options.source.write_text(source(rows, roles), encoding='utf-8')
     options.header.write_text(hooks(rows), encoding='utf-8')
 
 

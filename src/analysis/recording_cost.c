@@ -64,6 +64,37 @@ static void add_command(struct sum *sum, const struct tare_recorded_process *pro
 		sum->profiling += (double)process->driver_ps[work + TARE_DRIVER_PROFILING];
 }
 
+static bool was_changed(const struct tare_recording *recording, uint32_t process, uint32_t change)
+{
+	for (size_t i = 0; i < recording->change_count; i++)
+		if (recording->changes[i].process == process && recording->changes[i].change == change)
+			return true;
+	return false;
+}
+
+// Level Zero's costs are told where nothing else was recorded in the process. Of what is executed the events cost
+// when it was appended, and what the driver takes to execute the lists that read its times is not known.
+static void add_levelzero(struct sum *sum, const struct tare_recording *recording,
+                          const struct tare_recorded_command *command, uint32_t process)
+{
+	const struct tare_recorded_process *of = &recording->processes[process];
+	bool own = command->flags & TARE_COMMAND_OWN_EVENT;
+	bool like_kernel = command->kind == TARE_KIND_KERNEL || command->kind == TARE_KIND_FILL;
+	unsigned cost = own ? TARE_DRIVER_EVENT : TARE_DRIVER_PROFILED_EVENT;
+	if (was_changed(recording, process, TARE_CHANGE_LISTS))
+		sum->known = false;
+	else if (!tare_command_is_run(command) && !(command->flags & TARE_COMMAND_NO_TIMES) &&
+	         (own || was_changed(recording, process, TARE_CHANGE_FLAG)))
+		add_command(sum, of, cost + (like_kernel ? 0 : TARE_DRIVER_TRANSFER));
+}
+
+static bool is_levelzero(const struct tare_recording *recording, uint32_t process)
+{
+	return process < recording->process_count &&
+	       recording->processes[process].apis == UINT64_C(1) << TARE_TRACE_LEVELZERO &&
+	       recording->processes[process].self_cost_ps > 0;
+}
+
 // Of other APIs what their drivers take for times was not measured.
 static bool is_priced(const struct tare_recording *recording, const struct tare_recorded_command *command)
 {
@@ -151,6 +182,11 @@ void tables_cost(const struct tables_context *context, struct tare_coverage *cov
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = &recording->commands[i];
 		uint32_t process = tables_process(recording, command->thread);
+		if (is_levelzero(recording, process)) {
+			if (tables_has_command(context, command))
+				add_levelzero(&sum, recording, command, process);
+			continue;
+		}
 		if (!is_priced(recording, command)) {
 			if (tables_has_command(context, command) &&
 			    !(command->flags & TARE_COMMAND_NO_TIMES) && !tare_command_only_executes(command))

@@ -86,6 +86,21 @@ static bool begin_file(uint32_t flags)
 	return true;
 }
 
+// There is one set of costs: those of one API are not told of another's calls, too.
+static void forget_costs(void)
+{
+	if (guest_options.calibrated == TARE_TRACE_NO_API)
+		return;
+	guest_options.calibrated = TARE_TRACE_NO_API;
+	guest_options.self_cost_ps = guest_options.self_untimed_cost_ps = 0;
+	guest_options.self_call_cost_ps = guest_options.self_stack_cost_ps = 0;
+	__atomic_store_n(&guest_header->self_cost_ps, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&guest_header->self_untimed_cost_ps, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&guest_header->self_call_cost_ps, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&guest_header->self_stack_cost_ps, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&guest_header->driver_rounds, 0, __ATOMIC_RELEASE);
+}
+
 // Phases or another API have begun the recording: this one's commands are recorded from here on. What
 // its library has registered for exit() since then runs before what we registered at first.
 static void add_api(const struct guest_api *api)
@@ -93,6 +108,7 @@ static void add_api(const struct guest_api *api)
 	if (!guest_api_add(api))
 		return;
 	guest_api_tell(guest_header);
+	forget_costs();
 	guest_end_register();
 }
 

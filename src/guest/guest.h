@@ -31,6 +31,7 @@ struct guest_options {
 	int64_t self_cost_ps, self_call_cost_ps, self_stack_cost_ps; // as calibrated, for the header
 	int64_t self_untimed_cost_ps;
 	uint64_t calibration_ticks;
+	uint32_t calibrated;       // the API of which alone these costs are (enum tare_trace_api); 0: of none alone
 	int64_t event_ns;          // that an event is taken to cost; 0: as measured
 };
 

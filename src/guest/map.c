@@ -59,7 +59,7 @@ struct guest_map *guest_map_new(void)
 	return map;
 }
 
-static struct place *find_place(const struct guest_map *map, uintptr_t key)
+static inline __attribute__((always_inline)) struct place *find_place(const struct guest_map *map, uintptr_t key)
 {
 	struct level *level = atomic_load_explicit(&map->newest, memory_order_acquire);
 	for (; level; level = level->older)

@@ -42,7 +42,7 @@ static const char *change_words(uint32_t change)
 		[TARE_CHANGE_LOADER] =
 		    "an OpenCL loader that knows layers was put in front in %s case%s",
 		[TARE_CHANGE_CALIBRATION] =
-		    "queues of tare's own ran on the first context for some milliseconds in %s process%s",
+		    "queues of tare's own ran on the first context for some milliseconds, or a list was filled and not run, in %s process%s",
 		[TARE_CHANGE_LISTS] = "lists of tare's own ran behind %s command list%s",
 		[TARE_CHANGE_DRIVER] = "a library of tare's stood in the place of %s driver%s",
 	};

@@ -5,10 +5,12 @@ it elsewhere; what it needs is then looked for beside it."""
 import json
 import os
 import pathlib
+import subprocess
 
 import pytest
 
 import validate
+from recorded import BUILD, SANITIZED
 
 FOLDERS = ("/usr/lib/x86_64-linux-gnu", "/usr/local/lib/x86_64-linux-gnu", "/usr/local/lib", "/usr/lib64", "/usr/lib")
 LIBRARY = "libze_intel_gpu.so.1"
@@ -71,3 +73,31 @@ def test_what_does_not_build_is_named(tare, spirv, tmp_path):
     done = tare("devices", "-d", "levelzero", "--kernel", "cut.spv", "--json", "never.json", env=environment)
     assert done.returncode == 1 and "cut.spv" in done.stderr and len(done.stderr.splitlines()) == 1
     assert not [path.name for path in tmp_path.iterdir() if "never" in path.name]
+
+
+STYLES = BUILD / "tests/levelzero/styles"
+# Whether the program comes to its end: one that reads what an event says gives up at once, for it says nothing.
+ENDS = {"plain": False, "reused": False, "without": True, "in-order": True, "synchronous": True, "regular=1": True,
+        "regular=3": True, "several": True, "resetting": True, "copies": True}
+
+
+@pytest.mark.skipif(SANITIZED, reason="the driver is not made for that")
+@pytest.mark.parametrize("style", ENDS)
+@pytest.mark.parametrize("product", ("skl", "tgllp", "pvc"))
+def test_a_recorded_program_is_as_without_and_its_times_are_not_observed(tare_path, tmp_path, product, style):
+    if not STYLES.exists():
+        pytest.skip("there is no Level Zero loader to link")
+    environment = {**os.environ, **environment_of(product), "STYLES_KERNELS": str(BUILD / "kernels/empty.spv")}
+
+    def run(*command):
+        return subprocess.run([*map(str, command)], env=environment, cwd=tmp_path, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=120, check=False)
+
+    native = run(STYLES, style)
+    done = run(tare_path, "record", "-q", "-o", "run", "--", STYLES, style)
+    assert (done.returncode, done.stdout, done.stderr) == (native.returncode, native.stdout, native.stderr)
+    assert (done.returncode == 0) == ENDS[style], done.stderr
+    shown = run(tare_path, "report", "run.tare", "--json", "-")
+    coverage = json.loads(shown.stdout)["coverage"]
+    ran = sum(line.startswith("run ") for line in done.stdout.splitlines())
+    assert ran > 0 and (coverage["enqueued"], coverage["completed"], coverage["unobserved"]) == (ran, 0, ran)

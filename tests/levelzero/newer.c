@@ -375,6 +375,26 @@ static void changed(void)
 	destroy(onto);
 }
 
+typedef ze_result_t create_clone(ze_command_list_handle_t list, ze_command_list_handle_t *made);
+
+static void cloned(void)
+{
+	ze_command_list_handle_t onto = immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS), list = regular(), clone;
+	launch(list, NULL);
+	launch(list, NULL);
+	OLD(zeCommandListClose, list);
+	append(onto, 1, &list, NULL, NULL);
+	wait_list(onto);
+	CALL(create_clone, zeCommandListCreateCloneExp, list, &clone);
+	append(onto, 1, &clone, NULL, NULL);
+	append(onto, 1, &list, NULL, NULL);
+	append(onto, 1, &clone, NULL, NULL);
+	wait_list(onto);
+	destroy(clone);
+	destroy(list);
+	destroy(onto);
+}
+
 typedef ze_result_t begin_capture(ze_command_list_handle_t list, const void *next);
 typedef ze_result_t end_capture(ze_command_list_handle_t list, void **graph, const void *next);
 typedef ze_result_t append_graph(ze_command_list_handle_t list, void *graph, const void *next, ze_event_handle_t signal,
@@ -479,6 +499,8 @@ static void run(const char *style)
 		images();
 	else if (strcmp(style, "changed") == 0)
 		changed();
+	else if (strcmp(style, "cloned") == 0)
+		cloned();
 	else if (strcmp(style, "graphs") == 0)
 		graphs();
 	else if (strcmp(style, "overlapping") == 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ze-cpu (OTHER_DRIVER_OF names its file), with what it lacks: copies of images, lists that may be changed, and
-// graphs. They do nothing but signal their events.
+// ze-cpu (OTHER_DRIVER_OF names its file), with what it lacks: copies of images, lists that may be changed or cloned,
+// graphs, which do nothing but signal their events; and queries that some engines cannot run.
 #include <level_zero/ze_api.h>
 #include <level_zero/ze_ddi.h>
 
@@ -14,6 +14,14 @@
 static ze_command_list_dditable_t lists; // ze-cpu's
 static ze_driver_dditable_t drivers;
 static bool capturing;
+// How the last list was made; and those for engines that only copy.
+static struct {
+	ze_context_handle_t context;
+	ze_device_handle_t device;
+	ze_command_list_desc_t desc;
+} last;
+static ze_command_list_handle_t copying[64];
+static int copying_count;
 
 static void *of_ze_cpu(const char *name)
 {
@@ -83,6 +91,42 @@ static ze_result_t change_event(ze_command_list_handle_t list, uint64_t id, ze_e
 	return ZE_RESULT_SUCCESS;
 }
 
+// Of two commands.
+static ze_result_t clone_list(ze_command_list_handle_t list, ze_command_list_handle_t *made)
+{
+	(void)list;
+	ze_result_t result = lists.pfnCreate(last.context, last.device, &last.desc, made);
+	for (int i = 0; i < 2 && result == ZE_RESULT_SUCCESS; i++)
+		result = lists.pfnAppendBarrier(*made, NULL, 0, NULL);
+	return result == ZE_RESULT_SUCCESS ? lists.pfnClose(*made) : result;
+}
+
+// ---- queries by a kernel, which an engine that only copies cannot run: as with Intel's driver it is the end
+
+static ze_result_t create(ze_context_handle_t context, ze_device_handle_t device, const ze_command_list_desc_t *desc,
+                          ze_command_list_handle_t *made)
+{
+	ze_result_t result = lists.pfnCreate(context, device, desc, made);
+	last.context = context;
+	last.device = device;
+	last.desc = *desc;
+	for (int i = 0; result == ZE_RESULT_SUCCESS && i < copying_count; i++)
+		if (copying[i] == *made) // that one is gone
+			copying[i] = NULL;
+	if (result == ZE_RESULT_SUCCESS && desc->commandQueueGroupOrdinal != 0 && copying_count < 64)
+		copying[copying_count++] = *made;
+	return result;
+}
+
+static ze_result_t query(ze_command_list_handle_t list, uint32_t count, ze_event_handle_t *events, void *to,
+                         const size_t *offsets, ze_event_handle_t event, uint32_t wait_count, ze_event_handle_t *waits)
+{
+	for (int i = 0; i < copying_count; i++)
+		if (copying[i] == list)
+			abort();
+	return lists.pfnAppendQueryKernelTimestamps(list, count, events, to, offsets, event, wait_count, waits);
+}
+
 // ---- graphs
 
 static ze_result_t begin(ze_command_list_handle_t list, const void *next)
@@ -125,6 +169,7 @@ static ze_result_t address_of(ze_driver_handle_t driver, const char *name, void 
 		     { "zeCommandListGetNextCommandIdWithKernelsExp", (void *)next_id_of_kernels },
 		     { "zeCommandListUpdateMutableCommandsExp", (void *)change },
 		     { "zeCommandListUpdateMutableCommandSignalEventExp", (void *)change_event },
+		     { "zeCommandListCreateCloneExp", (void *)clone_list },
 		     { "zeCommandListBeginGraphCaptureExp", (void *)begin },
 		     { "zeCommandListEndGraphCaptureExp", (void *)end },
 		     { "zeCommandListAppendGraphExp", (void *)run_graph },
@@ -175,4 +220,5 @@ TABLE(zeGetDriverProcAddrTable, ze_driver_dditable_t, drivers = *table;
 TABLE(zeGetCommandListProcAddrTable, ze_command_list_dditable_t, lists = *table;
       table->pfnAppendImageCopy = copy_image; table->pfnAppendImageCopyRegion = copy_region;
       table->pfnAppendImageCopyToMemory = copy_out; table->pfnAppendImageCopyFromMemory = copy_in;
-      table->pfnAppendMemoryCopy = copy_or_capture;)
+      table->pfnAppendMemoryCopy = copy_or_capture; table->pfnCreate = create;
+      table->pfnAppendQueryKernelTimestamps = query;)

@@ -365,6 +365,24 @@ static void copies(void)
 	check(zeCommandQueueDestroy(queue), "zeCommandQueueDestroy");
 }
 
+// Three launches on each sub-device, one after another; then two on the device itself, which tell the results of all.
+static void sub_devices(void)
+{
+	ze_device_handle_t found[5] = { NULL };
+	uint32_t count = 4;
+	check(zeDeviceGetSubDevices(device.id, &count, found), "zeDeviceGetSubDevices");
+	found[count] = device.id;
+	for (uint32_t i = 0; i <= count; i++) {
+		const ze_command_queue_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+			                               .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS };
+		ze_command_list_handle_t list;
+		check(zeCommandListCreateImmediate(device.context, found[i], &desc, &list), "zeCommandListCreateImmediate");
+		for (int k = 0; k < (i < count ? 3 : 2); k++)
+			launch(list, NULL);
+		check(zeCommandListDestroy(list), "zeCommandListDestroy");
+	}
+}
+
 static void *one_thread(void *context)
 {
 	ze_event_pool_handle_t pool = context;
@@ -416,7 +434,7 @@ static void run(const char *style)
 	} styles[] = { { "plain", plain }, { "synchronous", synchronous }, { "reused", reused },
 		       { "signalled", signalled }, { "wrapping", wrapping },
 		       { "several", several }, { "between", between }, { "endless", endless }, { "early", early },
-		       { "resetting", resetting }, { "copies", copies }, { "threads", threads } };
+		       { "resetting", resetting }, { "sub-devices", sub_devices }, { "copies", copies }, { "threads", threads } };
 	if (strcmp(style, "without") == 0)
 		without(0);
 	else if (strcmp(style, "in-order") == 0)

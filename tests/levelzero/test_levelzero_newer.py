@@ -121,6 +121,25 @@ def test_every_way_to_launch(on):
     on.report(done.folder)
 
 
+def test_functions_by_their_names_are_ours(on):
+    """All that the driver offers so and that has a role; those that only ask are the driver's, and are not said to have
+    gone past the recorder."""
+    roles = {}
+    for line in (HERE.parents[1] / "api/levelzero.roles").read_text(encoding="utf-8").splitlines():
+        if line.strip() and not line.startswith("#"):
+            name, role, *_ = line.partition(":")[0].split()
+            roles[name] = role
+    program = [sys.executable, HERE / "addresses.py", *roles]
+    script(on)
+    native, done = on.native(program), on.record(program)
+    assert (native.status, done.status) == (0, 0), done.errors.decode()
+    offered = dict(line.split() for line in native.out.decode().splitlines())
+    assert len(offered) > 100 and set(offered.values()) == {DRIVER.name}
+    assert dict(line.split() for line in done.out.decode().splitlines()) == {
+        name: DRIVER.name if roles[name] == "pass" else "libtare-recorder.so" for name in offered}
+    assert on.report(done.folder)["coverage"]["passed_calls"] == 0
+
+
 @pytest.fixture
 def other(on):
     """ze-cpu with what it lacks."""
@@ -155,6 +174,20 @@ def test_lists_that_may_be_changed(other):
     assert (trace.commands[track, number].kind, execution, why) == ("graph", 0, REUSED)
     report = other.report(done.folder)
     assert report["coverage"]["unobserved_by"]["reused"] == 4
+
+
+def test_what_a_clone_runs_is_counted(other):
+    """It signals the events of its original: neither is timed from then on."""
+    done = other.record([NEWER, "cloned"])
+    assert (done.status, done.errors) == (0, b"")
+    trace = Trace(done.folder)
+    assert sorted(row[1:] for row in trace.executes) == [(1, 2), (1, 2), (2, 2), (2, 2)]
+    assert len({handle for handle, _, _ in trace.executes}) == 2
+    assert {execution for _, _, execution in trace.times} == {1} and len(trace.times) == 2
+    assert [(trace.commands[track, number].kind, why) for track, number, _, why in trace.untimed] == [("graph", REUSED)] * 3
+    coverage = other.report(done.folder)["coverage"]
+    assert (coverage["enqueued"], coverage["completed"], coverage["unobserved"]) == (8, 2, 6)
+    assert coverage["unobserved_by"]["reused"] == 6
 
 
 def test_graphs_are_run_as_one(other):

@@ -15,7 +15,7 @@ import pytest
 
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
-from recorded import SANITIZED, run  # noqa: E402
+from recorded import BUILD, SANITIZED, run  # noqa: E402
 from parts import thorough_but  # noqa: E402
 from patience import HUNG_S  # noqa: E402
 from scripted import DRIVER, NS, RATES, STYLES, cache, check, kinds, on, script, stamps  # noqa: E402,F401
@@ -27,12 +27,49 @@ REGULAR = ["regular=1", "regular=2", "regular=10", "several"]
 pytestmark = pytest.mark.skipif(SANITIZED, reason="the driver is not made for that")
 
 
-@pytest.mark.parametrize("style", [*IMMEDIATE, *REGULAR, "signalled", "early", "resetting", "copies", "threads"])
+@pytest.mark.parametrize("style", [*IMMEDIATE, *REGULAR, "signalled", "early", "resetting", "threads"])
 def test_every_command_is_timed_by_the_script(on, style):
     rate, bits = script(on)
     trace = check(on.record([STYLES, style]), rate, bits)
     assert trace.facts[27] == rate and trace.facts[28] == bits
     assert int.from_bytes(trace.header[1136:1144], "little") == 0, "nothing is pending"
+
+
+def test_a_sub_devices_commands_are_its_own(on):
+    """Each has a ledger of what it was given itself; what the device's own commands took of each is not told."""
+    rate, _ = script(on)
+    path = pathlib.Path(on.environment["ZE_CPU_SCRIPT"])
+    text = path.read_text().replace("memory 1 GiB", "memory 1 GiB units 8 sub-devices 2 stagger 5 us")
+    path.write_text("".join(line * (1 + line.startswith("engine")) for line in text.splitlines(keepends=True)))
+    trace = check(on.record([STYLES, "sub-devices"]), rate, 36)
+    report = on.report(trace.path.parent)
+    names = {device["number"]: device["name"] for device in report["devices"]}
+    root = names[0]
+    assert names == {0: root, 1: f"{root}, sub-device 0", 2: f"{root}, sub-device 1"}
+    kernels = {ledger["device_number"]: part["ns"] for ledger in report["ledgers"] if ledger["scope"] == "device"
+               for part in ledger["parts"] if part["category"] == "kernel"}
+    assert all(abs(kernels[number] - count * NS["kernel"]) <= count * 2e9 / rate
+               for number, count in ((0, 2), (1, 3), (2, 3)))
+
+
+def test_an_engine_that_only_copies_is_asked_nothing(on):
+    """A list of it is executed again before anybody looks: of the last execution the events are read by the host, of
+    those before it nothing is told, or what they took."""
+    reused = 5
+    rate, _ = script(on)
+    # It ends the program at such a query.
+    on.environment.update({"OTHER_DRIVER_OF": str(DRIVER),
+                           "ZE_ENABLE_ALT_DRIVERS": str(BUILD / "tests/levelzero/libze_other.so")})
+    done = on.record([STYLES, "copies"])
+    assert done.status == 0, done.errors.decode()
+    trace = Trace(done.folder)
+    assert {why for _, _, _, why in trace.untimed} <= {reused}
+    of = sorted([(*key[:2], key[2]) for key in trace.times] + [row[:3] for row in trace.untimed])
+    assert len(of) == len(set(of)) == 12, "each of four, three times"
+    assert [execution for _, _, execution in trace.times].count(3) == 4
+    assert all(abs(end - start - NS[kind] * rate / 1e9) <= 1 for kind, start, end in trace.runs())
+    change, = [row for row in on.report(done.folder)["changes"] if row["change"] == "lists"]
+    assert abs(change["device_ns"] - 3 * 2 * NS["barrier"]) <= 3 * 2e9 / rate, "barriers, and no query"
 
 
 @pytest.mark.parametrize("rate,bits", thorough_but([("12 MHz", 32)],

@@ -2,14 +2,10 @@
 // The records of calls that are no commands.
 #include "guest/levelzero/ze.h"
 
-uint64_t ze_begin_ticks(struct guest_thread *thread)
+uint64_t ze_begin_ticks_slow(struct guest_thread *thread, uint64_t enter)
 {
-	uint64_t enter = guest_ticks();
-	if (ZE_UNLIKELY(guest_cpu_time_is_due(thread, thread->left_ticks, enter))) {
-		guest_cpu_time_slow(thread, enter);
-		enter = guest_ticks();
-	}
-	return enter;
+	guest_cpu_time_slow(thread, enter);
+	return guest_ticks();
 }
 
 uint64_t ze_call_begin(struct guest_thread *thread, uint32_t function, bool waits)

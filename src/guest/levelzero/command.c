@@ -4,6 +4,8 @@
 #include "guest/levelzero/ze.h"
 #include "guest/region.h"
 
+#include <string.h>
+
 void ze_command_begin(struct guest_thread *thread, struct ze_command *command, uint32_t function,
                       ze_command_list_handle_t handle, ze_event_handle_t event, bool takes_event)
 {
@@ -142,50 +144,50 @@ static uint64_t bytes_of(const struct ze_what *what)
 	return what->bytes;
 }
 
-static bool same_shape(const struct tare_trace_shape *a, const struct tare_trace_shape *b)
+static uint32_t shape_defined(const struct ze_launched *launched)
 {
-	bool same = true;
-	for (int i = 0; i < 3; i++)
-		same = same && a->global[i] == b->global[i] && a->local[i] == b->local[i];
-	return same;
+	struct tare_trace_shape shape = {.dimensions = 1};
+	for (uint32_t i = 0; i < 3; i++) {
+		shape.local[i] = launched->group[i] != 0 ? launched->group[i] : 1;
+		shape.global[i] = (uint64_t)launched->groups[i] * shape.local[i];
+		if (shape.global[i] > 1)
+			shape.dimensions = i + 1;
+	}
+	return guest_shape(&shape);
 }
 
 // Most launches are like the one before. 0: it is not known, as of an indirect launch.
 static uint32_t shape_of(struct guest_thread *thread, const struct ze_what *what)
 {
-	struct ze_thread *mine = ze_of(thread);
-	const struct ze_kernel *kernel = ze_kernel_find(what->kernel);
+	struct ze_launched *last = &ze_of(thread)->launched;
+	const struct ze_kernel *kernel = ze_kernel_find(thread, what->kernel);
 	if (what->groups == NULL || kernel == NULL || (what->group == NULL && kernel->unsure))
 		return 0;
-	const uint32_t groups[3] = {what->groups->groupCountX, what->groups->groupCountY, what->groups->groupCountZ};
-	const uint32_t given[3] = {what->group != NULL ? what->group->x : kernel->group[0],
-	                           what->group != NULL ? what->group->y : kernel->group[1],
-	                           what->group != NULL ? what->group->z : kernel->group[2]};
-	struct tare_trace_shape shape = {.dimensions = 1};
-	for (uint32_t i = 0; i < 3; i++) {
-		shape.local[i] = given[i] != 0 ? given[i] : 1;
-		shape.global[i] = (uint64_t)groups[i] * shape.local[i];
-		if (shape.global[i] > 1)
-			shape.dimensions = i + 1;
-	}
-	if (mine->shape_process == thread->process && same_shape(&shape, &mine->shape))
-		return mine->shape.id;
+	const ze_group_count_t *groups = what->groups;
+	const struct ze_newer_size *given = what->group;
+	const struct ze_launched now = {
+	    .groups = {groups->groupCountX, groups->groupCountY, groups->groupCountZ},
+	    .group = {given != NULL ? given->x : kernel->group[0], given != NULL ? given->y : kernel->group[1],
+	              given != NULL ? given->z : kernel->group[2]}};
+	if (ZE_LIKELY(last->process == thread->process &&
+	              memcmp(&now, last, offsetof(struct ze_launched, shape)) == 0))
+		return last->shape;
+	uint32_t shape = shape_defined(&now);
 	// A signal handler that comes meanwhile does not take a part of it for the whole.
-	mine->shape_process = 0;
+	last->process = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	mine->shape = shape;
-	mine->shape.id = guest_shape(&shape);
+	*last = now;
+	last->shape = shape;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	mine->shape_process = thread->process;
-	return mine->shape.id;
+	last->process = thread->process;
+	return shape;
 }
 
-static void fill(struct guest_thread *thread, struct tare_trace_command *record, const struct ze_what *what)
+// But for a launch's shape.
+static void fill(struct tare_trace_command *record, const struct ze_what *what)
 {
-	record->kind = what->kind;
 	if (what->kind == TARE_KIND_KERNEL) {
 		record->object = (uintptr_t)what->kernel;
-		record->amount = shape_of(thread, what);
 		return;
 	}
 	record->amount = bytes_of(what);
@@ -273,10 +275,7 @@ void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_
 	if (status == ZE_RESULT_SUCCESS && list != NULL && !list->immediate && list->content != NULL)
 		list->content->appended++;
 	// Before there is a place for the record: it may define a shape.
-	struct tare_trace_command filled = {.alignment = 255};
-	fill(thread, &filled, what);
-	if (ZE_UNLIKELY(command->may_become != 0))
-		unknown_parts(command->may_become, &filled);
+	uint32_t shape = what->kind == TARE_KIND_KERNEL ? shape_of(thread, what) : 0;
 	union tare_trace_record *record = guest_command(thread);
 	if (ZE_UNLIKELY(record == NULL)) {
 		// The driver is to signal its event all the same: it is waited for, and nothing written of it.
@@ -287,14 +286,16 @@ void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_
 		return;
 	}
 	uint32_t number = ++thread->command_number;
-	filled.enter = command->enter;
-	filled.call_ticks = flags & TARE_COMMAND_LONG ? UINT32_MAX : (uint32_t)(exit - command->enter);
-	filled.number = number;
-	filled.queue = queue_of(list);
-	filled.event = status == ZE_RESULT_SUCCESS ? (uintptr_t)command->event : 0;
+	record->command = (struct tare_trace_command){
+	    .enter = command->enter,
+	    .call_ticks = flags & TARE_COMMAND_LONG ? UINT32_MAX : (uint32_t)(exit - command->enter),
+	    .number = number, .kind = what->kind, .alignment = 255, .queue = queue_of(list), .amount = shape,
+	    .event = status == ZE_RESULT_SUCCESS ? (uintptr_t)command->event : 0};
+	fill(&record->command, what);
+	if (ZE_UNLIKELY(command->may_become != 0))
+		unknown_parts(command->may_become, &record->command);
 	if (status != ZE_RESULT_SUCCESS)
-		filled.object2 = (uint64_t)(int64_t)status;
-	record->command = filled;
+		record->command.object2 = (uint64_t)(int64_t)status;
 	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags, ze_detail(command->function),
 	                                     thread->track));
 	if (ZE_UNLIKELY(flags & TARE_COMMAND_LONG))

@@ -165,6 +165,45 @@ static uint64_t memory_bytes(const struct ze_driver *driver, ze_device_handle_t 
 	return bytes;
 }
 
+// Bits of the queue groups, by ordinal, whose engines run no kernels.
+static uint32_t copying_groups(const struct ze_driver *driver, ze_device_handle_t device)
+{
+	enum { MOST_GROUPS = 32 };
+	ze_command_queue_group_properties_t found[MOST_GROUPS] = {0};
+	uint32_t count = 0, copying = 0;
+	if (driver->call.zeDeviceGetCommandQueueGroupProperties == NULL ||
+	    driver->call.zeDeviceGetCommandQueueGroupProperties(device, &count, NULL) != ZE_RESULT_SUCCESS)
+		return 0;
+	count = count < MOST_GROUPS ? count : MOST_GROUPS;
+	for (uint32_t i = 0; i < count; i++)
+		found[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
+	if (driver->call.zeDeviceGetCommandQueueGroupProperties(device, &count, found) != ZE_RESULT_SUCCESS)
+		return 0;
+	for (uint32_t i = 0; i < count && i < MOST_GROUPS; i++)
+		if ((found[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) == 0)
+			copying |= UINT32_C(1) << i;
+	return copying;
+}
+
+// "NAME", or "NAME, sub-device N": drivers call both the same.
+static uint32_t name_of(const ze_device_properties_t *properties)
+{
+	static const char middle[] = ", sub-device ";
+	char words[sizeof properties->name + sizeof middle + 10];
+	size_t length = strlen(properties->name);
+	memcpy(words, properties->name, length);
+	if ((properties->flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE) != 0) {
+		memcpy(words + length, middle, sizeof middle - 1);
+		length += sizeof middle - 1;
+		uint32_t unit = 1, number = properties->subdeviceId;
+		while (number / unit >= 10)
+			unit *= 10;
+		for (; unit != 0; unit /= 10)
+			words[length++] = digits[number / unit % 10];
+	}
+	return guest_text(words, length);
+}
+
 static void define_device(struct ze_device *entry, ze_driver_handle_t platform)
 {
 	const struct ze_driver *driver = entry->driver;
@@ -173,8 +212,9 @@ static void define_device(struct ze_device *entry, ze_driver_handle_t platform)
 	bool known = driver->call.zeDeviceGetProperties != NULL &&
 	             driver->call.zeDeviceGetProperties(device, &properties) == ZE_RESULT_SUCCESS;
 	properties.name[sizeof properties.name - 1] = '\0';
+	entry->copying = copying_groups(driver, device);
 	ze_define(TARE_OBJECT_DEVICE, device, platform, NULL, 0, memory_bytes(driver, device),
-	          known ? text(properties.name) : 0, entry->number);
+	          known ? name_of(&properties) : 0, entry->number);
 	if (!known)
 		return;
 	ze_fact(TARE_TRACE_FACT_DEVICE_TYPE, device, type_of(properties.type), NULL, 0);

@@ -119,8 +119,9 @@ static void write_run(struct guest_thread *thread, const struct run *run, const 
 	if (status != ZE_RESULT_SUCCESS || run->list == NULL || run->execution == 0)
 		return;
 	write_execute(thread, number, run);
-	// Of all that it runs.
-	if (run->query == NULL && run->list->content->count != 0)
+	// Of all that it runs; of a clone no node is known.
+	const struct ze_content *content = run->list->content;
+	if (run->query == NULL && (content->count != 0 || (content->shared && content->appended != 0)))
 		ze_write_untimed(thread, thread->track, number, 0, why_not(run->list->content), 0);
 }
 

@@ -267,11 +267,11 @@ void ze_pending_exchange(struct ze_list *list, struct ze_event *event, const str
 	guest_let_go(&list->push);
 }
 
-void ze_event_before(struct guest_thread *thread, struct ze_event *event)
+void ze_event_before_slow(struct guest_thread *thread, struct ze_event *event)
 {
 	struct ze_list *list = event->list;
 	// What was pending before a fork is the parent's.
-	if (ZE_LIKELY(list == NULL) || !ze_may_call() ||
+	if (list == NULL || !ze_may_call() ||
 	    atomic_load_explicit(&list->process, memory_order_relaxed) != thread->process)
 		return;
 	int saved = errno;

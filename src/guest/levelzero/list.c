@@ -106,18 +106,20 @@ static void define(const struct ze_list *list, uint32_t index)
 		          properties_of(list->ordinal, 0, !list->in_order), 0, 0, list->content->number);
 }
 
-static void made(struct guest_thread *thread, const struct ze_driver *driver, const struct ze_list *like,
-                 uint32_t index)
+static struct ze_list *made(struct guest_thread *thread, const struct ze_driver *driver, const struct ze_list *like,
+                            uint32_t index)
 {
 	struct ze_list *list = take_list();
 	if (list == NULL)
-		return;
+		return NULL;
 	list->handle = like->handle;
 	list->driver = driver;
 	list->context = like->context;
 	list->device = like->device;
 	list->own = ze_own_events_of(driver, like->context);
 	list->ordinal = like->ordinal;
+	const struct ze_device *device = like->device;
+	list->copies = device != NULL && like->ordinal < 32 && (device->copying >> like->ordinal & 1) != 0;
 	list->immediate = like->immediate;
 	list->in_order = like->in_order;
 	list->waits = like->waits;
@@ -132,13 +134,15 @@ static void made(struct guest_thread *thread, const struct ze_driver *driver, co
 	else if (ze_content_new(list) == NULL) {
 		list->handle = NULL;
 		atomic_store(&list->state, ZE_LIST_FREE);
-		return;
+		return NULL;
 	}
 	define(list, index);
 	atomic_store(&list->state, ZE_LIST_USED);
 	guest_map_put(lists, list->handle, (uintptr_t)list);
 	if (list->device != NULL)
 		ze_clock_pair(thread, list->device);
+	ze_driver_cost_first(thread, list);
+	return list;
 }
 
 void ze_after_zeCommandListCreate(struct guest_thread *thread, const struct ze_driver *driver,
@@ -151,6 +155,17 @@ void ze_after_zeCommandListCreate(struct guest_thread *thread, const struct ze_d
 		         .handle = *list, .context = context, .device = ze_device_find(driver, device),
 		         .ordinal = desc->commandQueueGroupOrdinal,
 		         .in_order = (desc->flags & FLAG_LIST_IN_ORDER) != 0}, 0);
+}
+
+void ze_list_cloned(struct guest_thread *thread, const struct ze_list *list, ze_command_list_handle_t handle)
+{
+	const struct ze_list *clone = made(thread, list->driver, &(struct ze_list){
+	                                       .handle = handle, .context = list->context, .device = list->device,
+	                                       .ordinal = list->ordinal, .in_order = list->in_order}, 0);
+	if (clone == NULL)
+		return;
+	clone->content->shared = true;
+	clone->content->appended = list->content->appended;
 }
 
 void ze_after_zeCommandListCreateImmediate(struct guest_thread *thread, const struct ze_driver *driver,

@@ -41,9 +41,13 @@ void ze_after_zeModuleCreate(struct guest_thread *thread, const struct ze_driver
 
 // ---- kernels
 
-struct ze_kernel *ze_kernel_find(ze_kernel_handle_t kernel)
+struct ze_kernel *ze_kernel_find(struct guest_thread *thread, ze_kernel_handle_t handle)
 {
-	return (struct ze_kernel *)(uintptr_t)guest_map_find(kernels, kernel, 0);
+	struct ze_thread *mine = ze_of(thread);
+	struct ze_kernel *kernel = mine->kernel;
+	if (ZE_LIKELY(kernel != NULL && kernel->handle == handle && handle != NULL))
+		return kernel;
+	return mine->kernel = (struct ze_kernel *)(uintptr_t)guest_map_find(kernels, handle, 0);
 }
 
 static void kernel_facts(const struct ze_driver *driver, ze_kernel_handle_t kernel, const void *device)
@@ -71,6 +75,7 @@ void ze_after_zeKernelCreate(struct guest_thread *thread, const struct ze_driver
 	struct ze_kernel *kernel = result == ZE_RESULT_SUCCESS ? ze_take(&spares, sizeof *kernel) : NULL;
 	if (kernel == NULL)
 		return;
+	kernel->handle = *made;
 	guest_map_put(kernels, *made, (uintptr_t)kernel);
 	ze_define(TARE_OBJECT_KERNEL, *made, module, NULL, 0, 0, text(desc->pKernelName), 0);
 	kernel_facts(driver, *made, (const void *)(uintptr_t)guest_map_find(devices, module, 0));
@@ -79,11 +84,12 @@ void ze_after_zeKernelCreate(struct guest_thread *thread, const struct ze_driver
 void ze_before_zeKernelDestroy(struct guest_thread *thread, const struct ze_driver *driver,
                                ze_kernel_handle_t handle)
 {
-	(void)thread, (void)driver;
-	struct ze_kernel *kernel = ze_kernel_find(handle);
+	(void)driver;
+	struct ze_kernel *kernel = ze_kernel_find(thread, handle);
 	if (kernel == NULL)
 		return;
 	guest_map_remove(kernels, handle);
+	kernel->handle = NULL;
 	ze_give(&spares, kernel);
 }
 
@@ -92,8 +98,7 @@ ze_result_t ze_own_zeKernelSetGroupSize(struct guest_thread *thread, const struc
                                         ze_kernel_handle_t handle, uint32_t x, uint32_t y, uint32_t z)
 {
 	ze_result_t result = driver->call.zeKernelSetGroupSize(handle, x, y, z);
-	struct ze_kernel *kernel = result == ZE_RESULT_SUCCESS ? ze_kernel_find(handle) : NULL;
-	(void)thread;
+	struct ze_kernel *kernel = result == ZE_RESULT_SUCCESS ? ze_kernel_find(thread, handle) : NULL;
 	if (kernel != NULL) {
 		kernel->group[0] = x;
 		kernel->group[1] = y;
@@ -109,8 +114,8 @@ void ze_after_zeCommandListAppendLaunchKernelWithArguments(
     ze_kernel_handle_t handle, ze_group_count_t groups, struct ze_newer_size size, void **arguments,
     const void *next, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits, ze_result_t result)
 {
-	struct ze_kernel *kernel = ze_kernel_find(handle);
-	(void)thread, (void)driver, (void)list, (void)groups, (void)arguments, (void)next, (void)signal;
+	struct ze_kernel *kernel = ze_kernel_find(thread, handle);
+	(void)driver, (void)list, (void)groups, (void)arguments, (void)next, (void)signal;
 	(void)wait_count, (void)waits;
 	if (kernel == NULL)
 		return;

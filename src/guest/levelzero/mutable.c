@@ -61,9 +61,12 @@ void ze_after_zeCommandListCreateCloneExp(struct guest_thread *thread, const str
                                           ze_command_list_handle_t list, ze_command_list_handle_t *made,
                                           ze_result_t result)
 {
-	(void)driver, (void)made;
-	if (result == ZE_RESULT_SUCCESS)
-		share(thread, list);
+	(void)driver;
+	const struct ze_list *of = result == ZE_RESULT_SUCCESS ? ze_list_find(thread, list) : NULL;
+	if (of == NULL || of->content == NULL || made == NULL)
+		return;
+	share(thread, list);
+	ze_list_cloned(thread, of, *made);
 }
 
 // ---- graphs

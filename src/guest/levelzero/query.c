@@ -27,7 +27,8 @@ struct ze_content *ze_content_new(struct ze_list *list)
 	}
 	atomic_store(&content->dropped, false);
 	atomic_store(&content->empty, false);
-	atomic_store(&content->no_query, false);
+	// Intel's driver queries by a kernel, and ends the program where the engine runs none.
+	atomic_store(&content->no_query, list->copies);
 	atomic_store(&content->shared, false);
 	content->count = content->timed = content->appended = 0;
 	content->number = guest_queue_number();
@@ -36,10 +37,8 @@ struct ze_content *ze_content_new(struct ze_list *list)
 	return content;
 }
 
-static bool make_room(struct ze_content *content)
+static __attribute__((noinline)) bool make_room(struct ze_content *content)
 {
-	if (content->count < content->room)
-		return true;
 	uint32_t room = content->room != 0 ? 2 * content->room : FIRST_NODES;
 	struct ze_node *nodes = room <= MOST_NODES ? guest_memory(room * sizeof *nodes) : NULL;
 	ze_event_handle_t *handles = nodes != NULL ? guest_memory(room * sizeof(*handles)) : NULL;
@@ -98,7 +97,7 @@ void ze_node_add(struct guest_thread *thread, struct ze_list *list, ze_event_han
 	struct ze_content *content = list->content;
 	if (known != NULL)
 		ze_node_lose(list, known);
-	if (!make_room(content)) {
+	if (ZE_UNLIKELY(content->count == content->room) && !make_room(content)) {
 		ze_write_untimed(thread, thread->track, number, 0, TARE_UNTIMED_NO_ROOM, 0);
 		return;
 	}

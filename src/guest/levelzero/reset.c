@@ -47,7 +47,7 @@ void ze_before_zeCommandListAppendEventReset(struct guest_thread *thread, const 
 	// One that counts cannot be reset: the driver refuses it.
 	if (event == NULL || list == NULL || event->counts || atomic_load(&list->capturing))
 		return;
-	bool may = ze_may_change() && ze_may_call();
+	bool may = ze_may_change() && ze_may_call() && !list->copies;
 	if (list->immediate && event->list != NULL && event->content == NULL) {
 		if (!ze_pending_read(thread, event) && event->list != NULL) {
 			// Of another list it may be signalled only after something that stands behind us: a

@@ -36,6 +36,8 @@ struct ze_row {
 	void *via[ZE_SLOTS];      // NULL: not wrapped
 };
 extern const struct ze_row ze_rows[ZE_FUNCTIONS];
+// Names of functions that only ask and have no row; NULL ends them.
+extern const char *const ze_asking[];
 
 _Static_assert(ZE_FUNCTIONS <= GUEST_FUNCTIONS, "");
 // The generation of the file in which a function was defined.
@@ -60,12 +62,18 @@ struct ze_arena {
 	bool taken;
 };
 
+// The last launch's groups and their size, as given, and the shape that they are.
+struct ze_launched {
+	uint32_t groups[3], group[3];
+	uint32_t shape, process;          // process: in whose file the shape is defined
+};
+
 struct ze_thread {
 	_Atomic uint64_t calls;
 	uint64_t exit;                    // of the last call that was no command
 	struct ze_list *list;             // last used
-	struct tare_trace_shape shape;    // last used, with its id
-	uint32_t shape_process;
+	struct ze_kernel *kernel;         // last launched
+	struct ze_launched launched;
 	struct ze_arena arena;
 	struct ze_thread *following;
 };
@@ -119,6 +127,7 @@ struct ze_device {
 	_Atomic uint32_t process;      // in whose file it is defined
 	uint64_t timer_hz;             // of stamps; 0: not known
 	uint32_t stamp_bits;
+	uint32_t copying;              // bits of the queue groups, by ordinal, whose engines run no kernels
 	_Atomic bool no_timer;         // zeDeviceGetGlobalTimestamps does not work
 	_Atomic uint64_t paired_ticks; // when the clocks were last read; 0: never
 	_Atomic uint64_t first_paired_ticks;
@@ -132,10 +141,11 @@ void ze_clock_pair_behind(struct guest_thread *thread, struct ze_device *device)
 
 struct ze_kernel {
 	void *spare;
+	ze_kernel_handle_t handle; // NULL: destroyed
 	uint32_t group[3];
 	bool unsure;           // a launch that was refused may have changed it
 };
-struct ze_kernel *ze_kernel_find(ze_kernel_handle_t kernel);
+struct ze_kernel *ze_kernel_find(struct guest_thread *thread, ze_kernel_handle_t handle);
 
 // ---- events
 
@@ -163,8 +173,13 @@ struct ze_event *ze_event_find(ze_event_handle_t handle);
 bool ze_events_begin(void);
 // Destroys what the program has destroyed while it was still to be read.
 void ze_events_destroy_due(void);
+void ze_event_before_slow(struct guest_thread *thread, struct ze_event *event);
 // It is about to be reset, signalled anew or destroyed: what it says is read now or never.
-void ze_event_before(struct guest_thread *thread, struct ze_event *event);
+static inline void ze_event_before(struct guest_thread *thread, struct ze_event *event)
+{
+	if (ZE_UNLIKELY(atomic_load_explicit(&event->list, memory_order_relaxed) != NULL))
+		ze_event_before_slow(thread, event);
+}
 
 // The recorder's own events, by context. NULL: none can be had.
 struct ze_own_events;
@@ -251,6 +266,7 @@ struct ze_list {
 	_Atomic(struct ze_device *) device;
 	struct ze_own_events *own;
 	uint32_t ordinal;
+	bool copies;                  // its engine runs no kernels: see query.c
 	uint32_t number;              // of the queue that an immediate one is
 	bool immediate, in_order, waits; // waits: an append returns when the command is done
 	_Atomic uint32_t state;       // enum ze_list_state
@@ -271,6 +287,8 @@ struct ze_list {
 };
 struct ze_list *ze_lists(void);
 struct ze_list *ze_list_find(struct guest_thread *thread, ze_command_list_handle_t handle);
+// `handle` is a copy of the list: how much it runs is known, and nothing of that is timed.
+void ze_list_cloned(struct guest_thread *thread, const struct ze_list *list, ze_command_list_handle_t handle);
 // Whether commands are to be given events of ours, and pools our flags.
 static inline bool ze_may_change(void)
 {
@@ -320,8 +338,14 @@ void ze_asked(struct guest_thread *thread, uint32_t function, uint64_t enter, ze
               uint64_t object, bool poll);
 void ze_write_depends(struct guest_thread *thread, uint64_t of, uint32_t count, ze_event_handle_t *events);
 void ze_write_call_end(struct guest_thread *thread, uint32_t number, uint64_t exit);
+uint64_t ze_begin_ticks_slow(struct guest_thread *thread, uint64_t enter);
 // Host ticks at the beginning of a call, after the thread's CPU clock was read if it was time.
-uint64_t ze_begin_ticks(struct guest_thread *thread);
+static inline uint64_t ze_begin_ticks(struct guest_thread *thread)
+{
+	uint64_t enter = guest_ticks();
+	return ZE_UNLIKELY(guest_cpu_time_is_due(thread, thread->left_ticks, enter)) ? ze_begin_ticks_slow(thread, enter)
+	                                                                             : enter;
+}
 
 // What a command may become after it was appended. The first three as in the API.
 enum {
@@ -378,6 +402,13 @@ struct ze_query *ze_query_take(struct ze_list *list, uint64_t execution);
 void ze_queries_tell(struct ze_list *list);
 // It is in flight no more; with the right to harvest.
 void ze_query_return(struct ze_list *list, struct ze_content *content, struct ze_query *query);
+
+// ---- costs
+
+// Measures what our own code takes, where no other API is recorded in the process.
+void ze_calibrate(void);
+// A list was made, the program's first one: what the driver takes for an event is measured on a list of ours.
+void ze_driver_cost_first(const struct guest_thread *thread, const struct ze_list *like);
 
 // ---- the rest
 
