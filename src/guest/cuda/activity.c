@@ -55,10 +55,11 @@ static void requested(uint8_t **records, size_t *bytes, size_t *most_records)
 
 static void completed(cu_context context, uint32_t stream, uint8_t *records, size_t bytes, size_t valid)
 {
-	struct buffer *buffer = (struct buffer *)(void *)(records - offsetof(struct buffer, records));
+	struct buffer *buffer;
 	(void)context, (void)stream, (void)bytes;
 	if (!records)
 		return;
+	buffer = (struct buffer *)(void *)(records - offsetof(struct buffer, records));
 	guest_acquire(&lock);
 	buffer->valid = valid;
 	buffer->following = full;
