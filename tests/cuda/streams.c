@@ -3,7 +3,7 @@
 // It computes, checks, prints what it has done, and ends with 0. NUMBER is how often (default 4).
 //   streams [STYLE[=NUMBER]]...
 // With WITH_OPENCL CUDA is initialised within a call of OpenCL's, which has a command, too.
-#include "backend/cuda/abi.h"
+#include "backend/cuda/cupti_abi.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -118,6 +118,39 @@ static void graph(int n)
 	DO(cuStreamSynchronize, streams[0]);
 	DO(cuGraphExecDestroy, exec);
 	DO(cuGraphDestroy, captured);
+}
+
+// What the runtime does: calls of the driver within its own, of which only who traces is told.
+static void (*tell_runtime)(const char *name, int site, int result);
+#define RUNTIME(name, ...) \
+	do { \
+		tell_runtime(name, ABI_CUPTI_SITE_ENTER, 0); \
+		__VA_ARGS__; \
+		tell_runtime(name, ABI_CUPTI_SITE_EXIT, 0); \
+	} while (0)
+
+static void by_runtime(int n)
+{
+	cu_pointer made;
+	cu_context again;
+	cu_device device;
+	*(void **)&tell_runtime = dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_runtime");
+	if (!tell_runtime)
+		exit(2);
+	DO(cuDeviceGet, &device, 0);
+	// As the first call of a program: what it begins with is not what it is for.
+	RUNTIME("cudaMalloc_v3020", DO(cuDevicePrimaryCtxRetain, &again, device); DO(cuMemAlloc_v2, &made, BYTES));
+	for (int i = 0; i < n; i++) {
+		RUNTIME("cudaGetDevice_v3020", DO(cuDeviceGet, &device, 0));
+		RUNTIME("cudaMemcpyAsync_ptsz_v7000", DO(cuMemcpyHtoDAsync_v2, made, pinned, BYTES, streams[0]));
+		RUNTIME("__cudaLaunchKernel_v13000", usleep(20000); launch(empty, streams[0]));
+	}
+	RUNTIME("cudaStreamSynchronize_v3020", DO(cuStreamSynchronize, streams[0]));
+	RUNTIME("cudaMemset_v3020", (void)0); // of nothing
+	launch(other, streams[0]);
+	DO(cuStreamSynchronize, streams[0]);
+	RUNTIME("cudaFree_v3020", DO(cuMemFree_v2, made));
+	DO(cuDevicePrimaryCtxRelease_v2, device);
 }
 
 static pthread_barrier_t start;
@@ -312,7 +345,7 @@ int main(int count, char **arguments)
 	} styles[] = { { "kernels", kernels }, { "defaults", defaults }, { "copies", copies }, { "graph", graph },
 		       { "threads", threads }, { "events", events }, { "wrong", wrong }, { "killed", killed },
 		       { "forks", forks }, { "waits", waits }, { "pageable", from_pageable },
-		       { "foreign", foreign }, { "second", on_second }, { "watched", watched } };
+		       { "foreign", foreign }, { "runtime", by_runtime }, { "second", on_second }, { "watched", watched } };
 #ifdef WITH_OPENCL
 	within_opencl(begin);
 	DO(cuCtxSetCurrent, context);

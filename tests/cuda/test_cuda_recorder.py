@@ -301,6 +301,26 @@ def test_cupti_that_cannot_trace_leaves_counts(on):
     assert done.status == 0 and len(trace.commands) == 4 and not trace.times
 
 
+@pytest.mark.parametrize("cupti", ["", "outer", "outer late", "outer early"])
+def test_a_call_of_the_runtimes_has_its_name_and_is_there_once(on, cupti):
+    """Whether activities have the number of the runtime's call or of the driver's. A launch sleeps 20 ms before that."""
+    on.environment["TARE_FAKE_CUPTI"] = cupti
+    done = on.record([STREAMS, "runtime=5"])
+    assert (done.status, done.out) == (0, on.native([STREAMS, "runtime=5"]).out)
+    trace = Trace(done.folder)
+    assert {key[:2] for key in trace.times} == set(trace.commands) and len(trace.commands) == 11
+    report = on.report(done.folder)
+    calls = {call["function"]: call for call in report["api"]}
+    count = {name: (call["count"], call["nested"]) for name, call in calls.items()}
+    for name, times in {"cudaMalloc": (1, 0), "cudaLaunchKernel": (5, 0), "cudaMemcpyAsync": (5, 0),
+                        "cudaStreamSynchronize": (1, 0), "cudaMemset": (1, 0), "cudaFree": (1, 0),
+                        "cuLaunchKernel": (1, 0), "cuStreamSynchronize": (1, 0),
+                        "cuDevicePrimaryCtxRetain": (2, 1)}.items():
+        assert count[name] == times, (name, count)
+    assert not {"cudaGetDevice", "cuMemcpyHtoDAsync"} & set(count)
+    assert calls["cudaLaunchKernel"]["total_ns"] >= 5 * 19_000_000
+
+
 def test_an_injection_of_the_users_stays(on):
     on.environment["CUDA_INJECTION64_PATH"] = "/nowhere/tool.so"
     done = run([on.tare, "record", "-fo", "run", "--", STREAMS, "kernels"], on.environment, cwd=on.folder)

@@ -55,6 +55,11 @@ FAKE_EXPORT uint32_t fake_cuda_last_correlation(void);
 // Calls `tell` before and after every call that CUPTI would be told of, with no lock held; `name` is the
 // function's. NULL: no more.
 FAKE_EXPORT void fake_cuda_observe_calls(void (*tell)(const char *name, struct cupti_call *call));
+// The same for what stands for the runtime: `runtime` calls it before (ABI_CUPTI_SITE_ENTER) and after its calls.
+FAKE_EXPORT void fake_cuda_observe_runtime(void (*tell)(const char *name, struct cupti_call *call));
+FAKE_EXPORT void fake_cuda_runtime(const char *name, int site, int result);
+// Whether what a call of the runtime's asks for has that call's number in place of the driver's.
+FAKE_EXPORT void fake_cuda_number_by_runtime(int does);
 // Names of these functions, from 1 on; NULL: there are no more.
 FAKE_EXPORT const char *fake_cuda_call_name(uint32_t id);
 // The number of a context's device.

@@ -15,7 +15,8 @@
 // subscribed already), fail_enable=CODE, drop=N (so many records), timeless=N (so many have no
 // times), fill=BYTES (a buffer counts as full by then), late (all records come with the flush,
 // the last one first), early (what is done is given back before a call's callback is told of
-// its end, and there is time to read it), hold (the end of the first launch is told late), uncorrelated, strange (nodes have other numbers in records
+// its end, and there is time to read it), hold (the end of the first launch is told late), uncorrelated,
+// outer (a record's call is the runtime's where there is one), strange (nodes have other numbers in records
 // than callbacks tell).
 #include "fake_cupti.h"
 
@@ -61,7 +62,7 @@ union held {
 
 static struct {
 	pthread_mutex_t lock;
-	struct { int version, fail_enable, drop, timeless, fill; bool late, early, hold, strange, uncorrelated; char holder[64]; } script;
+	struct { int version, fail_enable, drop, timeless, fill; bool late, early, hold, strange, uncorrelated, outer; char holder[64]; } script;
 	pid_t process;
 	bool subscribed, latency;
 	bool enabled[KINDS];
@@ -71,6 +72,7 @@ static struct {
 	cupti_callback callback;
 	void *context;
 	bool calls[CALLS];                 // of the driver, that are told to it
+	bool runtime[CALLS];               // and of the runtime
 	bool calls_told;
 	bool created, cloned;              // are told to the callback
 	uint8_t *buffer;
@@ -89,6 +91,8 @@ static struct {
 	void (*observe_nodes)(void (*see)(uint64_t node, uint64_t original));
 	uint32_t (*last_correlation)(void);
 	void (*observe_calls)(void (*tell)(const char *name, struct cupti_call *call));
+	void (*observe_runtime)(void (*tell)(const char *name, struct cupti_call *call));
+	void (*number_by_runtime)(int does);
 	const char *(*call_name)(uint32_t id);
 	uint32_t (*context_device)(cu_context context);
 } cuda;
@@ -302,6 +306,18 @@ static void see_call(const char *name, struct cupti_call *call)
 			self.callback(self.context, ABI_CUPTI_DOMAIN_DRIVER, id, call);
 }
 
+// Some of the runtime's functions, as CUPTI names them.
+static const char *const runtime_names[] = { "cudaMalloc_v3020", "cudaFree_v3020", "cudaMemcpyAsync_v3020",
+	"cudaMemset_v3020", "cudaStreamSynchronize_v3020", "cudaEventQuery_v3020", "cudaGetDevice_v3020",
+	"cudaMemcpyAsync_ptsz_v7000", "__cudaLaunchKernel_v13000" };
+
+static void see_runtime(const char *name, struct cupti_call *call)
+{
+	for (uint32_t i = 0; i < sizeof runtime_names / sizeof *runtime_names; i++)
+		if (self.runtime[i + 1] && self.subscribed && strcmp(runtime_names[i], name) == 0)
+			self.callback(self.context, ABI_CUPTI_DOMAIN_RUNTIME, i + 1, call);
+}
+
 // ---- the library
 
 static void read_script(void)
@@ -324,6 +340,7 @@ static void read_script(void)
 		self.script.late |= strcmp(word, "late") == 0;
 		self.script.early |= strcmp(word, "early") == 0;
 		self.script.hold |= strcmp(word, "hold") == 0;
+		self.script.outer |= strcmp(word, "outer") == 0;
 		self.script.strange |= strcmp(word, "strange") == 0;
 		self.script.uncorrelated |= strcmp(word, "uncorrelated") == 0;
 		if (value && strcmp(word, "holder") == 0)
@@ -345,6 +362,8 @@ static bool find_cuda(void)
 	*(void **)&cuda.observe_nodes = dlsym(library, "fake_cuda_observe_nodes");
 	*(void **)&cuda.last_correlation = dlsym(library, "fake_cuda_last_correlation");
 	*(void **)&cuda.observe_calls = dlsym(library, "fake_cuda_observe_calls");
+	*(void **)&cuda.observe_runtime = dlsym(library, "fake_cuda_observe_runtime");
+	*(void **)&cuda.number_by_runtime = dlsym(library, "fake_cuda_number_by_runtime");
 	*(void **)&cuda.call_name = dlsym(library, "fake_cuda_call_name");
 	*(void **)&cuda.context_device = dlsym(library, "fake_cuda_context_device");
 	dlclose(library);
@@ -398,7 +417,9 @@ cupti_result cuptiUnsubscribe(cupti_subscriber subscriber)
 		return INVALID_PARAMETER;
 	self.subscribed = self.created = self.cloned = false;
 	memset(self.calls, 0, sizeof self.calls);
+	memset(self.runtime, 0, sizeof self.runtime);
 	self.calls_told = false;
+	cuda.observe_runtime(NULL);
 	cuda.observe_calls(NULL);
 	cuda.observe_nodes(NULL);
 	return ABI_CUPTI_SUCCESS;
@@ -415,6 +436,12 @@ cupti_result cuptiEnableCallback(uint32_t enable, cupti_subscriber subscriber, c
 		cuda.observe_calls(see_call);
 		return ABI_CUPTI_SUCCESS;
 	}
+	if (domain == ABI_CUPTI_DOMAIN_RUNTIME && id < CALLS) {
+		self.runtime[id] = enable;
+		cuda.number_by_runtime(self.script.outer);
+		cuda.observe_runtime(see_runtime);
+		return ABI_CUPTI_SUCCESS;
+	}
 	if (domain != ABI_CUPTI_DOMAIN_RESOURCE)
 		return INVALID_PARAMETER;
 	if (id == ABI_CUPTI_RESOURCE_GRAPHNODE_CREATED)
@@ -427,6 +454,10 @@ cupti_result cuptiEnableCallback(uint32_t enable, cupti_subscriber subscriber, c
 
 cupti_result cuptiGetCallbackName(cupti_domain domain, uint32_t id, const char **name)
 {
+	if (domain == ABI_CUPTI_DOMAIN_RUNTIME && id < 1 + sizeof runtime_names / sizeof *runtime_names) {
+		*name = id ? runtime_names[id - 1] : NULL;
+		return *name ? ABI_CUPTI_SUCCESS : INVALID_PARAMETER;
+	}
 	if (domain != ABI_CUPTI_DOMAIN_DRIVER || !find_cuda() || !cuda.call_name(id))
 		return INVALID_PARAMETER;
 	*name = cuda.call_name(id);

@@ -44,8 +44,10 @@ uint64_t cuda_calls_seen(void)
 
 static void in_child(void)
 {
-	for (struct cuda_thread *mine = atomic_load(&all_threads); mine; mine = mine->following)
+	for (struct cuda_thread *mine = atomic_load(&all_threads); mine; mine = mine->following) {
 		atomic_store(&mine->calls, 0);
+		mine->outer.name = 0;
+	}
 	cuda_activity_in_child();
 }
 
@@ -57,13 +59,32 @@ static __attribute__((noinline)) void begin_deferred(void)
 		cuda_timed = cuda_activity_begin();
 }
 
-static void call_begin(const struct cupti_call *told, const struct cuda_function *function, uint32_t number)
+// This thread, when its calls are recorded.
+static struct guest_thread *thread_of_call(void)
 {
 	struct guest_thread *thread = guest_thread_of(TARE_TRACE_CUDA);
+	if (!thread || (CUDA_UNLIKELY(!cuda_of(thread)) && !cuda_thread_make(thread)))
+		return NULL;
+	return thread;
+}
+
+static uint64_t enter_ticks(struct guest_thread *thread)
+{
+	uint64_t enter = guest_ticks();
+	if (CUDA_LIKELY(!guest_cpu_time_is_due(thread, thread->left_ticks, enter)))
+		return enter;
+	guest_cpu_time_slow(thread, enter);
+	return guest_ticks();
+}
+
+static void call_begin(const struct cupti_call *told, const struct cuda_function *function, uint32_t number)
+{
+	struct guest_thread *thread = thread_of_call();
 	struct cuda_thread *mine;
 	uint64_t enter;
+	bool ends_outer;
 	*told->data = 0;
-	if (!thread || (CUDA_UNLIKELY(!cuda_of(thread)) && !cuda_thread_make(thread)))
+	if (!thread)
 		return;
 	mine = cuda_of(thread);
 	thread->depth++;
@@ -74,23 +95,30 @@ static void call_begin(const struct cupti_call *told, const struct cuda_function
 	if (CUDA_UNLIKELY(function->form == CUDA_FREE || function->form == CUDA_STREAM_DESTROY ||
 	                  function->form == CUDA_EVENT_DESTROY))
 		cuda_before_free(told, function);
-	enter = guest_ticks();
-	if (CUDA_UNLIKELY(guest_cpu_time_is_due(thread, thread->left_ticks, enter))) {
-		guest_cpu_time_slow(thread, enter);
-		enter = guest_ticks();
-	}
+	ends_outer = mine->outer.name && !mine->outer.ended_in && thread->depth == 1 &&
+	             cuda_runtime_ends_in(mine->outer.name - CUDA_MOST_FUNCTIONS, number);
+	if (ends_outer)
+		mine->outer.ended_in = told->correlation;
+	enter = ends_outer ? mine->outer.enter : enter_ticks(thread);
 	if (function->waits)
-		guest_waiting(thread, cuda_detail(number), enter);
+		guest_waiting(thread, cuda_detail(ends_outer ? mine->outer.name : number), enter);
 	mine->enter = *told->data = enter;
 }
 
 static void call_end(const struct cupti_call *told, const struct cuda_function *function, uint32_t number,
                      bool of_thread)
 {
-	struct cuda_call call = { told, *told->data, number, *(const cu_result *)told->result, of_thread };
+	struct cuda_call call = { .told = told, .enter = *told->data, .function = number, .name = number,
+		.result = *(const cu_result *)told->result, .of_thread = of_thread };
 	struct guest_thread *thread = call.enter ? guest_thread_of(TARE_TRACE_CUDA) : NULL;
+	struct cuda_outer *outer;
 	if (!thread || !cuda_of(thread))
 		return;
+	outer = &cuda_of(thread)->outer;
+	if (outer->name && outer->ended_in == told->correlation)
+		call.name = outer->name;
+	call.nested = thread->depth > 1 || (outer->name && !outer->ended_in);
+	call.outer_correlation = outer->name ? outer->correlation : 0;
 	if (function->kind)
 		cuda_command_end(thread, &call);
 	else
@@ -100,17 +128,51 @@ static void call_end(const struct cupti_call *told, const struct cuda_function *
 	thread->depth -= thread->depth != 0;
 }
 
+// A call of the runtime's within one of the runtime's is a part of that.
+static void runtime_begin(const struct cupti_call *told, uint32_t name)
+{
+	struct guest_thread *thread = thread_of_call();
+	struct cuda_outer *outer = thread ? &cuda_of(thread)->outer : NULL;
+	*told->data = 0;
+	if (!thread || outer->name)
+		return;
+	*told->data = outer->enter = enter_ticks(thread);
+	outer->ended_in = 0;
+	outer->correlation = told->correlation;
+	outer->name = name;
+}
+
+static void runtime_end(const struct cupti_call *told)
+{
+	struct guest_thread *thread = *told->data ? guest_thread_of(TARE_TRACE_CUDA) : NULL;
+	struct cuda_outer *outer = thread && cuda_of(thread) ? &cuda_of(thread)->outer : NULL;
+	struct cuda_call call = { .told = told, .enter = *told->data, .result = *(const cu_result *)told->result };
+	// In the child of a fork from within it nothing is under way.
+	if (!outer || !outer->name)
+		return;
+	call.name = outer->name;
+	call.nested = thread->depth > 0;
+	outer->name = 0;
+	if (CUDA_UNLIKELY(!outer->ended_in))
+		cuda_runtime_call_end(thread, &call);
+}
+
 static void callback(void *context, cupti_domain domain, uint32_t id, const void *data)
 {
 	const struct cupti_call *told = data;
-	uint32_t known = id < CUDA_MOST_CALLBACKS ? cuda_by_callback[id] : 0;
+	bool runtime = domain == ABI_CUPTI_DOMAIN_RUNTIME;
+	uint32_t known = id >= CUDA_MOST_CALLBACKS ? 0 : runtime ? cuda_runtime_by_callback[id] : cuda_by_callback[id];
 	uint32_t number = (known & ~(uint32_t)CUDA_OF_THREAD) - 1;
 	int error = errno;
 	(void)context;
-	if (domain != ABI_CUPTI_DOMAIN_DRIVER || !known || !told->data)
+	if ((domain != ABI_CUPTI_DOMAIN_DRIVER && !runtime) || !known || !told->data)
 		return;
-	if (told->site == ABI_CUPTI_SITE_ENTER)
+	if (told->site == ABI_CUPTI_SITE_ENTER && runtime)
+		runtime_begin(told, CUDA_MOST_FUNCTIONS + number);
+	else if (told->site == ABI_CUPTI_SITE_ENTER)
 		call_begin(told, &cuda_functions[number], number);
+	else if (told->site == ABI_CUPTI_SITE_EXIT && runtime)
+		runtime_end(told);
 	else if (told->site == ABI_CUPTI_SITE_EXIT)
 		call_end(told, &cuda_functions[number], number, known & CUDA_OF_THREAD);
 	errno = error;
@@ -120,9 +182,12 @@ static void callback(void *context, cupti_domain domain, uint32_t id, const void
 
 static void enable_callbacks(void)
 {
-	for (uint32_t id = 1; id < CUDA_MOST_CALLBACKS; id++)
+	for (uint32_t id = 1; id < CUDA_MOST_CALLBACKS; id++) {
 		if (cuda_by_callback[id])
 			cuda_cupti.cuptiEnableCallback(1, subscriber, ABI_CUPTI_DOMAIN_DRIVER, id);
+		if (cuda_runtime_by_callback[id])
+			cuda_cupti.cuptiEnableCallback(1, subscriber, ABI_CUPTI_DOMAIN_RUNTIME, id);
+	}
 }
 
 // Recording begins, or nothing of the program's is looked at.
@@ -137,6 +202,7 @@ static void begin(const void *caller)
 	// Until driver 610 a process has one subscriber. Another one keeps it.
 	if (cuda_cupti.cuptiSubscribe(&subscriber, callback, NULL) != ABI_CUPTI_SUCCESS)
 		return;
+	cuda_runtime_find();
 	guest_regions_begin();
 	if (!guest_begin(&cuda)) {
 		cuda_cupti.cuptiUnsubscribe(subscriber);
