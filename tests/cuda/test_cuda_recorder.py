@@ -190,17 +190,55 @@ def test_several_devices_are_several_ledgers(on):
     assert (peer["kind"], peer["bytes"], peer["device_number"]) == ("copy", MIB, 1)
 
 
-def test_a_graphs_launch_is_one_command_from_its_first_node_to_its_last(on):
+def graph_nodes(trace):
+    """Times of the nodes of each launch: (track, number): [(start, end)...]"""
+    nodes = collections.defaultdict(list)
+    for (track, number, _), times in trace.times.items():
+        if trace.commands[track, number].kind == "graph":
+            nodes[track, number] += times
+    return nodes
+
+
+def test_the_nodes_of_a_graph_are_commands_under_its_launch(on):
     done = on.record([STREAMS, "graph"])
     trace = Trace(done.folder)
     kinds = collections.Counter(each.kind for each in trace.commands.values())
     assert kinds == {"graph": 4, "kernel": 1}  # what was captured is none
-    nodes = [times for key, times in trace.times.items() if trace.commands[key[:2]].kind == "graph"]
-    assert [len(times) for times in nodes] == [3] * 4
+    nodes = graph_nodes(trace)
+    assert [len(times) for times in nodes.values()] == [3] * 4
+    assert len({node for *_, node in trace.times if node}) == 3  # the same in each launch
+    report = on.report(done.folder)
+    coverage = report["coverage"]
+    assert coverage["completed"] == coverage["enqueued"] == 4 * 3 + 1
+    tasks = {task["name"]: task for task in report["tasks"]}
+    assert {name: task["instances"] for name, task in tasks.items()} == {"empty": 4 + 1, "other": 4}
+    assert tasks["other"]["work"] == {"global": [128], "local": [64]}
+    assert tasks["other"]["total_ns"] == pytest.approx(4 * 70000, abs=8)
+    assert tasks["empty"]["total_ns"] == pytest.approx(5 * 50000, abs=10)
+    copy, = report["transfers"]
+    assert (copy["kind"], copy["count"], copy["bytes"], copy["memory"]) == ("write", 4, 4 * MIB, "pinned")
+    assert copy["total_ns"] == pytest.approx(4 * transfer_ns(29, MIB), abs=8)
+
+
+def test_between_the_kernels_of_a_graph_no_kernel_ran(on):
+    """The copy between them is a transfer, and what lies between nodes is idle."""
+    report = on.report(on.record([STREAMS, "graph"]).folder)
+    ledger = next(each for each in report["ledgers"] if each["device_number"] == 0)
+    parts = {part["category"]: part["ns"] for part in ledger["parts"]}
+    assert parts["kernel"] == pytest.approx(4 * (50000 + 70000) + 50000, abs=50)
+    assert parts["transfer_to_device"] == pytest.approx(4 * transfer_ns(29, MIB), abs=50)
+
+
+def test_without_the_nodes_numbers_a_graphs_launch_is_one_command(on):
+    """CUPTI of CUDA 11.0 does not say which node a record is of."""
+    on.environment["TARE_FAKE_CUPTI"] = "version=13"
+    done = on.record([STREAMS, "graph"])
+    trace = Trace(done.folder)
+    assert [len(times) for times in graph_nodes(trace).values()] == [3] * 4
     report = on.report(done.folder)
     assert report["coverage"]["completed"] == report["coverage"]["enqueued"] == 5
-    graph, = (task for task in report["tasks"] if task["instances"] == 4)
-    assert graph["total_ns"] >= 4 * (50000 + 70000 + transfer_ns(29, MIB))
+    graph, = (task for task in report["tasks"] if task["name"] == "(graph)")
+    assert graph["instances"] == 4 and graph["total_ns"] >= 4 * (50000 + 70000 + transfer_ns(29, MIB))
 
 
 def test_a_program_that_is_killed_leaves_what_was_delivered(on):

@@ -41,7 +41,9 @@ struct fake_cuda_activity {
 	int64_t start_ns, end_ns;
 	uint64_t bytes;        // copied or filled
 	int copy_kind;         // as CUPTI numbers it: 1 to the device, 2 to the host, 8 on the device
-	char name[64];         // of a kernel
+	char name[64];         // of a kernel; what follows too
+	uint32_t grid[3], block[3];
+	uint32_t shared_bytes; // asked for at the launch
 	uint64_t graph_node;   // of a graph that is ready to be launched; 0: none
 };
 // Calls `see` for every operation that ends from now on, with no lock held; NULL: no more.

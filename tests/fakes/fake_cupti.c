@@ -223,6 +223,23 @@ static uint32_t correlation_of(const struct fake_cuda_activity *what)
 	       ? what->correlation : 0;
 }
 
+// A name lives as long as the process.
+static const char *kept_name(const char *name)
+{
+	static const char *kept[256];
+	size_t i = 0;
+	while (i < sizeof kept / sizeof *kept - 1 && kept[i] && strcmp(kept[i], name) != 0)
+		i++;
+	if (!kept[i])
+		kept[i] = strdup(name);
+	return kept[i];
+}
+
+static int32_t size(uint32_t told)
+{
+	return told ? (int32_t)told : 1;
+}
+
 static void see(const struct fake_cuda_activity *what)
 {
 	pthread_mutex_lock(&self.lock);
@@ -245,8 +262,11 @@ static void see(const struct fake_cuda_activity *what)
 	}
 	if (kind == ABI_CUPTI_KIND_CONCURRENT_KERNEL)
 		emit(&(struct cupti_kernel){ .kind = kind, .start = start, .end = end, .completed = end,
-		                             .device = what->device, .stream = stream, .name = "kernel",
-		                             .grid = { 1, 1, 1 }, .block = { 1, 1, 1 },
+		                             .device = what->device, .stream = stream, .name = kept_name(what->name),
+		                             .grid = { size(what->grid[0]), size(what->grid[1]), size(what->grid[2]) },
+		                             .block = { size(what->block[0]), size(what->block[1]), size(what->block[2]) },
+		                             .registers = 32, .static_shared = 256, .local_a_thread = 16,
+		                             .dynamic_shared = (int32_t)what->shared_bytes,
 		                             .queued = timed && self.latency ? start - 2000 : 0,
 		                             .submitted = timed && self.latency ? start - 1000 : 0,
 		                             .correlation = correlation,
@@ -263,6 +283,7 @@ static void see(const struct fake_cuda_activity *what)
 		                                  .graph_node = what->graph_node });
 	else
 		emit(&(struct cupti_memcpy){ .kind = kind, .copy_kind = (uint8_t)what->copy_kind,
+		                             .source_kind = what->copy_kind == 1 ? 2 : 3, .destination_kind = what->copy_kind == 2 ? 2 : 3,
 		                             .bytes = what->bytes, .start = start, .end = end,
 		                             .device = what->device, .stream = stream,
 		                             .correlation = correlation,

@@ -197,6 +197,12 @@ struct cuda_kernel {
 };
 struct cuda_kernel *cuda_kernel_of(struct guest_thread *thread, cu_function handle, const char *symbol);
 void cuda_kernel_tell(struct cuda_kernel *kernel, const struct cupti_kernel *record);
+// The kernel that only its name is known of (of a graph's node); its place is its handle. NULL: no memory.
+struct cuda_kernel *cuda_kernel_named(const char *symbol);
+
+bool cuda_nodes_begin(void);
+// The id of the graph's node that a record with such a node is of, defined when it was not; 0: it is of none.
+uint32_t cuda_node_of(const cupti_record *record);
 
 bool cuda_objects_begin(void);
 void cuda_objects_now(void); // recording has begun

@@ -386,6 +386,24 @@ struct cuda_kernel *cuda_kernel_of(struct guest_thread *thread, cu_function hand
 	return kernel;
 }
 
+struct cuda_kernel *cuda_kernel_named(const char *symbol)
+{
+	uint32_t process = atomic_load(&guest_process);
+	uint64_t hash = hash_of(symbol);
+	const void *key = guest_hash_key(hash);
+	struct cuda_kernel *kernel = (struct cuda_kernel *)(uintptr_t)guest_map_find(kernels, key, 0);
+	if (!kernel) {
+		kernel = guest_memory(sizeof *kernel);
+		if (!kernel)
+			return NULL;
+		*kernel = (struct cuda_kernel){ .handle = (cu_function)kernel, .hash = hash };
+		guest_map_put(kernels, key, (uintptr_t)kernel);
+	}
+	if (atomic_exchange(&kernel->process, process) != process)
+		define_kernel(kernel, symbol);
+	return kernel;
+}
+
 void cuda_kernel_tell(struct cuda_kernel *kernel, const struct cupti_kernel *record)
 {
 	uint32_t process = atomic_load(&guest_process);
