@@ -372,6 +372,8 @@ enum tare_trace_change {
 	TARE_CHANGE_CALIBRATION = 8,    // queues and a buffer of the recorder's own, for a few ms: object is the context
 	TARE_CHANGE_LISTS = 9,          // lists of the recorder's run behind the program's, object: to begin with from 0, then from: so many, to: ns of the device's that they took
 	TARE_CHANGE_DRIVER = 10,        // the recorder's library was put in a driver's place
+	TARE_CHANGE_CUPTI = 11,         // calls of CUPTI's by the program's libraries go through ours, to: in so many places
+	TARE_CHANGE_LEFT = 12,          // the program traces for itself: no device times from ticks on
 };
 struct tare_trace_change_record {
 	uint64_t head;

@@ -336,6 +336,20 @@ static void end(void)
 #ifdef WITH_OPENCL
 void within_opencl(void (*function)(void));
 #endif
+#ifdef WITH_CUPTI
+void own_cupti(const char *style);
+#endif
+
+// Before CUDA is initialised.
+static void early(const char *style)
+{
+#ifdef WITH_CUPTI
+	dlopen("libcuda.so.1", RTLD_NOW); // as it is by those who link it
+	own_cupti(style);
+#else
+	(void)style;
+#endif
+}
 
 int main(int count, char **arguments)
 {
@@ -347,9 +361,12 @@ int main(int count, char **arguments)
 		       { "forks", forks }, { "waits", waits }, { "pageable", from_pageable },
 		       { "foreign", foreign }, { "runtime", by_runtime }, { "second", on_second }, { "watched", watched } };
 #ifdef WITH_OPENCL
+	(void)early;
 	within_opencl(begin);
 	DO(cuCtxSetCurrent, context);
 #else
+	for (int i = 1; i < count && strncmp(arguments[i], "first:", 6) == 0; i++)
+		early(arguments[i] + 6);
 	begin();
 #endif
 	for (int i = 1; i < count; i++) {
@@ -358,6 +375,9 @@ int main(int count, char **arguments)
 		for (size_t s = 0; s < sizeof styles / sizeof *styles; s++)
 			if (strlen(styles[s].name) == length && strncmp(styles[s].name, arguments[i], length) == 0)
 				styles[s].run(n);
+#ifdef WITH_CUPTI
+		own_cupti(arguments[i]);
+#endif
 	}
 	printf("%d %d\n", pinned[0], pageable[BYTES - 1]);
 	end();

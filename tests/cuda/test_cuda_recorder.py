@@ -359,6 +359,50 @@ def test_a_call_of_the_runtimes_has_its_name_and_is_there_once(on, cupti):
     assert calls["cudaLaunchKernel"]["total_ns"] >= 5 * 19_000_000
 
 
+OWN = {how: BUILD / f"tests/cuda/streams_cupti_{how}" for how in ("lazy", "now")}
+LEFT = 12  # of what was changed
+
+
+def in_both(on, *arguments):
+    """Recorded, when the program has done the same as without."""
+    native = on.native(arguments)
+    done = on.record(arguments)
+    assert (done.status, done.out) == (native.status, native.out)
+    assert native.status == 0, native.out
+    return done, native.out.decode()
+
+
+@pytest.mark.parametrize("how", OWN)
+def test_a_program_that_subscribes_has_its_callbacks_and_we_have_ours(on, how):
+    done, said = in_both(on, OWN[how], "kernels=6", "own-subscribe", "kernels=5", "own-end", "kernels=4")
+    assert "own-end: 0 kernels, 0 other records, 10 calls" in said
+    trace = Trace(done.folder)
+    assert len(trace.commands) == len(trace.times) == 15 and not trace.changes[LEFT]
+
+
+@pytest.mark.parametrize("how", OWN)
+@pytest.mark.parametrize("end", ["own-end", "own-finalize"])
+def test_a_program_that_traces_has_its_records_and_ours_are_calls_from_then_on(on, how, end):
+    done, said = in_both(on, OWN[how], "kernels=6", "own-subscribe", "own-trace", "kernels=5", "copies=1", "own-flush", end,
+                         "kernels=4")
+    assert f"{end}: 5 kernels, 0 other records, 10 calls, 0 at other times" in said
+    trace = Trace(done.folder)
+    assert len(trace.commands) == 6 + 5 + 8 + 4 and trace.changes[LEFT] == 1
+    assert sorted(number for _, number, _ in trace.times) == list(range(1, 7))
+    assert all(bool(each.flags & NO_TIMES) == (number > 6) for (_, number), each in trace.commands.items())
+    report = on.report(done.folder)
+    assert report["coverage"]["unobserved"] == 17
+    assert any("traces its own work" in each["text"] and "17 commands" in each["text"] for each in report["problems"])
+
+
+@pytest.mark.parametrize("how", OWN)
+def test_a_program_that_traces_from_its_beginning_keeps_its_records(on, how):
+    done, said = in_both(on, OWN[how], "first:own-trace", "kernels=5", "own-flush")
+    assert "own-flush: 5 kernels, 0 other records, 0 calls, 0 at other times" in said
+    trace = Trace(done.folder)
+    assert len(trace.commands) == 5 and not trace.times and trace.changes[LEFT] == 1
+
+
 def test_an_injection_of_the_users_stays(on):
     on.environment["CUDA_INJECTION64_PATH"] = "/nowhere/tool.so"
     done = run([on.tare, "record", "-fo", "run", "--", STREAMS, "kernels"], on.environment, cwd=on.folder)

@@ -473,6 +473,37 @@ cupti_result cuptiEnableCallback(uint32_t enable, cupti_subscriber subscriber, c
 	return ABI_CUPTI_SUCCESS;
 }
 
+cupti_result cuptiEnableDomain(uint32_t enable, cupti_subscriber subscriber, cupti_domain domain)
+{
+	for (uint32_t id = 1; id < CALLS; id++)
+		if (domain == ABI_CUPTI_DOMAIN_DRIVER || domain == ABI_CUPTI_DOMAIN_RUNTIME)
+			cuptiEnableCallback(enable, subscriber, domain, id);
+	return subscriber == (cupti_subscriber)&self ? ABI_CUPTI_SUCCESS : INVALID_PARAMETER;
+}
+
+cupti_result cuptiEnableAllDomains(uint32_t enable, cupti_subscriber subscriber)
+{
+	cuptiEnableDomain(enable, subscriber, ABI_CUPTI_DOMAIN_DRIVER);
+	return cuptiEnableDomain(enable, subscriber, ABI_CUPTI_DOMAIN_RUNTIME);
+}
+
+cupti_result cuptiGetCallbackState(uint32_t *enable, cupti_subscriber subscriber, cupti_domain domain, uint32_t id)
+{
+	if (subscriber != (cupti_subscriber)&self || id >= CALLS)
+		return INVALID_PARAMETER;
+	*enable = domain == ABI_CUPTI_DOMAIN_DRIVER ? self.calls[id] : domain == ABI_CUPTI_DOMAIN_RUNTIME && self.runtime[id];
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiFinalize(void)
+{
+	cuptiUnsubscribe((cupti_subscriber)&self);
+	memset(self.enabled, 0, sizeof self.enabled);
+	self.requested = NULL;
+	self.completed = NULL;
+	return ABI_CUPTI_SUCCESS;
+}
+
 cupti_result cuptiGetCallbackName(cupti_domain domain, uint32_t id, const char **name)
 {
 	if (domain == ABI_CUPTI_DOMAIN_RUNTIME && id < 1 + sizeof runtime_names / sizeof *runtime_names) {
@@ -535,6 +566,9 @@ cupti_result cuptiActivityEnable(cupti_kind kind)
 		return self.script.fail_enable;
 	if (kind >= KINDS)
 		return INVALID_KIND;
+	if (!cuda.observe && !find_cuda())
+		return ABI_CUPTI_NOT_INITIALIZED;
+	self.process = getpid();
 	pthread_mutex_lock(&self.lock);
 	self.enabled[kind] = true;
 	pthread_mutex_unlock(&self.lock);

@@ -163,6 +163,11 @@ struct cupti_graph_resource {
 	required(cuptiUnsubscribe, (cupti_subscriber subscriber)) \
 	optional(cuptiEnableCallback, (uint32_t enable, cupti_subscriber subscriber, \
 	                               cupti_domain domain, uint32_t id)) \
+	optional(cuptiEnableDomain, (uint32_t enable, cupti_subscriber subscriber, cupti_domain domain)) \
+	optional(cuptiEnableAllDomains, (uint32_t enable, cupti_subscriber subscriber)) \
+	optional(cuptiGetCallbackState, (uint32_t *enable, cupti_subscriber subscriber, cupti_domain domain, \
+	                                 uint32_t id)) \
+	optional(cuptiFinalize, (void)) \
 	optional(cuptiGetCallbackName, (cupti_domain domain, uint32_t id, const char **name)) \
 	optional(cuptiGetDeviceId, (cu_context context, uint32_t *device)) \
 	optional(cuptiGetGraphNodeId, (cu_graph_node node, uint64_t *id)) \

@@ -29,7 +29,8 @@ static struct buffer *idle, *full;
 static uint32_t made;
 static guest_lock lock, harvesting; // the first for a few stores
 static uint64_t flushed_ticks;
-static bool tracing;
+static _Atomic bool tracing;
+static _Atomic bool left;   // to the program
 // Activities of calls that have not returned yet.
 static struct activity early[MOST_EARLY];
 static uint32_t early_count;
@@ -251,6 +252,8 @@ static void flush_if_due(void)
 void cuda_harvest(void)
 {
 	struct guest_thread *thread = tracing ? guest_thread() : NULL;
+	if (atomic_load(&guest_alive))
+		cuda_share_look();
 	if (!thread || !atomic_load(&guest_alive) || !guest_try(&harvesting))
 		return;
 	if (__atomic_load_n(&guest_header->pending, __ATOMIC_RELAXED))
@@ -286,26 +289,68 @@ void cuda_activity_in_child(void)
 	tracing = cuda_timed = false;
 }
 
+// That of a program that names none is CUPTI's own, CLOCK_REALTIME.
 static uint64_t timestamp(void)
 {
 	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+	clock_gettime(atomic_load_explicit(&left, memory_order_relaxed) ? CLOCK_REALTIME : CLOCK_MONOTONIC_RAW, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static const cupti_kind kinds[] = { ABI_CUPTI_KIND_CONCURRENT_KERNEL, ABI_CUPTI_KIND_MEMCPY, ABI_CUPTI_KIND_MEMSET,
+	                            ABI_CUPTI_KIND_MEMCPY_PEER, ABI_CUPTI_KIND_DRIVER };
+enum { NEEDED_KINDS = 3 }; // older versions may not have the next; the last is asked for when it is needed
+
+bool cuda_activity_is_ours(void)
+{
+	return tracing;
+}
+
+static void tell_left(void)
+{
+	atomic_store(&left, true);
+	cuda_change(TARE_CHANGE_LEFT, NULL, 0, 0);
+}
+
+// All buffers have come back when this returns: none is handed to the program.
+void cuda_activity_leave(void)
+{
+	struct guest_thread *thread = guest_thread();
+	uint32_t before;
+	if (!atomic_exchange(&tracing, false))
+		return;
+	cuda_timed = false;
+	before = guest_aside_begin(thread, TARE_TRACE_CUDA);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		cuda_cupti.cuptiActivityDisable(kinds[i]);
+	cuda_cupti.cuptiActivityFlushAll(ABI_CUPTI_FLUSH_FORCED);
+	guest_acquire(&harvesting);
+	if (thread) {
+		cuda_clock_pairs(thread, true);
+		read_all(thread);
+		read_early(thread, false);
+	}
+	guest_release(&harvesting);
+	tell_left();
+	guest_aside_end(thread, before);
 }
 
 bool cuda_activity_begin(void)
 {
-	static const cupti_kind kinds[] = { ABI_CUPTI_KIND_CONCURRENT_KERNEL, ABI_CUPTI_KIND_MEMCPY,
-		                            ABI_CUPTI_KIND_MEMSET };
 	uint32_t version = 0;
 	guest_lock_register(&lock);
 	guest_lock_register(&harvesting);
+	// It says so before anybody has registered buffers.
+	if (cuda_cupti.cuptiActivityFlushAll(0) == ABI_CUPTI_SUCCESS) {
+		tell_left();
+		return false;
+	}
 	nodes_told = cuda_cupti.cuptiGetVersion(&version) == ABI_CUPTI_SUCCESS &&
 	             version >= ABI_CUPTI_VERSION_GRAPH_NODE;
 	if (cuda_cupti.cuptiActivityRegisterTimestampCallback(timestamp) != ABI_CUPTI_SUCCESS ||
 	    cuda_cupti.cuptiActivityRegisterCallbacks(requested, completed) != ABI_CUPTI_SUCCESS)
 		return false;
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+	for (size_t i = 0; i < NEEDED_KINDS; i++)
 		if (cuda_cupti.cuptiActivityEnable(kinds[i]) != ABI_CUPTI_SUCCESS) {
 			while (i-- > 0)
 				cuda_cupti.cuptiActivityDisable(kinds[i]);

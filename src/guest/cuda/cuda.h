@@ -101,7 +101,31 @@ static inline uint16_t cuda_detail(uint32_t name)
 	return (uint16_t)(GUEST_FUNCTION_BASE(TARE_TRACE_CUDA) + name);
 }
 
+// ---- a program that uses CUPTI itself
+
+struct cuda_binding {
+	const char *name;
+	void *ours, *theirs; // NULL: that library has no such function
+};
+// Leads to `ours` what the libraries that are loaded have bound to `theirs`, or not bound yet; only if libraries
+// have been loaded since the last call. Returns how many places were changed.
+uint32_t cuda_bind(const struct cuda_binding *bindings, uint32_t count);
+void cuda_share_begin(cupti_subscriber subscriber); // with our subscription
+void cuda_share_look(void);                         // for what has been loaded since
+// Hands a callback to the program if it has asked for it.
+void cuda_share_callback(cupti_domain domain, uint32_t id, const void *data);
+// The program takes activity records for itself: no times from here on.
+void cuda_activity_leave(void);
+bool cuda_activity_is_ours(void);
+
 // ---- threads
+
+// A recorded call of the driver's that has not returned.
+struct cuda_open {
+	uint32_t correlation;
+	uint64_t enter;
+};
+enum { CUDA_MOST_OPEN = 8 };
 
 struct cuda_kernel;
 struct cuda_stream;
@@ -115,6 +139,8 @@ struct cuda_thread {
 		uint32_t ended_in;            // that call's correlation; 0: not yet
 		uint64_t enter;
 	} outer;
+	struct cuda_open open[CUDA_MOST_OPEN];
+	uint32_t open_count;
 	struct cuda_kernel *kernel;       // last launched
 	struct cuda_stream *stream;       // last used
 	struct tare_trace_shape shape;    // last used, with its id
@@ -208,6 +234,7 @@ bool cuda_objects_begin(void);
 void cuda_objects_now(void); // recording has begun
 void cuda_define(enum tare_trace_object_kind kind, const void *handle, const void *parent, const void *device,
                  uint64_t properties, uint64_t bytes, uint32_t name, uint32_t number);
+void cuda_change(enum tare_trace_change change, const void *object, uint64_t from, uint64_t to);
 void cuda_fact(enum tare_trace_fact fact, const void *object, uint64_t value, uint32_t text);
 
 // ---- calls

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -47,6 +48,7 @@ static void in_child(void)
 	for (struct cuda_thread *mine = atomic_load(&all_threads); mine; mine = mine->following) {
 		atomic_store(&mine->calls, 0);
 		mine->outer.name = 0;
+		mine->open_count = 0;
 	}
 	cuda_activity_in_child();
 }
@@ -77,13 +79,33 @@ static uint64_t enter_ticks(struct guest_thread *thread)
 	return guest_ticks();
 }
 
+// Of more calls within calls than there are places the outermost is forgotten.
+static void open_call(struct cuda_thread *mine, uint32_t correlation, uint64_t enter)
+{
+	if (CUDA_UNLIKELY(mine->open_count == CUDA_MOST_OPEN)) {
+		mine->open_count--;
+		memmove(mine->open, mine->open + 1, sizeof *mine->open * (CUDA_MOST_OPEN - 1));
+	}
+	mine->open[mine->open_count++] = (struct cuda_open){ correlation, enter };
+}
+
+// When it was entered; 0: it is not recorded.
+static uint64_t close_call(struct cuda_thread *mine, uint32_t correlation)
+{
+	for (uint32_t i = mine->open_count; i-- > 0;)
+		if (mine->open[i].correlation == correlation) {
+			mine->open_count = i;
+			return mine->open[i].enter;
+		}
+	return 0;
+}
+
 static void call_begin(const struct cupti_call *told, const struct cuda_function *function, uint32_t number)
 {
 	struct guest_thread *thread = thread_of_call();
 	struct cuda_thread *mine;
 	uint64_t enter;
 	bool ends_outer;
-	*told->data = 0;
 	if (!thread)
 		return;
 	mine = cuda_of(thread);
@@ -95,6 +117,8 @@ static void call_begin(const struct cupti_call *told, const struct cuda_function
 	if (CUDA_UNLIKELY(function->form == CUDA_FREE || function->form == CUDA_STREAM_DESTROY ||
 	                  function->form == CUDA_EVENT_DESTROY))
 		cuda_before_free(told, function);
+	if (CUDA_UNLIKELY(function->role == TARE_ROLE_BUILD))
+		cuda_share_look();
 	ends_outer = mine->outer.name && !mine->outer.ended_in && thread->depth == 1 &&
 	             cuda_runtime_ends_in(mine->outer.name - CUDA_MOST_FUNCTIONS, number);
 	if (ends_outer)
@@ -102,17 +126,20 @@ static void call_begin(const struct cupti_call *told, const struct cuda_function
 	enter = ends_outer ? mine->outer.enter : enter_ticks(thread);
 	if (function->waits)
 		guest_waiting(thread, cuda_detail(ends_outer ? mine->outer.name : number), enter);
-	mine->enter = *told->data = enter;
+	mine->enter = enter;
+	open_call(mine, told->correlation, enter);
 }
 
 static void call_end(const struct cupti_call *told, const struct cuda_function *function, uint32_t number,
                      bool of_thread)
 {
-	struct cuda_call call = { .told = told, .enter = *told->data, .function = number, .name = number,
+	struct cuda_call call = { .told = told, .function = number, .name = number,
 		.result = *(const cu_result *)told->result, .of_thread = of_thread };
-	struct guest_thread *thread = call.enter ? guest_thread_of(TARE_TRACE_CUDA) : NULL;
+	struct guest_thread *thread = guest_thread_of(TARE_TRACE_CUDA);
 	struct cuda_outer *outer;
-	if (!thread || !cuda_of(thread))
+	if (thread && cuda_of(thread))
+		call.enter = close_call(cuda_of(thread), told->correlation);
+	if (!call.enter)
 		return;
 	outer = &cuda_of(thread)->outer;
 	if (outer->name && outer->ended_in == told->correlation)
@@ -133,10 +160,9 @@ static void runtime_begin(const struct cupti_call *told, uint32_t name)
 {
 	struct guest_thread *thread = thread_of_call();
 	struct cuda_outer *outer = thread ? &cuda_of(thread)->outer : NULL;
-	*told->data = 0;
 	if (!thread || outer->name)
 		return;
-	*told->data = outer->enter = enter_ticks(thread);
+	outer->enter = enter_ticks(thread);
 	outer->ended_in = 0;
 	outer->correlation = told->correlation;
 	outer->name = name;
@@ -144,12 +170,13 @@ static void runtime_begin(const struct cupti_call *told, uint32_t name)
 
 static void runtime_end(const struct cupti_call *told)
 {
-	struct guest_thread *thread = *told->data ? guest_thread_of(TARE_TRACE_CUDA) : NULL;
+	struct guest_thread *thread = guest_thread_of(TARE_TRACE_CUDA);
 	struct cuda_outer *outer = thread && cuda_of(thread) ? &cuda_of(thread)->outer : NULL;
-	struct cuda_call call = { .told = told, .enter = *told->data, .result = *(const cu_result *)told->result };
+	struct cuda_call call = { .told = told, .result = *(const cu_result *)told->result };
 	// In the child of a fork from within it nothing is under way.
-	if (!outer || !outer->name)
+	if (!outer || !outer->name || outer->correlation != told->correlation)
 		return;
+	call.enter = outer->enter;
 	call.name = outer->name;
 	call.nested = thread->depth > 0;
 	outer->name = 0;
@@ -157,15 +184,12 @@ static void runtime_end(const struct cupti_call *told)
 		cuda_runtime_call_end(thread, &call);
 }
 
-static void callback(void *context, cupti_domain domain, uint32_t id, const void *data)
+static void record_callback(cupti_domain domain, uint32_t id, const struct cupti_call *told)
 {
-	const struct cupti_call *told = data;
 	bool runtime = domain == ABI_CUPTI_DOMAIN_RUNTIME;
 	uint32_t known = id >= CUDA_MOST_CALLBACKS ? 0 : runtime ? cuda_runtime_by_callback[id] : cuda_by_callback[id];
 	uint32_t number = (known & ~(uint32_t)CUDA_OF_THREAD) - 1;
-	int error = errno;
-	(void)context;
-	if ((domain != ABI_CUPTI_DOMAIN_DRIVER && !runtime) || !known || !told->data)
+	if (!known)
 		return;
 	if (told->site == ABI_CUPTI_SITE_ENTER && runtime)
 		runtime_begin(told, CUDA_MOST_FUNCTIONS + number);
@@ -175,6 +199,21 @@ static void callback(void *context, cupti_domain domain, uint32_t id, const void
 		runtime_end(told);
 	else if (told->site == ABI_CUPTI_SITE_EXIT)
 		call_end(told, &cuda_functions[number], number, known & CUDA_OF_THREAD);
+}
+
+// What the program does in its own callbacks is not within its call.
+static void callback(void *context, cupti_domain domain, uint32_t id, const void *data)
+{
+	bool of_call = domain == ABI_CUPTI_DOMAIN_DRIVER || domain == ABI_CUPTI_DOMAIN_RUNTIME;
+	bool exits = of_call && ((const struct cupti_call *)data)->site == ABI_CUPTI_SITE_EXIT;
+	int error = errno;
+	(void)context;
+	if (!exits)
+		cuda_share_callback(domain, id, data);
+	if (of_call)
+		record_callback(domain, id, data);
+	if (exits)
+		cuda_share_callback(domain, id, data);
 	errno = error;
 }
 
@@ -215,6 +254,7 @@ static void begin(const void *caller)
 	atomic_store(&deferred, timed && nested);
 	cuda_timed = timed && !nested && cuda_activity_begin();
 	enable_callbacks();
+	cuda_share_begin(subscriber);
 	// Runs before what the core has registered: CUPTI is asked for the rest while it may be.
 	atexit(cuda_flush_at_exit);
 }
