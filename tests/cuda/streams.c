@@ -277,6 +277,24 @@ static void killed(int n)
 	kill(getpid(), SIGKILL);
 }
 
+// Ends at once with more under way than anybody has been told of.
+static void quits(int n)
+{
+	kernels(n);
+	waits(4);
+	launch(empty, streams[0]);
+	puts("about to quit");
+	fflush(stdout);
+	_exit(9);
+}
+
+static void terminated(int n)
+{
+	kernels(n);
+	waits(4);
+	raise(SIGTERM);
+}
+
 // The child uses nothing of CUDA's, and ends by all handlers of exit.
 static void forks(int n)
 {
@@ -340,14 +358,19 @@ void within_opencl(void (*function)(void));
 void own_cupti(const char *style);
 #endif
 
-// Before CUDA is initialised.
+// Before CUDA is initialised. "fork": the parent and a child go on, each by itself.
 static void early(const char *style)
 {
+	int status = 0;
+	pid_t child = strcmp(style, "fork") == 0 ? fork() : 0;
+	if (child > 0) {
+		waitpid(child, &status, 0);
+		if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+			exit(5);
+	}
 #ifdef WITH_CUPTI
 	dlopen("libcuda.so.1", RTLD_NOW); // as it is by those who link it
 	own_cupti(style);
-#else
-	(void)style;
 #endif
 }
 
@@ -358,7 +381,7 @@ int main(int count, char **arguments)
 		void (*run)(int n);
 	} styles[] = { { "kernels", kernels }, { "defaults", defaults }, { "copies", copies }, { "graph", graph },
 		       { "threads", threads }, { "events", events }, { "wrong", wrong }, { "killed", killed },
-		       { "forks", forks }, { "waits", waits }, { "pageable", from_pageable },
+		       { "forks", forks }, { "quits", quits }, { "terminated", terminated }, { "waits", waits }, { "pageable", from_pageable },
 		       { "foreign", foreign }, { "runtime", by_runtime }, { "second", on_second }, { "watched", watched } };
 #ifdef WITH_OPENCL
 	(void)early;

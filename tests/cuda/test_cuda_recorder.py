@@ -248,6 +248,31 @@ def test_a_program_that_is_killed_leaves_what_was_delivered(on):
     assert len(trace.commands) == len(trace.times) == 9
 
 
+@pytest.mark.parametrize("style, status", [("quits=9", 9), ("terminated=9", -signal.SIGTERM)])
+def test_a_program_that_ends_without_its_handlers_leaves_what_was_delivered(on, style, status):
+    done = on.record([STREAMS, style])
+    assert done.status in (status, 128 - status)
+    trace = Trace(done.folder)
+    last = 1 if style.startswith("quits") else 0
+    assert len(trace.commands) == 9 + last and len(trace.times) == 9
+    coverage = on.report(done.folder)["coverage"]
+    assert coverage["unobserved_by"]["pending"] == coverage["unobserved"] == last
+
+
+def test_processes_are_one_trace(on):
+    """Two ranks, of which one has a child that begins before CUDA does."""
+    command = f"{STREAMS} kernels=5 & {STREAMS} first:fork kernels=7; wait"
+    done = on.record(["/bin/sh", "-c", command])
+    assert done.status == 0 and done.out == on.native(["/bin/sh", "-c", command]).out
+    report = on.report(done.folder)
+    coverage = report["coverage"]
+    assert (coverage["enqueued"], coverage["completed"], coverage["unobserved"]) == (19, 19, 0)
+    assert len(list(done.folder.glob("*.trace"))) == 3 == len(report["processes"])
+    assert [device["name"] for device in report["devices"]] == ["exact"]
+    assert {each["device_number"] for each in report["ledgers"]} <= {0, None}  # and that of all together
+    assert sorted(task["instances"] for task in report["tasks"]) == [2 + 3 + 3, 3 + 4 + 4]
+
+
 def test_call_stacks_lead_to_the_program(on):
     done = on.record([STREAMS, "kernels=20", "copies"], "--call-stacks")
     sites = on.report(done.folder)["sites"]
