@@ -79,11 +79,14 @@ static void subscribe(void)
 			check(cuptiEnableCallback(1, subscriber, ABI_CUPTI_DOMAIN_DRIVER, id));
 }
 
-static void trace(void)
+static void trace(bool buffers_first)
 {
 	began_ns = now_ns();
+	if (buffers_first)
+		check(cuptiActivityRegisterCallbacks(requested, completed));
 	check(cuptiActivityEnable(ABI_CUPTI_KIND_CONCURRENT_KERNEL));
-	check(cuptiActivityRegisterCallbacks(requested, completed));
+	if (!buffers_first)
+		check(cuptiActivityRegisterCallbacks(requested, completed));
 }
 
 void own_cupti(const char *style)
@@ -91,7 +94,9 @@ void own_cupti(const char *style)
 	if (strcmp(style, "own-subscribe") == 0)
 		subscribe();
 	else if (strcmp(style, "own-trace") == 0)
-		trace();
+		trace(false);
+	else if (strcmp(style, "own-buffers") == 0)
+		trace(true);
 	else if (strcmp(style, "own-flush") == 0)
 		check(cuptiActivityFlushAll(ABI_CUPTI_FLUSH_FORCED));
 	else if (strcmp(style, "own-end") == 0)

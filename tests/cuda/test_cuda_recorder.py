@@ -406,15 +406,15 @@ def test_a_program_that_subscribes_has_its_callbacks_and_we_have_ours(on, how):
 
 
 @pytest.mark.parametrize("how", OWN)
-@pytest.mark.parametrize("end", ["own-end", "own-finalize"])
-def test_a_program_that_traces_has_its_records_and_ours_are_calls_from_then_on(on, how, end):
-    done, said = in_both(on, OWN[how], "kernels=6", "own-subscribe", "own-trace", "kernels=5", "copies=1", "own-flush", end,
+@pytest.mark.parametrize("trace, end", [("own-trace", "own-end"), ("own-buffers", "own-finalize")])
+def test_a_program_that_traces_has_its_records_and_ours_are_calls_from_then_on(on, how, trace, end):
+    done, said = in_both(on, OWN[how], "kernels=6", "own-subscribe", trace, "kernels=5", "copies=1", "own-flush", end,
                          "kernels=4")
     assert f"{end}: 5 kernels, 0 other records, 10 calls, 0 at other times" in said
-    trace = Trace(done.folder)
-    assert len(trace.commands) == 6 + 5 + 8 + 4 and trace.changes[LEFT] == 1
-    assert sorted(number for _, number, _ in trace.times) == list(range(1, 7))
-    assert all(bool(each.flags & NO_TIMES) == (number > 6) for (_, number), each in trace.commands.items())
+    seen = Trace(done.folder)
+    assert len(seen.commands) == 6 + 5 + 8 + 4 and seen.changes[LEFT] == 1
+    assert sorted(number for _, number, _ in seen.times) == list(range(1, 7))
+    assert all(bool(each.flags & NO_TIMES) == (number > 6) for (_, number), each in seen.commands.items())
     report = on.report(done.folder)
     assert report["coverage"]["unobserved"] == 17
     assert any("traces its own work" in each["text"] and "17 commands" in each["text"] for each in report["problems"])
