@@ -104,7 +104,7 @@ static void facts(const char *folder)
 			if (fact % 5 == i % 5)
 				add(w, RECORD(fact, FACT, fact, 1, .object = of[i], .ticks = t0,
 				              .value = fact == TARE_TRACE_FACT_DEVICE_OF ? DEVICE : 3));
-	for (uint16_t change = 1; change <= TARE_CHANGE_DRIVER; change++)
+	for (uint16_t change = 1; change <= TARE_CHANGE_LEFT; change++)
 		add(w, RECORD(change, CHANGE, change, 1, .object = QUEUE, .ticks = t0, .from = 1, .to = 2));
 	end(w);
 }
