@@ -356,7 +356,29 @@ void within_opencl(void (*function)(void));
 #endif
 #ifdef WITH_CUPTI
 void own_cupti(const char *style);
+#else
+static void (*plugged)(const char *style);
+static void own_cupti(const char *style)
+{
+	if (plugged)
+		plugged(style);
+}
 #endif
+
+// Loads what calls CUPTI, and then a module.
+static void plug(int n)
+{
+	cu_module loaded;
+	(void)n;
+#ifndef WITH_CUPTI
+	void *library = dlopen(getenv("TARE_TEST_PLUGIN"), RTLD_NOW);
+	if (!library)
+		exit(2);
+	*(void **)&plugged = dlsym(library, "own_cupti");
+#endif
+	DO(cuModuleLoadDataEx, &loaded, ptx, 0, NULL, NULL);
+	DO(cuModuleUnload, loaded);
+}
 
 // Before CUDA is initialised. "fork": the parent and a child go on, each by itself.
 static void early(const char *style)
@@ -381,7 +403,7 @@ int main(int count, char **arguments)
 		void (*run)(int n);
 	} styles[] = { { "kernels", kernels }, { "defaults", defaults }, { "copies", copies }, { "graph", graph },
 		       { "threads", threads }, { "events", events }, { "wrong", wrong }, { "killed", killed },
-		       { "forks", forks }, { "quits", quits }, { "terminated", terminated }, { "waits", waits }, { "pageable", from_pageable },
+		       { "forks", forks }, { "plug", plug }, { "quits", quits }, { "terminated", terminated }, { "waits", waits }, { "pageable", from_pageable },
 		       { "foreign", foreign }, { "runtime", by_runtime }, { "second", on_second }, { "watched", watched } };
 #ifdef WITH_OPENCL
 	(void)early;
@@ -398,9 +420,7 @@ int main(int count, char **arguments)
 		for (size_t s = 0; s < sizeof styles / sizeof *styles; s++)
 			if (strlen(styles[s].name) == length && strncmp(styles[s].name, arguments[i], length) == 0)
 				styles[s].run(n);
-#ifdef WITH_CUPTI
 		own_cupti(arguments[i]);
-#endif
 	}
 	printf("%d %d\n", pinned[0], pageable[BYTES - 1]);
 	end();

@@ -405,6 +405,13 @@ def test_a_program_that_subscribes_has_its_callbacks_and_we_have_ours(on, how):
     assert len(trace.commands) == len(trace.times) == 15 and not trace.changes[LEFT]
 
 
+def test_a_library_that_is_loaded_later_may_subscribe(on):
+    on.environment["TARE_TEST_PLUGIN"] = str(BUILD / "tests/cuda/own_cupti.so")
+    done, said = in_both(on, STREAMS, "kernels=6", "plug", "own-subscribe", "kernels=5", "own-end", "kernels=4")
+    assert "own-end: 0 kernels, 0 other records, 10 calls" in said
+    assert len(Trace(done.folder).times) == 15
+
+
 @pytest.mark.parametrize("how", OWN)
 @pytest.mark.parametrize("trace, end", [("own-trace", "own-end"), ("own-buffers", "own-finalize")])
 def test_a_program_that_traces_has_its_records_and_ours_are_calls_from_then_on(on, how, trace, end):

@@ -252,8 +252,6 @@ static void flush_if_due(void)
 void cuda_harvest(void)
 {
 	struct guest_thread *thread = tracing ? guest_thread() : NULL;
-	if (atomic_load(&guest_alive))
-		cuda_share_look();
 	if (!thread || !atomic_load(&guest_alive) || !guest_try(&harvesting))
 		return;
 	if (__atomic_load_n(&guest_header->pending, __ATOMIC_RELAXED))

@@ -117,7 +117,8 @@ static void call_begin(const struct cupti_call *told, const struct cuda_function
 	if (CUDA_UNLIKELY(function->form == CUDA_FREE || function->form == CUDA_STREAM_DESTROY ||
 	                  function->form == CUDA_EVENT_DESTROY))
 		cuda_before_free(told, function);
-	if (CUDA_UNLIKELY(function->role == TARE_ROLE_BUILD))
+	// Not by the helper: the child of a fork that comes meanwhile would find the loader's lock taken.
+	if (CUDA_UNLIKELY(function->role == TARE_ROLE_BUILD || function->role == TARE_ROLE_CREATE))
 		cuda_share_look();
 	ends_outer = mine->outer.name && !mine->outer.ended_in && thread->depth == 1 &&
 	             cuda_runtime_ends_in(mine->outer.name - CUDA_MOST_FUNCTIONS, number);
