@@ -70,6 +70,7 @@ union tare_trace_record {
 	struct tare_trace_change_record change;
 	struct tare_trace_stack stack;
 	struct tare_trace_module module;
+	struct tare_trace_node node;
 	struct tare_trace_site site;
 	struct tare_trace_call call;
 	struct tare_trace_polled polled;

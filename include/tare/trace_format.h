@@ -14,7 +14,7 @@
 
 #define TARE_TRACE_MAGIC "\x89tare\r\n\x1a"
 #define TARE_TRACE_VERSION_MAJOR 1 // a reader refuses a higher one
-#define TARE_TRACE_VERSION_MINOR 5 // may add record types, fact keys and enum values
+#define TARE_TRACE_VERSION_MINOR 6 // may add record types, fact keys and enum values
 #define TARE_TRACE_BYTE_ORDER UINT32_C(0x01020304)
 #define TARE_TRACE_HEADER_BYTES 4096
 #define TARE_TRACE_WINDOW_BYTES (256 * 1024)
@@ -157,6 +157,7 @@ enum tare_trace_type {
 	TARE_TRACE_CHANGE = 8,
 	TARE_TRACE_STACK = 9,
 	TARE_TRACE_MODULE = 10,
+	TARE_TRACE_NODE = 11,
 	// Events.
 	TARE_TRACE_CALL = 16,
 	TARE_TRACE_POLLED = 17,
@@ -309,6 +310,16 @@ enum tare_trace_fact {
 	TARE_TRACE_FACT_TIMER_HZ = 27,         // device: ticks a second of its stamps and clock pairs
 	TARE_TRACE_FACT_STAMP_BITS = 28,       // device: of its stamps so many bits are counted
 	TARE_TRACE_FACT_PAIR_BITS = 29,        // device: the same for its clock pairs
+	// What a compute unit has room for at once, and what its groups are given.
+	TARE_TRACE_FACT_UNIT_ITEMS = 30,       // device: work-items
+	TARE_TRACE_FACT_UNIT_GROUPS = 31,      // device: groups
+	TARE_TRACE_FACT_UNIT_REGISTERS = 32,   // device: registers of 32 bits
+	TARE_TRACE_FACT_UNIT_LOCAL_BYTES = 33, // device: local memory
+	TARE_TRACE_FACT_GROUP_REGISTERS = 34,  // device: most of a group
+	TARE_TRACE_FACT_GROUP_RESERVED_BYTES = 35, // device: local memory that each group takes on top
+	TARE_TRACE_FACT_CAPABILITY = 36,       // device: compute capability, 100 times the major number and the minor
+	TARE_TRACE_FACT_FIXED_LOCAL_BYTES = 37, // kernel: local memory that it has itself
+	TARE_TRACE_FACT_PRIORITY = 38,         // queue: as a signed number; lower is more urgent
 };
 struct tare_trace_fact_record {
 	uint64_t head;
@@ -329,7 +340,24 @@ struct tare_trace_shape {
 	uint64_t global[3];
 	uint32_t local[3];
 	uint32_t has_offset;
-	uint64_t reserved;
+	uint32_t local_bytes; // of a group, asked for by the launch, beside what the kernel has itself
+	uint8_t cluster[3];   // groups of a cluster in each dimension; 0: none
+	uint8_t reserved8;
+};
+
+// A node of a graph whose work an API tells by itself: what TIMES with TARE_TIMES_OF_NODE are of.
+struct tare_trace_node {
+	uint64_t head;     // flags: enum tare_trace_api
+	uint32_t id;       // from 1
+	uint8_t kind;      // enum tare_trace_command_kind
+	uint8_t direction; // enum tare_trace_direction
+	uint8_t memory;    // enum tare_trace_memory of the host side
+	uint8_t reserved8;
+	uint64_t node;     // the API's number of it; 0: not told
+	uint64_t object;   // kernel; 0: none
+	uint64_t amount;   // bytes; for a kernel the id of its shape
+	uint64_t ticks;    // when it was first seen
+	uint64_t reserved[2];
 };
 
 // What was altered in the program. detail: enum tare_trace_change.
@@ -344,6 +372,8 @@ enum tare_trace_change {
 	TARE_CHANGE_CALIBRATION = 8,    // queues and a buffer of the recorder's own, for a few ms: object is the context
 	TARE_CHANGE_LISTS = 9,          // lists of the recorder's run behind the program's, object: to begin with from 0, then from: so many, to: ns of the device's that they took
 	TARE_CHANGE_DRIVER = 10,        // the recorder's library was put in a driver's place
+	TARE_CHANGE_CUPTI = 11,         // calls of CUPTI's by the program's libraries go through ours, to: in so many places
+	TARE_CHANGE_LEFT = 12,          // the program traces for itself: no device times from ticks on
 };
 struct tare_trace_change_record {
 	uint64_t head;
@@ -504,7 +534,12 @@ enum tare_trace_stamps {
 	TARE_TRACE_STAMP_END = 1 << 3,
 	TARE_TRACE_STAMP_ACTIVE = 1 << 4, // `queued` and `submitted` are a counter of its context's, at start and end
 };
-// flags: enum tare_trace_stamps that are present.
+// Whose times they are.
+enum tare_trace_times_of {
+	TARE_TIMES_OF_COMMAND = 0,
+	TARE_TIMES_OF_NODE = 1, // of the graph that the command launches: `execution` is the id of a NODE
+};
+// flags: enum tare_trace_stamps that are present. detail: enum tare_trace_times_of.
 struct tare_trace_times {
 	uint64_t head;
 	uint32_t command_track, command_number;
@@ -623,6 +658,7 @@ TARE_TRACE_CHECK(tare_trace_track_record); TARE_TRACE_CHECK(tare_trace_function)
 TARE_TRACE_CHECK(tare_trace_object); TARE_TRACE_CHECK(tare_trace_fact_record);
 TARE_TRACE_CHECK(tare_trace_shape); TARE_TRACE_CHECK(tare_trace_change_record);
 TARE_TRACE_CHECK(tare_trace_stack); TARE_TRACE_CHECK(tare_trace_module);
+TARE_TRACE_CHECK(tare_trace_node);
 TARE_TRACE_CHECK(tare_trace_site); TARE_TRACE_CHECK(tare_trace_call);
 TARE_TRACE_CHECK(tare_trace_polled); TARE_TRACE_CHECK(tare_trace_command);
 TARE_TRACE_CHECK(tare_trace_call_end); TARE_TRACE_CHECK(tare_trace_transfer);

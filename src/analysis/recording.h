@@ -300,6 +300,7 @@ struct tare_recorded_change {
 	uint64_t commands;          // commands concerned, where it is one a command (events), and lists that
 	                            // ran behind others; else 0
 	uint64_t device_ns;         // that these lists took of the device; else 0
+	int64_t first_ns;           // when it was first done
 };
 
 // Why a process's events are missing.

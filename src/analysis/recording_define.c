@@ -299,6 +299,7 @@ int loading_define(struct loading *l, const union tare_trace_record *record)
 	case TARE_TRACE_OBJECT: define_object(l, &record->object); break;
 	case TARE_TRACE_STACK: return loading_stack(l, &record->stack);
 	case TARE_TRACE_MODULE: return loading_module(l, &record->module);
+	case TARE_TRACE_NODE: return loading_node(l, &record->node);
 	case TARE_TRACE_FACT: {
 		struct tare_trace_fact_record *fact =
 		        TARE_ROOM_FOR(l->facts, l->fact_room, l->fact_count);

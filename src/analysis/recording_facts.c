@@ -179,28 +179,31 @@ void loading_apply_facts(struct loading *l)
 // One row a kind of change: on how many objects, and on how many commands it bears.
 void loading_apply_changes(struct loading *l)
 {
-	uint64_t counts[TARE_CHANGE_DRIVER + 1] = { 0 }, lists = 0, lists_ns = 0;
+	uint64_t counts[TARE_CHANGE_LEFT + 1] = { 0 }, first[TARE_CHANGE_LEFT + 1] = { 0 }, lists = 0, lists_ns = 0;
 
 	for (size_t i = 0; i < l->change_count; i++) {
 		const struct tare_trace_change_record *change = &l->changes[i];
 		uint16_t kind = tare_trace_detail(change->head);
-		if (kind > TARE_CHANGE_DRIVER)
+		if (kind > TARE_CHANGE_LEFT)
 			continue;
+		if (!first[kind] || change->ticks < first[kind])
+			first[kind] = change->ticks;
 		// Those with a count add to what was told before.
-		counts[kind] += kind != TARE_CHANGE_LISTS || change->from == 0;
+		counts[kind] += kind == TARE_CHANGE_CUPTI ? change->to : kind != TARE_CHANGE_LISTS || change->from == 0;
 		if (kind == TARE_CHANGE_LISTS) {
 			lists += change->from;
 			lists_ns += change->to;
 		}
 	}
-	for (uint32_t change = 1; change <= TARE_CHANGE_DRIVER; change++) {
+	for (uint32_t change = 1; change <= TARE_CHANGE_LEFT; change++) {
 		struct tare_recorded_change *added;
 		if (!counts[change])
 			continue;
 		added = LOADING_ADD(l, changes, change_count, changed_room);
 		if (!added)
 			return;
-		*added = (struct tare_recorded_change){ l->process, change, counts[change], 0, 0 };
+		*added = (struct tare_recorded_change){ l->process, change, counts[change], 0, 0,
+			loading_ns(l, first[change]) };
 		if (change == TARE_CHANGE_EVENT)
 			added->commands = l->own_events;
 		else if (change == TARE_CHANGE_EVENT_RETAINED)

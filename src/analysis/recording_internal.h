@@ -118,6 +118,7 @@ struct loading {
 	struct load_phases *phases;   // open ones; NULL: there was none
 	size_t phase_room;
 	struct load_lists *lists;     // recording_list.c; NULL: there was none
+	struct load_nodes *nodes;     // recording_node.c; NULL: there was none
 };
 
 // ---- recording.c
@@ -242,6 +243,18 @@ void loading_finish_lists(struct loading *l);
 // How many of the process's commands are runs of lists.
 size_t loading_run_count(const struct loading *l);
 void loading_forget_lists(struct loading *l);
+// The execution of the graph that a command of this identity launches, begun when it is asked for first; its
+// runs are added one by one. TARE_NO_INDEX: there is no such command.
+uint32_t loading_launch(struct loading *l, uint64_t identity);
+
+// ---- recording_node.c: nodes of graphs that an API tells one by one
+
+int loading_node(struct loading *l, const struct tare_trace_node *node);
+// A new run of the node that the times are of; TARE_NO_INDEX: the node or its launch is not known.
+uint32_t loading_run_of_node(struct loading *l, const struct tare_trace_times *times);
+// What waits for a launch waits for the last of its runs. When times have been read, before they are mapped.
+void loading_finish_nodes(struct loading *l);
+void loading_forget_nodes(struct loading *l);
 
 // ---- recording_stack.c: from where
 

@@ -76,14 +76,19 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 {
 	struct tare_recording *r = l->recording;
 	uint64_t identity = (uint64_t)t->command_track << 32 | t->command_number;
-	uint32_t index = t->execution ? loading_run_of(l, identity, t->execution) : TARE_NO_RUN;
+	bool node = tare_trace_detail(t->head) == TARE_TIMES_OF_NODE;
+	uint32_t index = !node && t->execution ? loading_run_of(l, identity, t->execution) : TARE_NO_RUN;
 	bool run = index != TARE_NO_RUN;
 	struct tare_recorded_command *c;
 	struct tare_device_clock *clock;
 	struct tare_stamps stamps;
 	uint32_t device;
 
-	if (!run)
+	if (node) {
+		index = loading_run_of_node(l, t);
+		if (index == TARE_NO_INDEX)
+			return l->status;
+	} else if (!run)
 		index = t->execution ? tare_id_map_find(&l->pending, identity) :
 		                       tare_id_map_take(&l->pending, identity);
 	// A run has times once.

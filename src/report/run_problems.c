@@ -502,6 +502,37 @@ static void find_lesser(struct finder *finder)
 		    tare_symbols_problem(finder->run->symbols));
 }
 
+// Commands of a process that the recorder had no times for, because the program traces for itself.
+static uint64_t count_left(const struct tare_recording *recording, const struct tare_recorded_change *left)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < recording->command_count; i++) {
+		const struct tare_recorded_command *command = &recording->commands[i];
+		count += command->thread < recording->thread_count &&
+		         recording->threads[command->thread].process == left->process &&
+		         command->flags & TARE_COMMAND_NO_TIMES && command->enter_ns >= left->first_ns;
+	}
+	return count;
+}
+
+static void find_left(struct finder *finder)
+{
+	const struct tare_recording *recording = finder->run->recording;
+
+	for (size_t i = 0; i < recording->change_count; i++) {
+		const struct tare_recorded_change *left = &recording->changes[i];
+		uint64_t count;
+		if (left->change != TARE_CHANGE_LEFT || !tare_view_has_process(finder->run->view, left->process))
+			continue;
+		count = count_left(recording, left);
+		add(finder, "left", count > 0,
+		    "process %llu traces its own work with CUPTI: from %.3f s on, the device times of %llu command%s are "
+		    "not known",
+		    big(recording->processes[left->process].pid), (double)left->first_ns / 1e9, big(count), plural(count));
+	}
+}
+
 int tare_run_problems_find(const struct tare_run_report *run, struct tare_run_problems *problems)
 {
 	struct finder finder = { .run = run, .problems = problems };
@@ -524,6 +555,7 @@ int tare_run_problems_find(const struct tare_run_report *run, struct tare_run_pr
 	find_not_recorded(&finder);
 	find_untimed(&finder);
 	find_profiling(&finder);
+	find_left(&finder);
 	find_losses(&finder);
 	find_clocks(&finder);
 	find_in_ledgers(&finder);

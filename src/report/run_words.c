@@ -105,6 +105,8 @@ const char *tare_run_change(uint32_t change)
 		[TARE_CHANGE_CALIBRATION] = "calibration",
 		[TARE_CHANGE_LISTS] = "lists",
 		[TARE_CHANGE_DRIVER] = "driver",
+		[TARE_CHANGE_CUPTI] = "cupti",
+		[TARE_CHANGE_LEFT] = "left",
 	};
 	return LOOK_UP(words, change);
 }

@@ -45,6 +45,8 @@ static const char *change_words(uint32_t change)
 		    "queues of tare's own ran on the first context for some milliseconds, or a list was filled and not run, in %s process%s",
 		[TARE_CHANGE_LISTS] = "lists of tare's own ran behind %s command list%s",
 		[TARE_CHANGE_DRIVER] = "a library of tare's stood in the place of %s driver%s",
+		[TARE_CHANGE_CUPTI] = "the program's own calls of CUPTI go through the recorder in %s place%s",
+		[TARE_CHANGE_LEFT] = "device times were left to the program's own tracing %s time%s",
 	};
 	return change < sizeof words / sizeof *words && words[change]
 	           ? words[change]
@@ -94,7 +96,7 @@ static int write_changes(const struct tare_text *text, const struct tare_run_rep
 	file = open_memstream(&words, &size);
 	if (!file)
 		return -ENOMEM;
-	for (uint32_t change = TARE_CHANGE_PROFILING; change <= TARE_CHANGE_DRIVER + 1; change++) {
+	for (uint32_t change = TARE_CHANGE_PROFILING; change <= TARE_CHANGE_LEFT + 1; change++) {
 		uint64_t count, commands, device_ns;
 		sum_changes(run, change, &count, &commands, &device_ns);
 		if (count == 0)

@@ -3,7 +3,7 @@
 // It computes, checks, prints what it has done, and ends with 0. NUMBER is how often (default 4).
 //   streams [STYLE[=NUMBER]]...
 // With WITH_OPENCL CUDA is initialised within a call of OpenCL's, which has a command, too.
-#include "backend/cuda/abi.h"
+#include "backend/cuda/cupti_abi.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -118,6 +118,39 @@ static void graph(int n)
 	DO(cuStreamSynchronize, streams[0]);
 	DO(cuGraphExecDestroy, exec);
 	DO(cuGraphDestroy, captured);
+}
+
+// What the runtime does: calls of the driver within its own, of which only who traces is told.
+static void (*tell_runtime)(const char *name, int site, int result);
+#define RUNTIME(name, ...) \
+	do { \
+		tell_runtime(name, ABI_CUPTI_SITE_ENTER, 0); \
+		__VA_ARGS__; \
+		tell_runtime(name, ABI_CUPTI_SITE_EXIT, 0); \
+	} while (0)
+
+static void by_runtime(int n)
+{
+	cu_pointer made;
+	cu_context again;
+	cu_device device;
+	*(void **)&tell_runtime = dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_cuda_runtime");
+	if (!tell_runtime)
+		exit(2);
+	DO(cuDeviceGet, &device, 0);
+	// As the first call of a program: what it begins with is not what it is for.
+	RUNTIME("cudaMalloc_v3020", DO(cuDevicePrimaryCtxRetain, &again, device); DO(cuMemAlloc_v2, &made, BYTES));
+	for (int i = 0; i < n; i++) {
+		RUNTIME("cudaGetDevice_v3020", DO(cuDeviceGet, &device, 0));
+		RUNTIME("cudaMemcpyAsync_ptsz_v7000", DO(cuMemcpyHtoDAsync_v2, made, pinned, BYTES, streams[0]));
+		RUNTIME("__cudaLaunchKernel_v13000", usleep(20000); launch(empty, streams[0]));
+	}
+	RUNTIME("cudaStreamSynchronize_v3020", DO(cuStreamSynchronize, streams[0]));
+	RUNTIME("cudaMemset_v3020", (void)0); // of nothing
+	launch(other, streams[0]);
+	DO(cuStreamSynchronize, streams[0]);
+	RUNTIME("cudaFree_v3020", DO(cuMemFree_v2, made));
+	DO(cuDevicePrimaryCtxRelease_v2, device);
 }
 
 static pthread_barrier_t start;
@@ -244,6 +277,24 @@ static void killed(int n)
 	kill(getpid(), SIGKILL);
 }
 
+// Ends at once with more under way than anybody has been told of.
+static void quits(int n)
+{
+	kernels(n);
+	waits(4);
+	launch(empty, streams[0]);
+	puts("about to quit");
+	fflush(stdout);
+	_exit(9);
+}
+
+static void terminated(int n)
+{
+	kernels(n);
+	waits(4);
+	raise(SIGTERM);
+}
+
 // The child uses nothing of CUDA's, and ends by all handlers of exit.
 static void forks(int n)
 {
@@ -303,6 +354,47 @@ static void end(void)
 #ifdef WITH_OPENCL
 void within_opencl(void (*function)(void));
 #endif
+#ifdef WITH_CUPTI
+void own_cupti(const char *style);
+#else
+static void (*plugged)(const char *style);
+static void own_cupti(const char *style)
+{
+	if (plugged)
+		plugged(style);
+}
+#endif
+
+// Loads what calls CUPTI, and then a module.
+static void plug(int n)
+{
+	cu_module loaded;
+	(void)n;
+#ifndef WITH_CUPTI
+	void *library = dlopen(getenv("TARE_TEST_PLUGIN"), RTLD_NOW);
+	if (!library)
+		exit(2);
+	*(void **)&plugged = dlsym(library, "own_cupti");
+#endif
+	DO(cuModuleLoadDataEx, &loaded, ptx, 0, NULL, NULL);
+	DO(cuModuleUnload, loaded);
+}
+
+// Before CUDA is initialised. "fork": the parent and a child go on, each by itself.
+static void early(const char *style)
+{
+	int status = 0;
+	pid_t child = strcmp(style, "fork") == 0 ? fork() : 0;
+	if (child > 0) {
+		waitpid(child, &status, 0);
+		if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+			exit(5);
+	}
+#ifdef WITH_CUPTI
+	dlopen("libcuda.so.1", RTLD_NOW); // as it is by those who link it
+	own_cupti(style);
+#endif
+}
 
 int main(int count, char **arguments)
 {
@@ -311,12 +403,15 @@ int main(int count, char **arguments)
 		void (*run)(int n);
 	} styles[] = { { "kernels", kernels }, { "defaults", defaults }, { "copies", copies }, { "graph", graph },
 		       { "threads", threads }, { "events", events }, { "wrong", wrong }, { "killed", killed },
-		       { "forks", forks }, { "waits", waits }, { "pageable", from_pageable },
-		       { "foreign", foreign }, { "second", on_second }, { "watched", watched } };
+		       { "forks", forks }, { "plug", plug }, { "quits", quits }, { "terminated", terminated }, { "waits", waits }, { "pageable", from_pageable },
+		       { "foreign", foreign }, { "runtime", by_runtime }, { "second", on_second }, { "watched", watched } };
 #ifdef WITH_OPENCL
+	(void)early;
 	within_opencl(begin);
 	DO(cuCtxSetCurrent, context);
 #else
+	for (int i = 1; i < count && strncmp(arguments[i], "first:", 6) == 0; i++)
+		early(arguments[i] + 6);
 	begin();
 #endif
 	for (int i = 1; i < count; i++) {
@@ -325,6 +420,7 @@ int main(int count, char **arguments)
 		for (size_t s = 0; s < sizeof styles / sizeof *styles; s++)
 			if (strlen(styles[s].name) == length && strncmp(styles[s].name, arguments[i], length) == 0)
 				styles[s].run(n);
+		own_cupti(arguments[i]);
 	}
 	printf("%d %d\n", pinned[0], pageable[BYTES - 1]);
 	end();

@@ -192,17 +192,55 @@ def test_several_devices_are_several_ledgers(on):
     assert (peer["kind"], peer["bytes"], peer["device_number"]) == ("copy", MIB, 1)
 
 
-def test_a_graphs_launch_is_one_command_from_its_first_node_to_its_last(on):
+def graph_nodes(trace):
+    """Times of the nodes of each launch: (track, number): [(start, end)...]"""
+    nodes = collections.defaultdict(list)
+    for (track, number, _), times in trace.times.items():
+        if trace.commands[track, number].kind == "graph":
+            nodes[track, number] += times
+    return nodes
+
+
+def test_the_nodes_of_a_graph_are_commands_under_its_launch(on):
     done = on.record([STREAMS, "graph"])
     trace = Trace(done.folder)
     kinds = collections.Counter(each.kind for each in trace.commands.values())
     assert kinds == {"graph": 4, "kernel": 1}  # what was captured is none
-    nodes = [times for key, times in trace.times.items() if trace.commands[key[:2]].kind == "graph"]
-    assert [len(times) for times in nodes] == [3] * 4
+    nodes = graph_nodes(trace)
+    assert [len(times) for times in nodes.values()] == [3] * 4
+    assert len({node for *_, node in trace.times if node}) == 3  # the same in each launch
+    report = on.report(done.folder)
+    coverage = report["coverage"]
+    assert coverage["completed"] == coverage["enqueued"] == 4 * 3 + 1
+    tasks = {task["name"]: task for task in report["tasks"]}
+    assert {name: task["instances"] for name, task in tasks.items()} == {"empty": 4 + 1, "other": 4}
+    assert tasks["other"]["work"] == {"global": [128], "local": [64]}
+    assert tasks["other"]["total_ns"] == pytest.approx(4 * 70000, abs=8)
+    assert tasks["empty"]["total_ns"] == pytest.approx(5 * 50000, abs=10)
+    copy, = report["transfers"]
+    assert (copy["kind"], copy["count"], copy["bytes"], copy["memory"]) == ("write", 4, 4 * MIB, "pinned")
+    assert copy["total_ns"] == pytest.approx(4 * transfer_ns(29, MIB), abs=8)
+
+
+def test_between_the_kernels_of_a_graph_no_kernel_ran(on):
+    """The copy between them is a transfer, and what lies between nodes is idle."""
+    report = on.report(on.record([STREAMS, "graph"]).folder)
+    ledger = next(each for each in report["ledgers"] if each["device_number"] == 0)
+    parts = {part["category"]: part["ns"] for part in ledger["parts"]}
+    assert parts["kernel"] == pytest.approx(4 * (50000 + 70000) + 50000, abs=50)
+    assert parts["transfer_to_device"] == pytest.approx(4 * transfer_ns(29, MIB), abs=50)
+
+
+def test_without_the_nodes_numbers_a_graphs_launch_is_one_command(on):
+    """CUPTI of CUDA 11.0 does not say which node a record is of."""
+    on.environment["TARE_FAKE_CUPTI"] = "version=13"
+    done = on.record([STREAMS, "graph"])
+    trace = Trace(done.folder)
+    assert [len(times) for times in graph_nodes(trace).values()] == [3] * 4
     report = on.report(done.folder)
     assert report["coverage"]["completed"] == report["coverage"]["enqueued"] == 5
-    graph, = (task for task in report["tasks"] if task["instances"] == 4)
-    assert graph["total_ns"] >= 4 * (50000 + 70000 + transfer_ns(29, MIB))
+    graph, = (task for task in report["tasks"] if task["name"] == "(graph)")
+    assert graph["instances"] == 4 and graph["total_ns"] >= 4 * (50000 + 70000 + transfer_ns(29, MIB))
 
 
 def test_a_program_that_is_killed_leaves_what_was_delivered(on):
@@ -210,6 +248,31 @@ def test_a_program_that_is_killed_leaves_what_was_delivered(on):
     assert done.status in (-signal.SIGKILL, 128 + signal.SIGKILL)
     trace = Trace(done.folder)
     assert len(trace.commands) == len(trace.times) == 9
+
+
+@pytest.mark.parametrize("style, status", [("quits=9", 9), ("terminated=9", -signal.SIGTERM)])
+def test_a_program_that_ends_without_its_handlers_leaves_what_was_delivered(on, style, status):
+    done = on.record([STREAMS, style])
+    assert done.status in (status, 128 - status)
+    trace = Trace(done.folder)
+    last = 1 if style.startswith("quits") else 0
+    assert len(trace.commands) == 9 + last and len(trace.times) == 9
+    coverage = on.report(done.folder)["coverage"]
+    assert coverage["unobserved_by"]["pending"] == coverage["unobserved"] == last
+
+
+def test_processes_are_one_trace(on):
+    """Two ranks, of which one has a child that begins before CUDA does."""
+    command = f"{STREAMS} kernels=5 & {STREAMS} first:fork kernels=7; wait"
+    done = on.record(["/bin/sh", "-c", command])
+    assert done.status == 0 and done.out == on.native(["/bin/sh", "-c", command]).out
+    report = on.report(done.folder)
+    coverage = report["coverage"]
+    assert (coverage["enqueued"], coverage["completed"], coverage["unobserved"]) == (19, 19, 0)
+    assert len(list(done.folder.glob("*.trace"))) == 3 == len(report["processes"])
+    assert [device["name"] for device in report["devices"]] == ["exact"]
+    assert {each["device_number"] for each in report["ledgers"]} <= {0, None}  # and that of all together
+    assert sorted(task["instances"] for task in report["tasks"]) == [2 + 3 + 3, 3 + 4 + 4]
 
 
 def test_call_stacks_lead_to_the_program(on):
@@ -301,6 +364,77 @@ def test_cupti_that_cannot_trace_leaves_counts(on):
     done = on.record([STREAMS, "kernels"])
     trace = Trace(done.folder)
     assert done.status == 0 and len(trace.commands) == 4 and not trace.times
+
+
+@pytest.mark.parametrize("cupti", ["", "outer", "outer late", "outer early"])
+def test_a_call_of_the_runtimes_has_its_name_and_is_there_once(on, cupti):
+    """Whether activities have the number of the runtime's call or of the driver's. A launch sleeps 20 ms before that."""
+    on.environment["TARE_FAKE_CUPTI"] = cupti
+    done = on.record([STREAMS, "runtime=5"])
+    assert (done.status, done.out) == (0, on.native([STREAMS, "runtime=5"]).out)
+    trace = Trace(done.folder)
+    assert {key[:2] for key in trace.times} == set(trace.commands) and len(trace.commands) == 11
+    report = on.report(done.folder)
+    calls = {call["function"]: call for call in report["api"]}
+    count = {name: (call["count"], call["nested"]) for name, call in calls.items()}
+    for name, times in {"cudaMalloc": (1, 0), "cudaLaunchKernel": (5, 0), "cudaMemcpyAsync": (5, 0),
+                        "cudaStreamSynchronize": (1, 0), "cudaMemset": (1, 0), "cudaFree": (1, 0),
+                        "cuLaunchKernel": (1, 0), "cuStreamSynchronize": (1, 0),
+                        "cuDevicePrimaryCtxRetain": (2, 1)}.items():
+        assert count[name] == times, (name, count)
+    assert not {"cudaGetDevice", "cuMemcpyHtoDAsync"} & set(count)
+    assert calls["cudaLaunchKernel"]["total_ns"] >= 5 * 19_000_000
+
+
+OWN = {how: BUILD / f"tests/cuda/streams_cupti_{how}" for how in ("lazy", "now")}
+LEFT = 12  # of what was changed
+
+
+def in_both(on, *arguments):
+    """Recorded, when the program has done the same as without."""
+    native = on.native(arguments)
+    done = on.record(arguments)
+    assert (done.status, done.out) == (native.status, native.out)
+    assert native.status == 0, native.out
+    return done, native.out.decode()
+
+
+@pytest.mark.parametrize("how", OWN)
+def test_a_program_that_subscribes_has_its_callbacks_and_we_have_ours(on, how):
+    done, said = in_both(on, OWN[how], "kernels=6", "own-subscribe", "kernels=5", "own-end", "kernels=4")
+    assert "own-end: 0 kernels, 0 other records, 10 calls" in said
+    trace = Trace(done.folder)
+    assert len(trace.commands) == len(trace.times) == 15 and not trace.changes[LEFT]
+
+
+def test_a_library_that_is_loaded_later_may_subscribe(on):
+    on.environment["TARE_TEST_PLUGIN"] = str(BUILD / "tests/cuda/own_cupti.so")
+    done, said = in_both(on, STREAMS, "kernels=6", "plug", "own-subscribe", "kernels=5", "own-end", "kernels=4")
+    assert "own-end: 0 kernels, 0 other records, 10 calls" in said
+    assert len(Trace(done.folder).times) == 15
+
+
+@pytest.mark.parametrize("how", OWN)
+@pytest.mark.parametrize("trace, end", [("own-trace", "own-end"), ("own-buffers", "own-finalize")])
+def test_a_program_that_traces_has_its_records_and_ours_are_calls_from_then_on(on, how, trace, end):
+    done, said = in_both(on, OWN[how], "kernels=6", "own-subscribe", trace, "kernels=5", "copies=1", "own-flush", end,
+                         "kernels=4")
+    assert f"{end}: 5 kernels, 0 other records, 10 calls, 0 at other times" in said
+    seen = Trace(done.folder)
+    assert len(seen.commands) == 6 + 5 + 8 + 4 and seen.changes[LEFT] == 1
+    assert sorted(number for _, number, _ in seen.times) == list(range(1, 7))
+    assert all(bool(each.flags & NO_TIMES) == (number > 6) for (_, number), each in seen.commands.items())
+    report = on.report(done.folder)
+    assert report["coverage"]["unobserved"] == 17
+    assert any("traces its own work" in each["text"] and "17 commands" in each["text"] for each in report["problems"])
+
+
+@pytest.mark.parametrize("how", OWN)
+def test_a_program_that_traces_from_its_beginning_keeps_its_records(on, how):
+    done, said = in_both(on, OWN[how], "first:own-trace", "kernels=5", "own-flush")
+    assert "own-flush: 5 kernels, 0 other records, 0 calls, 0 at other times" in said
+    trace = Trace(done.folder)
+    assert len(trace.commands) == 5 and not trace.times and trace.changes[LEFT] == 1
 
 
 def test_an_injection_of_the_users_stays(on):

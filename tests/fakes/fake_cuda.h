@@ -41,7 +41,9 @@ struct fake_cuda_activity {
 	int64_t start_ns, end_ns;
 	uint64_t bytes;        // copied or filled
 	int copy_kind;         // as CUPTI numbers it: 1 to the device, 2 to the host, 8 on the device
-	char name[64];         // of a kernel
+	char name[64];         // of a kernel; what follows too
+	uint32_t grid[3], block[3];
+	uint32_t shared_bytes; // asked for at the launch
 	uint64_t graph_node;   // of a graph that is ready to be launched; 0: none
 };
 // Calls `see` for every operation that ends from now on, with no lock held; NULL: no more.
@@ -55,6 +57,11 @@ FAKE_EXPORT uint32_t fake_cuda_last_correlation(void);
 // Calls `tell` before and after every call that CUPTI would be told of, with no lock held; `name` is the
 // function's. NULL: no more.
 FAKE_EXPORT void fake_cuda_observe_calls(void (*tell)(const char *name, struct cupti_call *call));
+// The same for what stands for the runtime: `runtime` calls it before (ABI_CUPTI_SITE_ENTER) and after its calls.
+FAKE_EXPORT void fake_cuda_observe_runtime(void (*tell)(const char *name, struct cupti_call *call));
+FAKE_EXPORT void fake_cuda_runtime(const char *name, int site, int result);
+// Whether what a call of the runtime's asks for has that call's number in place of the driver's.
+FAKE_EXPORT void fake_cuda_number_by_runtime(int does);
 // Names of these functions, from 1 on; NULL: there are no more.
 FAKE_EXPORT const char *fake_cuda_call_name(uint32_t id);
 // The number of a context's device.

@@ -9,7 +9,10 @@
 #include <string.h>
 
 static void (*_Atomic tell_call)(const char *name, struct cupti_call *call);
+static void (*_Atomic tell_runtime)(const char *name, struct cupti_call *call);
 static _Thread_local uint32_t under_way;
+static _Thread_local struct { uint64_t data; uint32_t number; } runtime;
+static _Atomic int by_runtime;
 
 void fake_cuda_observe_calls(void (*tell)(const char *name, struct cupti_call *call))
 {
@@ -24,7 +27,30 @@ uint32_t fake_cuda_new_number(void)
 
 uint32_t fake_cuda_call_under_way(void)
 {
-	return under_way;
+	return by_runtime && runtime.number ? runtime.number : under_way;
+}
+
+void fake_cuda_observe_runtime(void (*tell)(const char *name, struct cupti_call *call))
+{
+	tell_runtime = tell;
+}
+
+void fake_cuda_number_by_runtime(int does)
+{
+	by_runtime = does;
+}
+
+void fake_cuda_runtime(const char *name, int site, int result)
+{
+	void (*tell)(const char *, struct cupti_call *) = tell_runtime;
+	bool enters = site == ABI_CUPTI_SITE_ENTER;
+	runtime.number = enters ? fake_cuda_new_number() : runtime.number;
+	struct cupti_call call = { .site = site, .function = name, .result = enters ? NULL : &result,
+		.context = current, .context_id = current ? (uint32_t)current->device->index + 1 : 0,
+		.data = &runtime.data, .correlation = runtime.number };
+	if (tell)
+		tell(name, &call);
+	runtime.number = enters ? runtime.number : 0;
 }
 
 static const char *const names[] = {

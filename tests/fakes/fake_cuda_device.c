@@ -67,8 +67,10 @@ static void observe(const struct op *op)
 		.device = (uint32_t)op->device->index, .stream = op->stream,
 		.start_ns = to_ns(op->model.start_ps), .end_ns = to_ns(op->model.end_ps),
 		.bytes = op->row_bytes * op->rows * op->layers, .copy_kind = op->copy_kind,
-		.graph_node = op->graph_node,
+		.graph_node = op->graph_node, .shared_bytes = op->shared_bytes,
 	};
+	memcpy(activity->grid, op->grid, sizeof activity->grid);
+	memcpy(activity->block, op->block, sizeof activity->block);
 	snprintf(activity->name, sizeof activity->name, "%s", op->name);
 }
 

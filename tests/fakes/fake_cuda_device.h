@@ -128,7 +128,7 @@ struct op {
 	struct parameter parameters[MAX_PARAMETERS];
 	size_t parameter_count;
 	uint64_t items, group_items;
-	uint32_t shared_bytes;
+	uint32_t grid[3], block[3], shared_bytes;
 	void (*effect)(void *data);
 	cu_result fails;
 };

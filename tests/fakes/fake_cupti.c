@@ -15,7 +15,8 @@
 // subscribed already), fail_enable=CODE, drop=N (so many records), timeless=N (so many have no
 // times), fill=BYTES (a buffer counts as full by then), late (all records come with the flush,
 // the last one first), early (what is done is given back before a call's callback is told of
-// its end, and there is time to read it), hold (the end of the first launch is told late), uncorrelated, strange (nodes have other numbers in records
+// its end, and there is time to read it), hold (the end of the first launch is told late), uncorrelated,
+// outer (a record's call is the runtime's where there is one), strange (nodes have other numbers in records
 // than callbacks tell).
 #include "fake_cupti.h"
 
@@ -61,7 +62,7 @@ union held {
 
 static struct {
 	pthread_mutex_t lock;
-	struct { int version, fail_enable, drop, timeless, fill; bool late, early, hold, strange, uncorrelated; char holder[64]; } script;
+	struct { int version, fail_enable, drop, timeless, fill; bool late, early, hold, strange, uncorrelated, outer; char holder[64]; } script;
 	pid_t process;
 	bool subscribed, latency;
 	bool enabled[KINDS];
@@ -71,6 +72,7 @@ static struct {
 	cupti_callback callback;
 	void *context;
 	bool calls[CALLS];                 // of the driver, that are told to it
+	bool runtime[CALLS];               // and of the runtime
 	bool calls_told;
 	bool created, cloned;              // are told to the callback
 	uint8_t *buffer;
@@ -89,6 +91,8 @@ static struct {
 	void (*observe_nodes)(void (*see)(uint64_t node, uint64_t original));
 	uint32_t (*last_correlation)(void);
 	void (*observe_calls)(void (*tell)(const char *name, struct cupti_call *call));
+	void (*observe_runtime)(void (*tell)(const char *name, struct cupti_call *call));
+	void (*number_by_runtime)(int does);
 	const char *(*call_name)(uint32_t id);
 	uint32_t (*context_device)(cu_context context);
 } cuda;
@@ -219,6 +223,23 @@ static uint32_t correlation_of(const struct fake_cuda_activity *what)
 	       ? what->correlation : 0;
 }
 
+// A name lives as long as the process.
+static const char *kept_name(const char *name)
+{
+	static const char *kept[256];
+	size_t i = 0;
+	while (i < sizeof kept / sizeof *kept - 1 && kept[i] && strcmp(kept[i], name) != 0)
+		i++;
+	if (!kept[i])
+		kept[i] = strdup(name);
+	return kept[i];
+}
+
+static int32_t size(uint32_t told)
+{
+	return told ? (int32_t)told : 1;
+}
+
 static void see(const struct fake_cuda_activity *what)
 {
 	pthread_mutex_lock(&self.lock);
@@ -241,8 +262,11 @@ static void see(const struct fake_cuda_activity *what)
 	}
 	if (kind == ABI_CUPTI_KIND_CONCURRENT_KERNEL)
 		emit(&(struct cupti_kernel){ .kind = kind, .start = start, .end = end, .completed = end,
-		                             .device = what->device, .stream = stream, .name = "kernel",
-		                             .grid = { 1, 1, 1 }, .block = { 1, 1, 1 },
+		                             .device = what->device, .stream = stream, .name = kept_name(what->name),
+		                             .grid = { size(what->grid[0]), size(what->grid[1]), size(what->grid[2]) },
+		                             .block = { size(what->block[0]), size(what->block[1]), size(what->block[2]) },
+		                             .registers = 32, .static_shared = 256, .local_a_thread = 16,
+		                             .dynamic_shared = (int32_t)what->shared_bytes,
 		                             .queued = timed && self.latency ? start - 2000 : 0,
 		                             .submitted = timed && self.latency ? start - 1000 : 0,
 		                             .correlation = correlation,
@@ -259,6 +283,7 @@ static void see(const struct fake_cuda_activity *what)
 		                                  .graph_node = what->graph_node });
 	else
 		emit(&(struct cupti_memcpy){ .kind = kind, .copy_kind = (uint8_t)what->copy_kind,
+		                             .source_kind = what->copy_kind == 1 ? 2 : 3, .destination_kind = what->copy_kind == 2 ? 2 : 3,
 		                             .bytes = what->bytes, .start = start, .end = end,
 		                             .device = what->device, .stream = stream,
 		                             .correlation = correlation,
@@ -302,6 +327,18 @@ static void see_call(const char *name, struct cupti_call *call)
 			self.callback(self.context, ABI_CUPTI_DOMAIN_DRIVER, id, call);
 }
 
+// Some of the runtime's functions, as CUPTI names them.
+static const char *const runtime_names[] = { "cudaMalloc_v3020", "cudaFree_v3020", "cudaMemcpyAsync_v3020",
+	"cudaMemset_v3020", "cudaStreamSynchronize_v3020", "cudaEventQuery_v3020", "cudaGetDevice_v3020",
+	"cudaMemcpyAsync_ptsz_v7000", "__cudaLaunchKernel_v13000" };
+
+static void see_runtime(const char *name, struct cupti_call *call)
+{
+	for (uint32_t i = 0; i < sizeof runtime_names / sizeof *runtime_names; i++)
+		if (self.runtime[i + 1] && self.subscribed && strcmp(runtime_names[i], name) == 0)
+			self.callback(self.context, ABI_CUPTI_DOMAIN_RUNTIME, i + 1, call);
+}
+
 // ---- the library
 
 static void read_script(void)
@@ -324,6 +361,7 @@ static void read_script(void)
 		self.script.late |= strcmp(word, "late") == 0;
 		self.script.early |= strcmp(word, "early") == 0;
 		self.script.hold |= strcmp(word, "hold") == 0;
+		self.script.outer |= strcmp(word, "outer") == 0;
 		self.script.strange |= strcmp(word, "strange") == 0;
 		self.script.uncorrelated |= strcmp(word, "uncorrelated") == 0;
 		if (value && strcmp(word, "holder") == 0)
@@ -345,6 +383,8 @@ static bool find_cuda(void)
 	*(void **)&cuda.observe_nodes = dlsym(library, "fake_cuda_observe_nodes");
 	*(void **)&cuda.last_correlation = dlsym(library, "fake_cuda_last_correlation");
 	*(void **)&cuda.observe_calls = dlsym(library, "fake_cuda_observe_calls");
+	*(void **)&cuda.observe_runtime = dlsym(library, "fake_cuda_observe_runtime");
+	*(void **)&cuda.number_by_runtime = dlsym(library, "fake_cuda_number_by_runtime");
 	*(void **)&cuda.call_name = dlsym(library, "fake_cuda_call_name");
 	*(void **)&cuda.context_device = dlsym(library, "fake_cuda_context_device");
 	dlclose(library);
@@ -398,7 +438,9 @@ cupti_result cuptiUnsubscribe(cupti_subscriber subscriber)
 		return INVALID_PARAMETER;
 	self.subscribed = self.created = self.cloned = false;
 	memset(self.calls, 0, sizeof self.calls);
+	memset(self.runtime, 0, sizeof self.runtime);
 	self.calls_told = false;
+	cuda.observe_runtime(NULL);
 	cuda.observe_calls(NULL);
 	cuda.observe_nodes(NULL);
 	return ABI_CUPTI_SUCCESS;
@@ -415,6 +457,12 @@ cupti_result cuptiEnableCallback(uint32_t enable, cupti_subscriber subscriber, c
 		cuda.observe_calls(see_call);
 		return ABI_CUPTI_SUCCESS;
 	}
+	if (domain == ABI_CUPTI_DOMAIN_RUNTIME && id < CALLS) {
+		self.runtime[id] = enable;
+		cuda.number_by_runtime(self.script.outer);
+		cuda.observe_runtime(see_runtime);
+		return ABI_CUPTI_SUCCESS;
+	}
 	if (domain != ABI_CUPTI_DOMAIN_RESOURCE)
 		return INVALID_PARAMETER;
 	if (id == ABI_CUPTI_RESOURCE_GRAPHNODE_CREATED)
@@ -425,8 +473,43 @@ cupti_result cuptiEnableCallback(uint32_t enable, cupti_subscriber subscriber, c
 	return ABI_CUPTI_SUCCESS;
 }
 
+cupti_result cuptiEnableDomain(uint32_t enable, cupti_subscriber subscriber, cupti_domain domain)
+{
+	for (uint32_t id = 1; id < CALLS; id++)
+		if (domain == ABI_CUPTI_DOMAIN_DRIVER || domain == ABI_CUPTI_DOMAIN_RUNTIME)
+			cuptiEnableCallback(enable, subscriber, domain, id);
+	return subscriber == (cupti_subscriber)&self ? ABI_CUPTI_SUCCESS : INVALID_PARAMETER;
+}
+
+cupti_result cuptiEnableAllDomains(uint32_t enable, cupti_subscriber subscriber)
+{
+	cuptiEnableDomain(enable, subscriber, ABI_CUPTI_DOMAIN_DRIVER);
+	return cuptiEnableDomain(enable, subscriber, ABI_CUPTI_DOMAIN_RUNTIME);
+}
+
+cupti_result cuptiGetCallbackState(uint32_t *enable, cupti_subscriber subscriber, cupti_domain domain, uint32_t id)
+{
+	if (subscriber != (cupti_subscriber)&self || id >= CALLS)
+		return INVALID_PARAMETER;
+	*enable = domain == ABI_CUPTI_DOMAIN_DRIVER ? self.calls[id] : domain == ABI_CUPTI_DOMAIN_RUNTIME && self.runtime[id];
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiFinalize(void)
+{
+	cuptiUnsubscribe((cupti_subscriber)&self);
+	memset(self.enabled, 0, sizeof self.enabled);
+	self.requested = NULL;
+	self.completed = NULL;
+	return ABI_CUPTI_SUCCESS;
+}
+
 cupti_result cuptiGetCallbackName(cupti_domain domain, uint32_t id, const char **name)
 {
+	if (domain == ABI_CUPTI_DOMAIN_RUNTIME && id < 1 + sizeof runtime_names / sizeof *runtime_names) {
+		*name = id ? runtime_names[id - 1] : NULL;
+		return *name ? ABI_CUPTI_SUCCESS : INVALID_PARAMETER;
+	}
 	if (domain != ABI_CUPTI_DOMAIN_DRIVER || !find_cuda() || !cuda.call_name(id))
 		return INVALID_PARAMETER;
 	*name = cuda.call_name(id);
@@ -483,6 +566,9 @@ cupti_result cuptiActivityEnable(cupti_kind kind)
 		return self.script.fail_enable;
 	if (kind >= KINDS)
 		return INVALID_KIND;
+	if (!cuda.observe && !find_cuda())
+		return ABI_CUPTI_NOT_INITIALIZED;
+	self.process = getpid();
 	pthread_mutex_lock(&self.lock);
 	self.enabled[kind] = true;
 	pthread_mutex_unlock(&self.lock);

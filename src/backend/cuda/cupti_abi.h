@@ -55,6 +55,7 @@ enum {
 
 enum {
 	ABI_CUPTI_DOMAIN_DRIVER = 1,
+	ABI_CUPTI_DOMAIN_RUNTIME = 2,
 	ABI_CUPTI_DOMAIN_RESOURCE = 3,
 	ABI_CUPTI_SITE_ENTER = 0,
 	ABI_CUPTI_SITE_EXIT = 1,
@@ -162,6 +163,11 @@ struct cupti_graph_resource {
 	required(cuptiUnsubscribe, (cupti_subscriber subscriber)) \
 	optional(cuptiEnableCallback, (uint32_t enable, cupti_subscriber subscriber, \
 	                               cupti_domain domain, uint32_t id)) \
+	optional(cuptiEnableDomain, (uint32_t enable, cupti_subscriber subscriber, cupti_domain domain)) \
+	optional(cuptiEnableAllDomains, (uint32_t enable, cupti_subscriber subscriber)) \
+	optional(cuptiGetCallbackState, (uint32_t *enable, cupti_subscriber subscriber, cupti_domain domain, \
+	                                 uint32_t id)) \
+	optional(cuptiFinalize, (void)) \
 	optional(cuptiGetCallbackName, (cupti_domain domain, uint32_t id, const char **name)) \
 	optional(cuptiGetDeviceId, (cu_context context, uint32_t *device)) \
 	optional(cuptiGetGraphNodeId, (cu_graph_node node, uint64_t *id)) \

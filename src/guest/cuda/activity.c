@@ -19,15 +19,18 @@ struct activity {
 	uint32_t correlation;
 	uint64_t queued, submitted, start, end;
 	uint64_t seen;             // host ticks
+	uint32_t node;             // of a graph: its id in the trace; 0: of none, or an old CUPTI does not say
 	const struct cupti_kernel *kernel; // while its buffer is read
 };
 
 bool cuda_timed;
+static bool nodes_told; // records have the graph's node that they are of
 static struct buffer *idle, *full;
 static uint32_t made;
 static guest_lock lock, harvesting; // the first for a few stores
 static uint64_t flushed_ticks;
-static bool tracing;
+static _Atomic bool tracing;
+static _Atomic bool left;   // to the program
 // Activities of calls that have not returned yet.
 static struct activity early[MOST_EARLY];
 static uint32_t early_count;
@@ -55,10 +58,11 @@ static void requested(uint8_t **records, size_t *bytes, size_t *most_records)
 
 static void completed(cu_context context, uint32_t stream, uint8_t *records, size_t bytes, size_t valid)
 {
-	struct buffer *buffer = (struct buffer *)(void *)(records - offsetof(struct buffer, records));
+	struct buffer *buffer;
 	(void)context, (void)stream, (void)bytes;
 	if (!records)
 		return;
+	buffer = (struct buffer *)(void *)(records - offsetof(struct buffer, records));
 	guest_acquire(&lock);
 	buffer->valid = valid;
 	buffer->following = full;
@@ -102,10 +106,13 @@ static void write_times(struct guest_thread *thread, const struct cuda_pending *
 	// Not when the activity was read: the call may have ended since, and times come after their command.
 	observed = guest_ticks();
 	if (timed) {
+		bool node = of->many && activity->node;
 		record->times = (struct tare_trace_times){ .command_track = of->track, .command_number = of->number,
 			.queued = activity->queued, .submitted = activity->submitted, .start = activity->start,
-			.end = activity->end, .observed = observed, .execution = of->many };
-		guest_commit(record, tare_trace_head(TARE_TRACE_TIMES, present, 0, thread->track));
+			.end = activity->end, .observed = observed, .execution = node ? activity->node : of->many };
+		guest_commit(record, tare_trace_head(TARE_TRACE_TIMES, present,
+		                                     node ? TARE_TIMES_OF_NODE : TARE_TIMES_OF_COMMAND,
+		                                     thread->track));
 		return;
 	}
 	record->untimed = (struct tare_trace_untimed_record){ .command_track = of->track,
@@ -198,6 +205,7 @@ static void read_buffer(struct guest_thread *thread, struct buffer *buffer)
 		if (!read_record(record, &activity))
 			continue;
 		activity.seen = now;
+		activity.node = nodes_told ? cuda_node_of(record) : 0;
 		settle_or_keep(thread, &activity);
 	}
 }
@@ -279,23 +287,68 @@ void cuda_activity_in_child(void)
 	tracing = cuda_timed = false;
 }
 
+// That of a program that names none is CUPTI's own, CLOCK_REALTIME.
 static uint64_t timestamp(void)
 {
 	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+	clock_gettime(atomic_load_explicit(&left, memory_order_relaxed) ? CLOCK_REALTIME : CLOCK_MONOTONIC_RAW, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static const cupti_kind kinds[] = { ABI_CUPTI_KIND_CONCURRENT_KERNEL, ABI_CUPTI_KIND_MEMCPY, ABI_CUPTI_KIND_MEMSET,
+	                            ABI_CUPTI_KIND_MEMCPY_PEER, ABI_CUPTI_KIND_DRIVER };
+enum { NEEDED_KINDS = 3 }; // older versions may not have the next; the last is asked for when it is needed
+
+bool cuda_activity_is_ours(void)
+{
+	return tracing;
+}
+
+static void tell_left(void)
+{
+	atomic_store(&left, true);
+	cuda_change(TARE_CHANGE_LEFT, NULL, 0, 0);
+}
+
+// All buffers have come back when this returns: none is handed to the program.
+void cuda_activity_leave(void)
+{
+	struct guest_thread *thread = guest_thread();
+	uint32_t before;
+	if (!atomic_exchange(&tracing, false))
+		return;
+	cuda_timed = false;
+	before = guest_aside_begin(thread, TARE_TRACE_CUDA);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		cuda_cupti.cuptiActivityDisable(kinds[i]);
+	cuda_cupti.cuptiActivityFlushAll(ABI_CUPTI_FLUSH_FORCED);
+	guest_acquire(&harvesting);
+	if (thread) {
+		cuda_clock_pairs(thread, true);
+		read_all(thread);
+		read_early(thread, false);
+	}
+	guest_release(&harvesting);
+	tell_left();
+	guest_aside_end(thread, before);
 }
 
 bool cuda_activity_begin(void)
 {
-	static const cupti_kind kinds[] = { ABI_CUPTI_KIND_CONCURRENT_KERNEL, ABI_CUPTI_KIND_MEMCPY,
-		                            ABI_CUPTI_KIND_MEMSET };
+	uint32_t version = 0;
 	guest_lock_register(&lock);
 	guest_lock_register(&harvesting);
+	// It says so before anybody has registered buffers.
+	if (cuda_cupti.cuptiActivityFlushAll(0) == ABI_CUPTI_SUCCESS) {
+		tell_left();
+		return false;
+	}
+	nodes_told = cuda_cupti.cuptiGetVersion(&version) == ABI_CUPTI_SUCCESS &&
+	             version >= ABI_CUPTI_VERSION_GRAPH_NODE;
 	if (cuda_cupti.cuptiActivityRegisterTimestampCallback(timestamp) != ABI_CUPTI_SUCCESS ||
 	    cuda_cupti.cuptiActivityRegisterCallbacks(requested, completed) != ABI_CUPTI_SUCCESS)
 		return false;
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+	for (size_t i = 0; i < NEEDED_KINDS; i++)
 		if (cuda_cupti.cuptiActivityEnable(kinds[i]) != ABI_CUPTI_SUCCESS) {
 			while (i-- > 0)
 				cuda_cupti.cuptiActivityDisable(kinds[i]);

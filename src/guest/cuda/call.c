@@ -136,7 +136,7 @@ static bool count_polled(struct guest_thread *thread, const struct cuda_call *ca
 {
 	union tare_trace_record *last = thread->polled;
 	struct tare_trace_polled *polled;
-	if (!last || tare_trace_detail(last->head) != cuda_detail(call->function))
+	if (!last || tare_trace_detail(last->head) != cuda_detail(call->name))
 		return false;
 	polled = &last->polled;
 	polled->failed += failed;
@@ -157,8 +157,8 @@ static void asked(struct guest_thread *thread, const struct cuda_call *call, uin
 		return;
 	record->polled = (struct tare_trace_polled){ .first_enter = call->enter, .last_exit = exit, .count = 1,
 		.ticks = exit - call->enter, .failed = failed };
-	guest_commit(record, tare_trace_head(TARE_TRACE_POLLED, thread->depth > 1 ? TARE_CALL_NESTED : 0,
-	                                     cuda_detail(call->function), thread->track));
+	guest_commit(record, tare_trace_head(TARE_TRACE_POLLED, call->nested ? TARE_CALL_NESTED : 0,
+	                                     cuda_detail(call->name), thread->track));
 	thread->polled = record;
 }
 
@@ -173,7 +173,7 @@ void cuda_call_end(struct guest_thread *thread, const struct cuda_call *call)
 	thread->left_ticks = exit;
 	if (function->waits)
 		guest_waiting(thread, 0, 0);
-	cuda_know_function(thread, call->function);
+	cuda_know_function(thread, call->name);
 	if (adds_up(function->role) && (function->role == TARE_ROLE_POLL || !failed)) {
 		asked(thread, call, exit);
 		return;
@@ -190,11 +190,35 @@ void cuda_call_end(struct guest_thread *thread, const struct cuda_call *call)
 		.object = said.object, .bytes = said.bytes };
 	flags = failed ? TARE_CALL_FAILED : 0;
 	flags |= said.released ? TARE_CALL_RELEASED : 0;
-	flags |= thread->depth > 1 ? TARE_CALL_NESTED : 0;
-	guest_commit(record, tare_trace_head(TARE_TRACE_CALL, flags, cuda_detail(call->function), thread->track));
+	flags |= call->nested ? TARE_CALL_NESTED : 0;
+	guest_commit(record, tare_trace_head(TARE_TRACE_CALL, flags, cuda_detail(call->name), thread->track));
 	if (function->form == CUDA_EVENT_WAIT)
 		event_waited(thread, call);
 	if (CUDA_UNLIKELY(guest_stacks) && has_site(function->role))
+		guest_site(thread, TARE_SITE_OF_CALL, call->enter, guest_stack());
+	guest_cpu_time(thread, call->enter, exit);
+}
+
+void cuda_runtime_call_end(struct guest_thread *thread, const struct cuda_call *call)
+{
+	enum tare_trace_role role = cuda_runtime_role(call->name - CUDA_MOST_FUNCTIONS);
+	bool failed = call->result != ABI_SUCCESS;
+	union tare_trace_record *record;
+	uint64_t exit = guest_ticks();
+	uint8_t flags = failed ? TARE_CALL_FAILED : 0;
+	thread->left_ticks = exit;
+	cuda_know_function(thread, call->name);
+	if (adds_up(role)) {
+		asked(thread, call, exit);
+		return;
+	}
+	record = guest_event(thread);
+	if (!record)
+		return;
+	record->call = (struct tare_trace_call){ .enter = call->enter, .exit = exit, .result = (int64_t)call->result };
+	flags |= call->nested ? TARE_CALL_NESTED : 0;
+	guest_commit(record, tare_trace_head(TARE_TRACE_CALL, flags, cuda_detail(call->name), thread->track));
+	if (CUDA_UNLIKELY(guest_stacks) && has_site(role))
 		guest_site(thread, TARE_SITE_OF_CALL, call->enter, guest_stack());
 	guest_cpu_time(thread, call->enter, exit);
 }

@@ -305,11 +305,10 @@ static void write_call_end(struct guest_thread *thread, uint32_t number, uint64_
 	guest_commit(record, tare_trace_head(TARE_TRACE_CALL_END, 0, 0, thread->track));
 }
 
-static unsigned flags_of(const struct guest_thread *thread, const struct cuda_call *call, const struct work *work,
-                         uint64_t exit)
+static unsigned flags_of(const struct cuda_call *call, const struct work *work, uint64_t exit)
 {
 	unsigned flags = exit - call->enter >= UINT32_MAX ? TARE_COMMAND_LONG : 0;
-	flags |= thread->depth > 1 ? TARE_COMMAND_NESTED : 0;
+	flags |= call->nested ? TARE_COMMAND_NESTED : 0;
 	if (call->result != ABI_SUCCESS)
 		return flags | TARE_COMMAND_FAILED;
 	flags |= work->waits ? TARE_COMMAND_BLOCKING : 0;
@@ -342,7 +341,7 @@ static uint32_t write_record(struct guest_thread *thread, const struct cuda_call
 	written->amount = work->amount;
 	written->event = flags & TARE_COMMAND_FAILED ? 0 : cuda_event_id(thread->track, number);
 	written->object2 = flags & TARE_COMMAND_FAILED ? (uint64_t)(int64_t)call->result : work->object2;
-	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags, cuda_detail(call->function),
+	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags, cuda_detail(call->name),
 	                                     thread->track));
 	if (CUDA_UNLIKELY(flags & TARE_COMMAND_LONG))
 		write_call_end(thread, number, exit);
@@ -374,11 +373,13 @@ void cuda_command_end(struct guest_thread *thread, const struct cuda_call *call)
 	thread->left_ticks = exit;
 	if (function->waits)
 		guest_waiting(thread, 0, 0);
-	cuda_know_function(thread, call->function);
+	cuda_know_function(thread, call->name);
 	stream = cuda_stream_of(thread, call->told, work.stream, call->of_thread);
-	flags = flags_of(thread, call, &work, exit);
+	flags = flags_of(call, &work, exit);
 	number = write_record(thread, call, &work, stream, flags, exit);
 	if (number && !(flags & (TARE_COMMAND_NO_TIMES | TARE_COMMAND_FAILED)))
-		cuda_pending_add(thread, call->told->correlation, number, work.many, work.kernel);
+		cuda_pending_add(thread, &(struct cuda_command){ .correlation = call->told->correlation,
+			.outer_correlation = call->outer_correlation, .number = number, .kind = work.kind,
+			.many = work.many, .kernel = work.kernel });
 	guest_cpu_time(thread, call->enter, exit);
 }

@@ -68,10 +68,11 @@ struct cuda_function {
 	uint8_t detail;      // of a fill the bytes of an element; of memory enum tare_trace_memory
 	bool waits;          // it returns when the device got somewhere
 };
-enum { CUDA_MOST_FUNCTIONS = 128, CUDA_MOST_CALLBACKS = 4096 };
+enum { CUDA_MOST_FUNCTIONS = 256, CUDA_MOST_RUNTIME = 128, CUDA_MOST_CALLBACKS = 4096 };
+enum { CUDA_MOST_NAMES = CUDA_MOST_FUNCTIONS + CUDA_MOST_RUNTIME }; // the runtime's behind the driver's
 extern const struct cuda_function cuda_functions[];
 extern const uint32_t cuda_function_count;
-_Static_assert(CUDA_MOST_FUNCTIONS <= GUEST_FUNCTIONS, "");
+_Static_assert(CUDA_MOST_NAMES <= GUEST_FUNCTIONS, "");
 
 // Of a callback's id: 1 + the function's place; 0: not recorded. With CUDA_OF_THREAD: the default stream
 // is the thread's own.
@@ -80,25 +81,66 @@ extern uint16_t cuda_by_callback[CUDA_MOST_CALLBACKS];
 // Fills that in by the names that CUPTI has. Returns how many are known to it.
 uint32_t cuda_functions_find(void);
 
-extern _Atomic uint32_t cuda_defined[CUDA_MOST_FUNCTIONS];
-void cuda_define_function(uint32_t function, uint32_t process);
-static inline void cuda_know_function(const struct guest_thread *thread, uint32_t function)
+// The runtime's functions that end in those: 1 + its place, of a callback's id; 0: not looked at.
+extern uint16_t cuda_runtime_by_callback[CUDA_MOST_CALLBACKS];
+void cuda_runtime_find(void);
+bool cuda_runtime_ends_in(uint32_t runtime, uint32_t function);
+enum tare_trace_role cuda_runtime_role(uint32_t runtime);
+const char *cuda_runtime_name(uint32_t runtime);
+
+// Names are functions of the driver's, and from CUDA_MOST_FUNCTIONS on the runtime's.
+extern _Atomic uint32_t cuda_defined[CUDA_MOST_NAMES];
+void cuda_define_function(uint32_t name, uint32_t process);
+static inline void cuda_know_function(const struct guest_thread *thread, uint32_t name)
 {
-	if (CUDA_UNLIKELY(atomic_load_explicit(&cuda_defined[function], memory_order_relaxed) != thread->process))
-		cuda_define_function(function, thread->process);
+	if (CUDA_UNLIKELY(atomic_load_explicit(&cuda_defined[name], memory_order_relaxed) != thread->process))
+		cuda_define_function(name, thread->process);
 }
-static inline uint16_t cuda_detail(uint32_t function)
+static inline uint16_t cuda_detail(uint32_t name)
 {
-	return (uint16_t)(GUEST_FUNCTION_BASE(TARE_TRACE_CUDA) + function);
+	return (uint16_t)(GUEST_FUNCTION_BASE(TARE_TRACE_CUDA) + name);
 }
 
+// ---- a program that uses CUPTI itself
+
+struct cuda_binding {
+	const char *name;
+	void *ours, *theirs; // NULL: that library has no such function
+};
+// Leads to `ours` what the libraries that are loaded have bound to `theirs`, or not bound yet; only if libraries
+// have been loaded since the last call. Returns how many places were changed.
+uint32_t cuda_bind(const struct cuda_binding *bindings, uint32_t count);
+void cuda_share_begin(cupti_subscriber subscriber); // with our subscription
+void cuda_share_look(void);                         // for what has been loaded since
+// Hands a callback to the program if it has asked for it.
+void cuda_share_callback(cupti_domain domain, uint32_t id, const void *data);
+// The program takes activity records for itself: no times from here on.
+void cuda_activity_leave(void);
+bool cuda_activity_is_ours(void);
+
 // ---- threads
+
+// A recorded call of the driver's that has not returned.
+struct cuda_open {
+	uint32_t correlation;
+	uint64_t enter;
+};
+enum { CUDA_MOST_OPEN = 8 };
 
 struct cuda_kernel;
 struct cuda_stream;
 struct cuda_thread {
 	_Atomic uint64_t calls;
 	uint64_t enter;                   // of the call that it is in; 0: none
+	// The runtime's call that it is in, until the driver's is told that it ends in.
+	struct cuda_outer {
+		uint32_t name;                // 0: none
+		uint32_t correlation;
+		uint32_t ended_in;            // that call's correlation; 0: not yet
+		uint64_t enter;
+	} outer;
+	struct cuda_open open[CUDA_MOST_OPEN];
+	uint32_t open_count;
 	struct cuda_kernel *kernel;       // last launched
 	struct cuda_stream *stream;       // last used
 	struct tare_trace_shape shape;    // last used, with its id
@@ -181,11 +223,18 @@ struct cuda_kernel {
 };
 struct cuda_kernel *cuda_kernel_of(struct guest_thread *thread, cu_function handle, const char *symbol);
 void cuda_kernel_tell(struct cuda_kernel *kernel, const struct cupti_kernel *record);
+// The kernel that only its name is known of (of a graph's node); its place is its handle. NULL: no memory.
+struct cuda_kernel *cuda_kernel_named(const char *symbol);
+
+bool cuda_nodes_begin(void);
+// The id of the graph's node that a record with such a node is of, defined when it was not; 0: it is of none.
+uint32_t cuda_node_of(const cupti_record *record);
 
 bool cuda_objects_begin(void);
 void cuda_objects_now(void); // recording has begun
 void cuda_define(enum tare_trace_object_kind kind, const void *handle, const void *parent, const void *device,
                  uint64_t properties, uint64_t bytes, uint32_t name, uint32_t number);
+void cuda_change(enum tare_trace_change change, const void *object, uint64_t from, uint64_t to);
 void cuda_fact(enum tare_trace_fact fact, const void *object, uint64_t value, uint32_t text);
 
 // ---- calls
@@ -195,9 +244,14 @@ struct cuda_call {
 	const struct cupti_call *told;
 	uint64_t enter;
 	uint32_t function;
+	uint32_t name;                 // what the program has called: the function, or one of the runtime's
+	uint32_t outer_correlation;    // of the runtime's call that it is in; 0: none
 	cu_result result;
 	bool of_thread;
+	bool nested;                   // within another call that is recorded
 };
+// One of the runtime's that did not end in a recorded call of the driver.
+void cuda_runtime_call_end(struct guest_thread *thread, const struct cuda_call *call);
 void cuda_call_end(struct guest_thread *thread, const struct cuda_call *call);
 void cuda_command_end(struct guest_thread *thread, const struct cuda_call *call);
 // Before: afterwards another thread may have been given the same address.
@@ -223,9 +277,15 @@ static inline const void *cuda_parameter(const struct cupti_call *told, size_t p
 extern bool cuda_timed;
 bool cuda_activity_begin(void);
 void cuda_activity_in_child(void);
+struct cuda_command {
+	uint32_t correlation, outer_correlation; // of the driver's call, and of the runtime's around it (0: none)
+	uint32_t number;
+	uint8_t kind;
+	bool many;
+	struct cuda_kernel *kernel;
+};
 // Keeps a command until its activity is told.
-void cuda_pending_add(struct guest_thread *thread, uint32_t correlation, uint32_t number, bool many,
-                      struct cuda_kernel *kernel);
+void cuda_pending_add(struct guest_thread *thread, const struct cuda_command *command);
 bool cuda_pending_begin(void);
 
 // What waits for its times.

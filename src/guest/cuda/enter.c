@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -44,8 +45,11 @@ uint64_t cuda_calls_seen(void)
 
 static void in_child(void)
 {
-	for (struct cuda_thread *mine = atomic_load(&all_threads); mine; mine = mine->following)
+	for (struct cuda_thread *mine = atomic_load(&all_threads); mine; mine = mine->following) {
 		atomic_store(&mine->calls, 0);
+		mine->outer.name = 0;
+		mine->open_count = 0;
+	}
 	cuda_activity_in_child();
 }
 
@@ -57,13 +61,52 @@ static __attribute__((noinline)) void begin_deferred(void)
 		cuda_timed = cuda_activity_begin();
 }
 
-static void call_begin(const struct cupti_call *told, const struct cuda_function *function, uint32_t number)
+// This thread, when its calls are recorded.
+static struct guest_thread *thread_of_call(void)
 {
 	struct guest_thread *thread = guest_thread_of(TARE_TRACE_CUDA);
+	if (!thread || (CUDA_UNLIKELY(!cuda_of(thread)) && !cuda_thread_make(thread)))
+		return NULL;
+	return thread;
+}
+
+static uint64_t enter_ticks(struct guest_thread *thread)
+{
+	uint64_t enter = guest_ticks();
+	if (CUDA_LIKELY(!guest_cpu_time_is_due(thread, thread->left_ticks, enter)))
+		return enter;
+	guest_cpu_time_slow(thread, enter);
+	return guest_ticks();
+}
+
+// Of more calls within calls than there are places the outermost is forgotten.
+static void open_call(struct cuda_thread *mine, uint32_t correlation, uint64_t enter)
+{
+	if (CUDA_UNLIKELY(mine->open_count == CUDA_MOST_OPEN)) {
+		mine->open_count--;
+		memmove(mine->open, mine->open + 1, sizeof *mine->open * (CUDA_MOST_OPEN - 1));
+	}
+	mine->open[mine->open_count++] = (struct cuda_open){ correlation, enter };
+}
+
+// When it was entered; 0: it is not recorded.
+static uint64_t close_call(struct cuda_thread *mine, uint32_t correlation)
+{
+	for (uint32_t i = mine->open_count; i-- > 0;)
+		if (mine->open[i].correlation == correlation) {
+			mine->open_count = i;
+			return mine->open[i].enter;
+		}
+	return 0;
+}
+
+static void call_begin(const struct cupti_call *told, const struct cuda_function *function, uint32_t number)
+{
+	struct guest_thread *thread = thread_of_call();
 	struct cuda_thread *mine;
 	uint64_t enter;
-	*told->data = 0;
-	if (!thread || (CUDA_UNLIKELY(!cuda_of(thread)) && !cuda_thread_make(thread)))
+	bool ends_outer;
+	if (!thread)
 		return;
 	mine = cuda_of(thread);
 	thread->depth++;
@@ -74,23 +117,36 @@ static void call_begin(const struct cupti_call *told, const struct cuda_function
 	if (CUDA_UNLIKELY(function->form == CUDA_FREE || function->form == CUDA_STREAM_DESTROY ||
 	                  function->form == CUDA_EVENT_DESTROY))
 		cuda_before_free(told, function);
-	enter = guest_ticks();
-	if (CUDA_UNLIKELY(guest_cpu_time_is_due(thread, thread->left_ticks, enter))) {
-		guest_cpu_time_slow(thread, enter);
-		enter = guest_ticks();
-	}
+	// Not by the helper: the child of a fork that comes meanwhile would find the loader's lock taken.
+	if (CUDA_UNLIKELY(function->role == TARE_ROLE_BUILD || function->role == TARE_ROLE_CREATE))
+		cuda_share_look();
+	ends_outer = mine->outer.name && !mine->outer.ended_in && thread->depth == 1 &&
+	             cuda_runtime_ends_in(mine->outer.name - CUDA_MOST_FUNCTIONS, number);
+	if (ends_outer)
+		mine->outer.ended_in = told->correlation;
+	enter = ends_outer ? mine->outer.enter : enter_ticks(thread);
 	if (function->waits)
-		guest_waiting(thread, cuda_detail(number), enter);
-	mine->enter = *told->data = enter;
+		guest_waiting(thread, cuda_detail(ends_outer ? mine->outer.name : number), enter);
+	mine->enter = enter;
+	open_call(mine, told->correlation, enter);
 }
 
 static void call_end(const struct cupti_call *told, const struct cuda_function *function, uint32_t number,
                      bool of_thread)
 {
-	struct cuda_call call = { told, *told->data, number, *(const cu_result *)told->result, of_thread };
-	struct guest_thread *thread = call.enter ? guest_thread_of(TARE_TRACE_CUDA) : NULL;
-	if (!thread || !cuda_of(thread))
+	struct cuda_call call = { .told = told, .function = number, .name = number,
+		.result = *(const cu_result *)told->result, .of_thread = of_thread };
+	struct guest_thread *thread = guest_thread_of(TARE_TRACE_CUDA);
+	struct cuda_outer *outer;
+	if (thread && cuda_of(thread))
+		call.enter = close_call(cuda_of(thread), told->correlation);
+	if (!call.enter)
 		return;
+	outer = &cuda_of(thread)->outer;
+	if (outer->name && outer->ended_in == told->correlation)
+		call.name = outer->name;
+	call.nested = thread->depth > 1 || (outer->name && !outer->ended_in);
+	call.outer_correlation = outer->name ? outer->correlation : 0;
 	if (function->kind)
 		cuda_command_end(thread, &call);
 	else
@@ -100,19 +156,65 @@ static void call_end(const struct cupti_call *told, const struct cuda_function *
 	thread->depth -= thread->depth != 0;
 }
 
-static void callback(void *context, cupti_domain domain, uint32_t id, const void *data)
+// A call of the runtime's within one of the runtime's is a part of that.
+static void runtime_begin(const struct cupti_call *told, uint32_t name)
 {
-	const struct cupti_call *told = data;
-	uint32_t known = id < CUDA_MOST_CALLBACKS ? cuda_by_callback[id] : 0;
-	uint32_t number = (known & ~(uint32_t)CUDA_OF_THREAD) - 1;
-	int error = errno;
-	(void)context;
-	if (domain != ABI_CUPTI_DOMAIN_DRIVER || !known || !told->data)
+	struct guest_thread *thread = thread_of_call();
+	struct cuda_outer *outer = thread ? &cuda_of(thread)->outer : NULL;
+	if (!thread || outer->name)
 		return;
-	if (told->site == ABI_CUPTI_SITE_ENTER)
+	outer->enter = enter_ticks(thread);
+	outer->ended_in = 0;
+	outer->correlation = told->correlation;
+	outer->name = name;
+}
+
+static void runtime_end(const struct cupti_call *told)
+{
+	struct guest_thread *thread = guest_thread_of(TARE_TRACE_CUDA);
+	struct cuda_outer *outer = thread && cuda_of(thread) ? &cuda_of(thread)->outer : NULL;
+	struct cuda_call call = { .told = told, .result = *(const cu_result *)told->result };
+	// In the child of a fork from within it nothing is under way.
+	if (!outer || !outer->name || outer->correlation != told->correlation)
+		return;
+	call.enter = outer->enter;
+	call.name = outer->name;
+	call.nested = thread->depth > 0;
+	outer->name = 0;
+	if (CUDA_UNLIKELY(!outer->ended_in))
+		cuda_runtime_call_end(thread, &call);
+}
+
+static void record_callback(cupti_domain domain, uint32_t id, const struct cupti_call *told)
+{
+	bool runtime = domain == ABI_CUPTI_DOMAIN_RUNTIME;
+	uint32_t known = id >= CUDA_MOST_CALLBACKS ? 0 : runtime ? cuda_runtime_by_callback[id] : cuda_by_callback[id];
+	uint32_t number = (known & ~(uint32_t)CUDA_OF_THREAD) - 1;
+	if (!known)
+		return;
+	if (told->site == ABI_CUPTI_SITE_ENTER && runtime)
+		runtime_begin(told, CUDA_MOST_FUNCTIONS + number);
+	else if (told->site == ABI_CUPTI_SITE_ENTER)
 		call_begin(told, &cuda_functions[number], number);
+	else if (told->site == ABI_CUPTI_SITE_EXIT && runtime)
+		runtime_end(told);
 	else if (told->site == ABI_CUPTI_SITE_EXIT)
 		call_end(told, &cuda_functions[number], number, known & CUDA_OF_THREAD);
+}
+
+// What the program does in its own callbacks is not within its call.
+static void callback(void *context, cupti_domain domain, uint32_t id, const void *data)
+{
+	bool of_call = domain == ABI_CUPTI_DOMAIN_DRIVER || domain == ABI_CUPTI_DOMAIN_RUNTIME;
+	bool exits = of_call && ((const struct cupti_call *)data)->site == ABI_CUPTI_SITE_EXIT;
+	int error = errno;
+	(void)context;
+	if (!exits)
+		cuda_share_callback(domain, id, data);
+	if (of_call)
+		record_callback(domain, id, data);
+	if (exits)
+		cuda_share_callback(domain, id, data);
 	errno = error;
 }
 
@@ -120,9 +222,12 @@ static void callback(void *context, cupti_domain domain, uint32_t id, const void
 
 static void enable_callbacks(void)
 {
-	for (uint32_t id = 1; id < CUDA_MOST_CALLBACKS; id++)
+	for (uint32_t id = 1; id < CUDA_MOST_CALLBACKS; id++) {
 		if (cuda_by_callback[id])
 			cuda_cupti.cuptiEnableCallback(1, subscriber, ABI_CUPTI_DOMAIN_DRIVER, id);
+		if (cuda_runtime_by_callback[id])
+			cuda_cupti.cuptiEnableCallback(1, subscriber, ABI_CUPTI_DOMAIN_RUNTIME, id);
+	}
 }
 
 // Recording begins, or nothing of the program's is looked at.
@@ -132,11 +237,13 @@ static void begin(const void *caller)
 		.calls = cuda_calls_seen, .in_child = in_child };
 	bool nested = guest_this && guest_this->depth;
 	bool timed;
-	if (!cuda_libraries_open(caller) || !cuda_functions_find() || !cuda_objects_begin() || !cuda_pending_begin())
+	if (!cuda_libraries_open(caller) || !cuda_functions_find() || !cuda_objects_begin() || !cuda_pending_begin() ||
+	    !cuda_nodes_begin())
 		return;
 	// Until driver 610 a process has one subscriber. Another one keeps it.
 	if (cuda_cupti.cuptiSubscribe(&subscriber, callback, NULL) != ABI_CUPTI_SUCCESS)
 		return;
+	cuda_runtime_find();
 	guest_regions_begin();
 	if (!guest_begin(&cuda)) {
 		cuda_cupti.cuptiUnsubscribe(subscriber);
@@ -148,6 +255,7 @@ static void begin(const void *caller)
 	atomic_store(&deferred, timed && nested);
 	cuda_timed = timed && !nested && cuda_activity_begin();
 	enable_callbacks();
+	cuda_share_begin(subscriber);
 	// Runs before what the core has registered: CUPTI is asked for the rest while it may be.
 	atexit(cuda_flush_at_exit);
 }

@@ -63,6 +63,14 @@ void cuda_fact(enum tare_trace_fact fact, const void *object, uint64_t value, ui
 	guest_define(&record);
 }
 
+void cuda_change(enum tare_trace_change change, const void *object, uint64_t from, uint64_t to)
+{
+	union tare_trace_record record = { .change = {
+		.head = guest_api_head(TARE_TRACE_CUDA, TARE_TRACE_CHANGE, (uint16_t)change),
+		.object = (uintptr_t)object, .ticks = definition_ticks(), .from = from, .to = to } };
+	guest_define(&record);
+}
+
 static uint32_t text_of(const char *text)
 {
 	return guest_text(text, strlen(text));
@@ -234,16 +242,6 @@ static const void *traced_handle(const struct cuda_stream *stream)
 	return is_default(stream->handle) ? (const void *)stream : (const void *)stream->handle;
 }
 
-// CUPTI has the driver take times of what is in it.
-static void tell_change(const void *handle)
-{
-	enum { PROFILING = 2 };
-	union tare_trace_record record = { .change = {
-		.head = guest_api_head(TARE_TRACE_CUDA, TARE_TRACE_CHANGE, TARE_CHANGE_PROFILING),
-		.object = (uintptr_t)handle, .ticks = definition_ticks(), .from = 0, .to = PROFILING } };
-	guest_define(&record);
-}
-
 static void define_stream(const struct cuda_stream *stream, const struct cupti_call *call)
 {
 	enum { PROFILING = 2, NON_BLOCKING = 0x100 };
@@ -254,7 +252,7 @@ static void define_stream(const struct cuda_stream *stream, const struct cupti_c
 	          0, name ? text_of(name) : 0, stream->number);
 	cuda_fact(TARE_TRACE_FACT_PROFILING, traced_handle(stream), cuda_timed, 0);
 	if (cuda_timed)
-		tell_change(traced_handle(stream));
+		cuda_change(TARE_CHANGE_PROFILING, traced_handle(stream), 0, PROFILING); // by CUPTI
 }
 
 enum { DESTROYED = 1 }; // in place of a stream: its handle may come again
@@ -383,6 +381,24 @@ struct cuda_kernel *cuda_kernel_of(struct guest_thread *thread, cu_function hand
 	    atomic_exchange(&kernel->process, thread->process) != thread->process)
 		define_kernel(kernel, symbol);
 	mine->kernel = kernel;
+	return kernel;
+}
+
+struct cuda_kernel *cuda_kernel_named(const char *symbol)
+{
+	uint32_t process = atomic_load(&guest_process);
+	uint64_t hash = hash_of(symbol);
+	const void *key = guest_hash_key(hash);
+	struct cuda_kernel *kernel = (struct cuda_kernel *)(uintptr_t)guest_map_find(kernels, key, 0);
+	if (!kernel) {
+		kernel = guest_memory(sizeof *kernel);
+		if (!kernel)
+			return NULL;
+		*kernel = (struct cuda_kernel){ .handle = (cu_function)kernel, .hash = hash };
+		guest_map_put(kernels, key, (uintptr_t)kernel);
+	}
+	if (atomic_exchange(&kernel->process, process) != process)
+		define_kernel(kernel, symbol);
 	return kernel;
 }
 
