@@ -140,6 +140,7 @@ struct tare_coverage {
 	uint64_t never_flushed;   // of the unobserved: nothing after them on their queue could have started them
 	double self_cost_share;   // of the wall: calibrated cost times commands and calls; NaN
 	int64_t self_cost_ns;     // TARE_NO_TIME: not calibrated
+	int64_t self_low_ns, self_high_ns; // its interval; TARE_NO_TIME above: not measured between a driver's calls
 	uint64_t stacks;          // commands and calls whose call stack is known
 	double stack_cost_ns;     // of one, by calibration; in self_cost_ns; NaN
 	int64_t helper_cpu_ns, stalled_ns;
@@ -151,7 +152,7 @@ struct tare_coverage {
 	bool driver_hidden;       // not known, for threads of the driver's own took part of it
 	double profiling_share;   // of the wall: the part of it that profiling alone takes; NaN
 	// All of it: self cost, driver, stalled and, of the whole run, calibration; or what runs without recording say. TARE_NO_TIME: not known,
-	// the upper end also where the driver's part is not.
+	// the upper end also where one of the two was not measured in the driver.
 	int64_t cost_ns, cost_low_ns, cost_high_ns;
 	double cost_share;        // of the wall; NaN
 	enum tare_cost_source cost_source;

@@ -83,7 +83,8 @@ def test_none_adds_nothing_and_counts(recorder):  # noqa: F811
     assert document["options"]["times"] == "none"
     assert report["coverage"]["completed"] == 0
     assert kernels(report)["instances"] == COMMANDS // 12 * 10 + 1
-    assert not {"profiling", "event", "calibration"} & {row["change"] for row in report["changes"]}
+    # Our own code is measured on a queue of ours; the program's are as they were.
+    assert {"profiling", "event", "calibration"} & {row["change"] for row in report["changes"]} <= {"calibration"}
     # Nothing of the driver's is changed, so that its part is known: nothing.
     assert report["coverage"]["driver_cost_ns"] == 0
     assert report["coverage"]["cost_source"] == "calibration"

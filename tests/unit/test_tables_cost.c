@@ -9,7 +9,8 @@ static void be_measured(struct run *run)
 {
 	struct tare_recorded_process *process = &run->processes[0];
 	*process = (struct tare_recorded_process){ .self_cost_ps = 100000, .self_call_cost_ps = 50000,
-		.self_untimed_cost_ps = 40000, .driver_rounds = 9, .calibration_ns = 777 };
+		.self_untimed_cost_ps = 40000, .driver_rounds = 9, .calibration_ns = 777,
+		.self_low_ps = { 90000, 35000 }, .self_high_ps = { 130000, 60000 } };
 	for (int i = 0; i < TARE_DRIVER_COST_COUNT; i++) {
 		process->driver_ps[i] = (i + 1) * 1000000;
 		process->driver_low_ps[i] = process->driver_ps[i] - 100000;
@@ -61,9 +62,8 @@ static void only_what_was_changed_costs(void **state)
 		assert_int_equal(coverage->driver_high_ns, rows[i].cost_ns ? rows[i].cost_ns + 200 : 0);
 		assert_int_equal(coverage->self_cost_ns, timed ? 100 : 40);
 		assert_int_equal(coverage->cost_ns, rows[i].cost_ns + (timed ? 100 : 40) + 777);
-		// In a program caches are colder than in the calibration.
-		assert_int_equal(coverage->cost_low_ns, coverage->driver_low_ns + (timed ? 100 : 40) + 777);
-		assert_int_equal(coverage->cost_high_ns, coverage->driver_high_ns + (timed ? 250 : 100) + 777);
+		assert_int_equal(coverage->cost_low_ns, coverage->driver_low_ns + (timed ? 90 : 35) + 777);
+		assert_int_equal(coverage->cost_high_ns, coverage->driver_high_ns + (timed ? 130 : 60) + 777);
 		assert_int_equal(coverage->cost_source, TARE_COST_CALIBRATED);
 		assert_near(coverage->cost_share, (double)coverage->cost_ns / 1000000);
 	}
@@ -79,6 +79,21 @@ static void only_what_was_changed_costs(void **state)
 	assert_int_equal(coverage->driver_ns, -10000);
 	assert_int_equal(coverage->cost_ns, 0);
 	assert_int_equal(coverage->cost_high_ns, 0);
+}
+
+// A trace of before, or --strict: our own code was measured in a row by itself.
+static void without_its_interval_there_is_no_upper_end(void **state)
+{
+	struct run *run = *state;
+	const struct tare_coverage *coverage = &run->tables.coverage;
+	be_measured(run);
+	run->processes[0].self_high_ps[0] = 0;
+	add(run, TARE_KIND_KERNEL, 100, 200, 300)->flags = TARE_COMMAND_OWN_EVENT;
+	compute(run);
+	assert_int_equal(coverage->cost_source, TARE_COST_CALIBRATED);
+	assert_int_equal(coverage->cost_ns, 100 + 2000 + 777);
+	assert_int_equal(coverage->cost_low_ns, 100 + 1900 + 777);
+	assert_int_equal(coverage->cost_high_ns, TARE_NO_TIME);
 }
 
 static void an_unknown_driver_is_a_lower_limit(void **state)
@@ -98,7 +113,7 @@ static void an_unknown_driver_is_a_lower_limit(void **state)
 	run->commands[0].queue = 1;
 	compute(run);
 	assert_int_equal(coverage->cost_source, TARE_COST_CALIBRATED);
-	assert_int_equal(coverage->cost_high_ns, 250 + 777);
+	assert_int_equal(coverage->cost_high_ns, 130 + 777);
 }
 
 static void threads_of_the_driver_hide_its_part(void **state)
@@ -244,6 +259,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(only_what_was_changed_costs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(without_its_interval_there_is_no_upper_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_unknown_driver_is_a_lower_limit, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(threads_of_the_driver_hide_its_part, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_opencl_has_prices, set_up, tear_down),
