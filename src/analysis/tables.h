@@ -7,6 +7,13 @@
 #include "analysis/ledger.h"
 #include "analysis/recording.h"
 
+// The device time of commands of which a random sample has times (--times sampled).
+struct tare_estimate {
+	uint64_t unsampled;       // without times because others stand for them
+	double ns, low_ns, high_ns; // of all, those with times too, and its 95 % interval; NaN: all that
+	                          // could be were timed, or too few were
+};
+
 // Kernels of one name on one device, all shapes of work together (tare_tables.tasks) or one of them
 // (tare_tables.task_shapes).
 enum { TARE_TASK_SHAPES = 32 };
@@ -22,10 +29,7 @@ struct tare_task {
 	uint64_t instances;       // enqueued
 	uint64_t timed;           // of these, with device times
 	int64_t total_ns;         // of the timed; device time; instances that overlap count twice
-	uint64_t unsampled;       // without times because others stand for them (--times sampled)
-	// With these, all that the instances took, estimated from the sample, and its 95 % interval; NaN: all
-	// that could be were timed, or too few were.
-	double estimated_ns, estimated_low_ns, estimated_high_ns;
+	struct tare_estimate estimate; // what all instances took
 	double mean_ns, median_ns, min_ns, max_ns; // NaN: none timed
 	double p95_ns;
 	double share;             // of the time in which the device ran kernels: unions, 0 to 1; NaN
@@ -50,6 +54,7 @@ struct tare_transfer_row {
 	uint64_t count, timed;
 	uint64_t bytes;
 	int64_t total_ns;         // of the timed
+	struct tare_estimate estimate; // what all of them took
 	int64_t exposed_ns, hidden_ns; // of the union of these intervals: no kernel of the device ran,
 	                          // or one did
 	bool in_place;            // maps of memory that is the host's: nothing moves, no rate

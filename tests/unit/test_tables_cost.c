@@ -214,11 +214,11 @@ static void the_interval_holds_the_truth(void **state)
 		double truth_ns = launch_sampled(run, &random, 8);
 		const struct tare_task *task = &run->tables.tasks[0];
 		assert_int_equal(task->instances, LAUNCHES);
-		assert_int_equal(task->timed + task->unsampled, LAUNCHES);
-		assert_true(task->estimated_low_ns < task->estimated_ns &&
-		            task->estimated_ns < task->estimated_high_ns);
-		within += truth_ns >= task->estimated_low_ns && truth_ns <= task->estimated_high_ns;
-		mean_off += (task->estimated_ns / truth_ns - 1) / 200;
+		assert_int_equal(task->timed + task->estimate.unsampled, LAUNCHES);
+		assert_true(task->estimate.low_ns < task->estimate.ns &&
+		            task->estimate.ns < task->estimate.high_ns);
+		within += truth_ns >= task->estimate.low_ns && truth_ns <= task->estimate.high_ns;
+		mean_off += (task->estimate.ns / truth_ns - 1) / 200;
 	}
 	// 95 of 100; the numbers are always the same ones.
 	assert_in_range(within, 180, 199);
@@ -232,8 +232,8 @@ static void what_is_all_timed_is_not_estimated(void **state)
 	uint32_t random = 7;
 	double truth_ns = launch_sampled(run, &random, 1);
 	const struct tare_task *task = &run->tables.tasks[0];
-	assert_int_equal(task->unsampled, 0);
-	assert_true(isnan(task->estimated_ns));
+	assert_int_equal(task->estimate.unsampled, 0);
+	assert_true(isnan(task->estimate.ns));
 	assert_near((double)task->total_ns, truth_ns);
 }
 
@@ -250,9 +250,42 @@ static void too_few_are_no_estimate(void **state)
 	run->commands[0].end_ns = 120;
 	run->commands[0].untimed = 0;
 	compute(run);
-	assert_int_equal(run->tables.tasks[0].unsampled, 2);
-	assert_true(isnan(run->tables.tasks[0].estimated_ns));
+	assert_int_equal(run->tables.tasks[0].estimate.unsampled, 2);
+	assert_true(isnan(run->tables.tasks[0].estimate.ns));
 	assert_int_equal(run->tables.coverage.unobserved_by[TARE_UNOBSERVED_NOT_SAMPLED], 2);
+}
+
+// Of two sizes in turn, of which one is timed more often than the other: each stands for its own.
+static void transfers_are_estimated_by_their_size(void **state)
+{
+	static const struct {
+		uint64_t bytes;
+		int64_t ns;
+		int one_in;
+	} sizes[] = { { 64, 10, 10 }, { 1 << 20, 500, 2 } };
+	struct run *run = *state;
+	const struct tare_transfer_row *row;
+	double truth_ns = 0;
+	run->recording.end_ns = 1000000;
+	for (int i = 0; i < LAUNCHES; i++) {
+		int64_t from_ns = 100 + i * 600, ns = sizes[i % 2].ns;
+		bool timed = i / 2 % sizes[i % 2].one_in == 0;
+		struct tare_recorded_command *command =
+		    add(run, TARE_KIND_WRITE, from_ns, timed ? from_ns + 20 : TARE_NO_TIME,
+		        timed ? from_ns + 20 + ns : TARE_NO_TIME);
+		command->amount = sizes[i % 2].bytes;
+		command->flags = timed ? TARE_COMMAND_OWN_EVENT : TARE_COMMAND_NOT_SAMPLED;
+		command->untimed = timed ? 0 : TARE_UNTIMED_NOT_SAMPLED;
+		truth_ns += (double)ns;
+	}
+	compute(run);
+	row = &run->tables.transfers[0];
+	assert_int_equal(run->tables.transfer_count, 1);
+	assert_int_equal(row->timed + row->estimate.unsampled, LAUNCHES);
+	assert_true((double)row->total_ns < truth_ns / 1.5);
+	assert_near(row->estimate.ns, truth_ns);
+	assert_near(row->estimate.low_ns, truth_ns);
+	assert_near(row->estimate.high_ns, truth_ns);
 }
 
 int main(void)
@@ -267,6 +300,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_interval_holds_the_truth, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_all_timed_is_not_estimated, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(too_few_are_no_estimate, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(transfers_are_estimated_by_their_size, set_up, tear_down),
 	};
 	return cmocka_run_group_tests_name("tables_cost", tests, NULL, NULL);
 }
