@@ -189,19 +189,24 @@ static bool try_ours(struct bench *bench, enum trial trial, struct round *round)
 	return well;
 }
 
+static bool is_tried(const struct bench *bench, enum work work, enum trial trial)
+{
+	if (trial >= TRIALS && (bench->ours == NULL || work != FILL))
+		return false;
+	return !guest_options.count_only || (work == FILL && (trial == NATIVE || trial == OURS_UNTIMED));
+}
+
 static bool try_all(struct bench *bench, struct round *round)
 {
 	memset(bench->events, 0, sizeof bench->events);
 	memset(round, 0, sizeof *round);
-	if (bench->ours != NULL && !try_ours(bench, OURS_UNTIMED, round))
-		return false;
-	if (guest_options.count_only)
-		return try_one(bench, FILL, NATIVE, round);
-	if (bench->ours != NULL && !try_ours(bench, OURS, round))
-		return false;
-	for (int i = 0; i < WORKS * TRIALS; i++)
-		if (!try_one(bench, (enum work)(i / TRIALS), (enum trial)(i % TRIALS), round))
+	for (int i = 0; i < WORKS * ALL_TRIALS; i++) {
+		enum work work = (enum work)(i / ALL_TRIALS);
+		enum trial trial = (enum trial)(i % ALL_TRIALS);
+		if (is_tried(bench, work, trial) &&
+		    !(trial < TRIALS ? try_one(bench, work, trial, round) : try_ours(bench, trial, round)))
 			return false;
+	}
 	return true;
 }
 
@@ -246,7 +251,7 @@ static int64_t others_cpu_ns(void)
 
 static uint64_t ticks_of(const struct round *round)
 {
-	uint64_t sum = 1 + WORKS * (round->queries + 2 * round->release);
+	uint64_t sum = 1 + round->harvest + WORKS * (round->queries + 2 * round->release);
 	for (int i = 0; i < WORKS * ALL_TRIALS; i++)
 		sum += round->commands[i / ALL_TRIALS][i % ALL_TRIALS];
 	return sum;
@@ -300,24 +305,33 @@ static uint32_t outside(uint32_t count)
 	return count / 2 > root ? count / 2 - root : 0;
 }
 
-// Of our own code at least something, whatever noise says. For the children of a fork, too.
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+// Of our own code at least something, whatever noise says. The upper end: between a program's commands
+// caches may be colder than between these fills by as much again as here they are colder than in a row. For
+// the children of a fork, too.
 static void tell_ours(void)
 {
 	enum { LEAST_PS = 1 };
+	static int64_t in_a_row_ps[2];
+	int64_t ours_ps[2];
 	for (int i = 0; i < 2; i++) {
 		int at = i == 0 && !guest_options.count_only ? FOUND_OURS : FOUND_OURS_UNTIMED;
-		guest_options.self_low_ps[i] = told.low[at] > LEAST_PS ? told.low[at] : LEAST_PS;
-		guest_options.self_high_ps[i] = told.high[at] > LEAST_PS ? told.high[at] : LEAST_PS;
+		if (in_a_row_ps[i] == 0)
+			in_a_row_ps[i] = i == 0 ? guest_options.self_cost_ps : guest_options.self_untimed_cost_ps;
+		ours_ps[i] = larger(told.middle[at], LEAST_PS);
+		guest_options.self_low_ps[i] = larger(told.low[at], LEAST_PS);
+		int64_t colder_ps = larger(ours_ps[i] - in_a_row_ps[i], 0);
+		guest_options.self_high_ps[i] = larger(told.high[at], ours_ps[i] + colder_ps);
 	}
-	guest_options.self_untimed_cost_ps =
-	    told.middle[FOUND_OURS_UNTIMED] > LEAST_PS ? told.middle[FOUND_OURS_UNTIMED] : LEAST_PS;
+	guest_options.self_cost_ps = ours_ps[0];
+	guest_options.self_untimed_cost_ps = ours_ps[1];
 	int64_t timed_ps = told.middle[FOUND_OURS] - told.middle[FOUND_OURS_UNTIMED] + told.middle[FOUND_HARVEST];
 	if (!guest_options.count_only && timed_ps > layer_timed_cost_ps)
 		layer_timed_cost_ps = timed_ps;
-	// Where nothing is to have times, that is what a command costs.
-	guest_options.self_cost_ps = guest_options.count_only             ? guest_options.self_untimed_cost_ps
-	                             : told.middle[FOUND_OURS] > LEAST_PS ? told.middle[FOUND_OURS]
-	                                                                  : LEAST_PS;
 }
 
 static void conclude(bool ours)
