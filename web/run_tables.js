@@ -119,6 +119,12 @@ function pageSection(id, title, ...children) {
 
 // ---- the tables
 
+// Of rows of which a sample has times.
+function estimateColumns(rows) {
+	return rows.some((row) => row.unsampled) ? [timeColumn('estimated of all', 'estimated_total_ns'),
+		timeColumn('from', 'estimated_low_ns'), timeColumn('to', 'estimated_high_ns')] : [];
+}
+
 function tasksSection(run) {
 	const fits = (task, view) => (row) => {
 		const kernel = isKernel(view.timeline, row);
@@ -126,10 +132,8 @@ function tasksSection(run) {
 		return (kernel || kindName(view.timeline, row) === 'task') && name === task.name && deviceOfCommand(view.timeline, row) === task.device_number;
 	};
 	const jump = (which) => [which, (task, view) => foundCommand(view, fits(task, view), which)];
-	const estimates = run.tasks.some((task) => task.unsampled) ? [timeColumn('estimated of all', 'estimated_total_ns'),
-		timeColumn('from', 'estimated_low_ns'), timeColumn('to', 'estimated_high_ns')] : [];
 	return reportTable('tasks', 'Computing tasks', [nameColumn('kernel', 'name'), ...deviceColumns(run), jumpColumn([jump('first'), jump('longest')]),
-		countColumn('n', 'instances'), countColumn('timed', 'timed'), timeColumn('total', 'total_ns'), ...estimates, shareColumn('share', 'share'),
+		countColumn('n', 'instances'), countColumn('timed', 'timed'), timeColumn('total', 'total_ns'), ...estimateColumns(run.tasks), shareColumn('share', 'share'),
 		timeColumn('mean', 'mean_ns'), timeColumn('median', 'median_ns'), timeColumn('p95', 'p95_ns'), timeColumn('min', 'min_ns'), timeColumn('max', 'max_ns'),
 		timeColumn('enqueuing', 'launch_total_ns'), { title: 'work', value: (task) => sizeText(task.work) },
 		numberColumn('waves', (task) => (task.fill ? task.fill.waves : null), (waves) => significant(waves, 3)),
@@ -148,7 +152,7 @@ function transfersSection(run) {
 	const name = (row) => [row.kind, row.direction, row.memory, row.blocking ? 'blocking' : null, row.in_place ? 'in place' : null].filter(Boolean).map(words).join(', ');
 	return reportTable('transfers', 'Transfers', [{ title: 'transfer', header: true, value: name }, ...deviceColumns(run),
 		jumpColumn([jump('first'), jump('longest')]), countColumn('n', 'count'), countColumn('timed', 'timed'), bytesColumn('bytes', 'bytes'),
-		timeColumn('total', 'total_ns'), timeColumn('exposed', 'exposed_ns'), timeColumn('hidden', 'hidden_ns'), rateColumn('rate', 'bytes_per_second'),
+		timeColumn('total', 'total_ns'), ...estimateColumns(run.transfers), timeColumn('exposed', 'exposed_ns'), timeColumn('hidden', 'hidden_ns'), rateColumn('rate', 'bytes_per_second'),
 		rateColumn('median rate', 'median_bytes_per_second'), rateColumn('measured ceiling', 'ceiling_bytes_per_second'),
 		bytesColumn('smallest', 'smallest_bytes'), bytesColumn('largest', 'largest_bytes'), countColumn('unaligned', 'unaligned')],
 	run.transfers, 'Nothing was transferred.');

@@ -205,36 +205,47 @@ static void add_process(struct tare_coverage *coverage, const struct tare_record
 	    tables_add(coverage->stalled_ns, tables_length(0, process->stalled_ns));
 }
 
+// What a process's commands took of our own code, ps, by what a command took with times and without.
+static double commands_ps(const struct gathering *g, size_t i, int64_t timed_ps, int64_t untimed_ps)
+{
+	// Traces of earlier versions do not tell them apart.
+	uint64_t untimed = g->context->recording->processes[i].self_untimed_cost_ps > 0 ? g->untimed[i] : 0;
+	return (double)(g->commands[i] - untimed) * (double)timed_ps + (double)untimed * (double)untimed_ps;
+}
+
 // Calibrated cost times what was recorded; known only when every process that recorded something
-// was calibrated.
+// was calibrated. What has an interval is that of commands.
 static void find_self_cost(struct gathering *g)
 {
 	const struct tare_recording *recording = g->context->recording;
 	struct tare_coverage *coverage = g->coverage;
 	int64_t wall_ns = tare_view_ns(g->context->view);
-	double cost_ns = 0, stack_cost_ns = 0, harvest_ns = 0;
-	bool known = recording->process_count > 0;
+	double cost_ns = 0, low_ns = 0, high_ns = 0, stack_cost_ns = 0, harvest_ns = 0;
+	bool known = recording->process_count > 0, bounded = true;
 	for (size_t i = 0; i < recording->process_count; i++) {
 		const struct tare_recorded_process *process = &recording->processes[i];
-		// Traces of earlier versions do not tell them apart.
-		uint64_t untimed = process->self_untimed_cost_ps > 0 ? g->untimed[i] : 0;
 		if ((g->commands[i] > 0 && process->self_cost_ps <= 0) ||
 		    (g->calls[i] > 0 && process->self_call_cost_ps <= 0) ||
 		    (g->stacks[i] > 0 && process->self_stack_cost_ps <= 0))
 			known = false;
+		bounded = bounded && (g->commands[i] == 0 || process->self_high_ps[0] > 0);
 		coverage->stacks += g->stacks[i];
 		stack_cost_ns += (double)g->stacks[i] * (double)process->self_stack_cost_ps / 1e3;
 		harvest_ns += (double)g->harvested[i] * (double)process->harvest_cost_ps / 1e3;
-		cost_ns += (double)(g->commands[i] - untimed) * (double)process->self_cost_ps / 1e3 +
-		           (double)untimed * (double)process->self_untimed_cost_ps / 1e3 +
-		           (double)g->calls[i] * (double)process->self_call_cost_ps / 1e3;
+		double commands = commands_ps(g, i, process->self_cost_ps, process->self_untimed_cost_ps);
+		low_ns += (commands_ps(g, i, process->self_low_ps[0], process->self_low_ps[1]) - commands) / 1e3;
+		high_ns += (commands_ps(g, i, process->self_high_ps[0], process->self_high_ps[1]) - commands) / 1e3;
+		cost_ns += commands / 1e3 + (double)g->calls[i] * (double)process->self_call_cost_ps / 1e3;
 	}
 	cost_ns += stack_cost_ns + harvest_ns;
 	coverage->harvest_ns = harvest_ns < 9e18 ? llround(harvest_ns) : 0;
 	known = known && cost_ns < 9e18;
+	bounded = bounded && known && cost_ns + high_ns < 9e18;
 	coverage->stack_cost_ns =
 	    known && coverage->stacks > 0 ? stack_cost_ns / (double)coverage->stacks : NAN;
 	coverage->self_cost_ns = known ? llround(cost_ns) : TARE_NO_TIME;
+	coverage->self_low_ns = bounded ? llround(cost_ns + low_ns) : coverage->self_cost_ns;
+	coverage->self_high_ns = bounded ? llround(cost_ns + high_ns) : TARE_NO_TIME;
 	coverage->self_cost_share = known && wall_ns > 0 ? cost_ns / (double)wall_ns : NAN;
 }
 

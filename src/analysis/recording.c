@@ -137,6 +137,11 @@ static int add_process(struct loading *l, const struct tare_trace_header *refere
 	p->calibration_ns = loading_ns(l, h->start_ticks + h->calibration_ticks) - p->recorded_from_ns;
 	if (h->sampled_from_ticks)
 		p->sampled_from_ns = loading_ns(l, h->sampled_from_ticks);
+	int64_t own_ps[] = { p->self_cost_ps, p->self_untimed_cost_ps };
+	for (int i = 0; i < 2 && h->self_high_ps[i] > 0; i++) {
+		p->self_low_ps[i] = within(h->self_low_ps[i], 0, own_ps[i]);
+		p->self_high_ps[i] = within(h->self_high_ps[i], own_ps[i], MOST_PS);
+	}
 	for (int i = 0; i < TARE_DRIVER_COST_COUNT && h->driver_rounds; i++) {
 		p->driver_ps[i] = within(h->driver_ps[i], -MOST_PS, MOST_PS);
 		p->driver_low_ps[i] = within(h->driver_low_ps[i], -MOST_PS, p->driver_ps[i]);

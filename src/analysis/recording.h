@@ -39,6 +39,7 @@ struct tare_recorded_process {
 	const char *problem;           // of its file, NULL: none
 	int64_t self_cost_ps, self_call_cost_ps;
 	int64_t self_untimed_cost_ps;  // as self_cost_ps, of a command without times; 0: not known
+	int64_t self_low_ps[2], self_high_ps[2]; // the interval of the one and of the other; high 0: not known
 	uint64_t driver_rounds;        // that these are medians of; 0: not known
 	int64_t driver_ps[TARE_DRIVER_COST_COUNT]; // what the driver takes for what is changed
 	int64_t driver_low_ps[TARE_DRIVER_COST_COUNT], driver_high_ps[TARE_DRIVER_COST_COUNT];

@@ -125,18 +125,11 @@ static bool was_compared(const struct tables_context *context)
 	       view->process == TARE_NO_INDEX && view->device == TARE_NO_INDEX;
 }
 
-// Costs are calibrated by making the same calls many times in a row: with all of it in the caches, and known
-// to the branch predictor. In programs on a CPU device a command took up to 42 ns more than calibrated, where
-// our own code had taken 33 (docs/recorder-opencl.md).
-#define COLD 1.5
-static int64_t cold_ns(const struct tare_coverage *coverage)
+// Of three, the last of which may be a saving; not below 0.
+static int64_t sum_of(int64_t rest_ns, int64_t own_ns, int64_t driver_ns)
 {
-	// Stacks and harvesting are measured in the program itself.
-	double measured_ns = (double)coverage->harvest_ns;
-	if (coverage->stacks > 0 && isfinite(coverage->stack_cost_ns))
-		measured_ns += coverage->stack_cost_ns * (double)coverage->stacks;
-	double calibrated_ns = (double)coverage->self_cost_ns - measured_ns;
-	return calibrated_ns > 0 && calibrated_ns < 1e18 ? llround(COLD * calibrated_ns) : 0;
+	int64_t sum_ns = tables_add(tables_add(rest_ns, own_ns), driver_ns);
+	return sum_ns > 0 ? sum_ns : 0;
 }
 
 static void conclude(const struct tables_context *context, struct tare_coverage *coverage)
@@ -149,19 +142,15 @@ static void conclude(const struct tables_context *context, struct tare_coverage 
 	coverage->cost_ns = coverage->cost_low_ns = coverage->cost_high_ns = TARE_NO_TIME;
 	if (coverage->cost_source != TARE_COST_UNKNOWN) {
 		bool all = coverage->cost_source == TARE_COST_CALIBRATED;
-		int64_t own_ns = tables_add(coverage->self_cost_ns, coverage->stalled_ns);
-		// When it was, is not recorded.
-		if (is_whole(context))
-			own_ns = tables_add(own_ns, coverage->calibration_ns);
-		int64_t best_ns = tables_add(own_ns, all ? coverage->driver_ns : 0);
-		int64_t low_ns = tables_add(own_ns, all ? coverage->driver_low_ns : 0);
-		coverage->cost_ns = best_ns > 0 ? best_ns : 0;
-		coverage->cost_low_ns = low_ns > 0 ? low_ns : 0;
-		if (all) {
-			int64_t high_ns = tables_add(tables_add(own_ns, cold_ns(coverage)),
-			                             coverage->driver_high_ns);
-			coverage->cost_high_ns = high_ns > 0 ? high_ns : 0;
-		}
+		// When the measuring was, is not recorded.
+		int64_t rest_ns = tables_add(coverage->stalled_ns,
+		                             is_whole(context) ? coverage->calibration_ns : 0);
+		coverage->cost_ns = sum_of(rest_ns, coverage->self_cost_ns, all ? coverage->driver_ns : 0);
+		coverage->cost_low_ns =
+		    sum_of(rest_ns, coverage->self_low_ns, all ? coverage->driver_low_ns : 0);
+		if (all && coverage->self_high_ns != TARE_NO_TIME)
+			coverage->cost_high_ns =
+			    sum_of(rest_ns, coverage->self_high_ns, coverage->driver_high_ns);
 	}
 	if (was_compared(context)) {
 		coverage->cost_source = TARE_COST_COMPARED;

@@ -7,6 +7,13 @@
 #include "analysis/ledger.h"
 #include "analysis/recording.h"
 
+// The device time of commands of which a random sample has times (--times sampled).
+struct tare_estimate {
+	uint64_t unsampled;       // without times because others stand for them
+	double ns, low_ns, high_ns; // of all, those with times too, and its 95 % interval; NaN: all that
+	                          // could be were timed, or too few were
+};
+
 // Kernels of one name on one device, all shapes of work together (tare_tables.tasks) or one of them
 // (tare_tables.task_shapes).
 enum { TARE_TASK_SHAPES = 32 };
@@ -22,10 +29,7 @@ struct tare_task {
 	uint64_t instances;       // enqueued
 	uint64_t timed;           // of these, with device times
 	int64_t total_ns;         // of the timed; device time; instances that overlap count twice
-	uint64_t unsampled;       // without times because others stand for them (--times sampled)
-	// With these, all that the instances took, estimated from the sample, and its 95 % interval; NaN: all
-	// that could be were timed, or too few were.
-	double estimated_ns, estimated_low_ns, estimated_high_ns;
+	struct tare_estimate estimate; // what all instances took
 	double mean_ns, median_ns, min_ns, max_ns; // NaN: none timed
 	double p95_ns;
 	double share;             // of the time in which the device ran kernels: unions, 0 to 1; NaN
@@ -50,6 +54,7 @@ struct tare_transfer_row {
 	uint64_t count, timed;
 	uint64_t bytes;
 	int64_t total_ns;         // of the timed
+	struct tare_estimate estimate; // what all of them took
 	int64_t exposed_ns, hidden_ns; // of the union of these intervals: no kernel of the device ran,
 	                          // or one did
 	bool in_place;            // maps of memory that is the host's: nothing moves, no rate
@@ -140,6 +145,7 @@ struct tare_coverage {
 	uint64_t never_flushed;   // of the unobserved: nothing after them on their queue could have started them
 	double self_cost_share;   // of the wall: calibrated cost times commands and calls; NaN
 	int64_t self_cost_ns;     // TARE_NO_TIME: not calibrated
+	int64_t self_low_ns, self_high_ns; // its interval; TARE_NO_TIME above: not measured between a driver's calls
 	uint64_t stacks;          // commands and calls whose call stack is known
 	double stack_cost_ns;     // of one, by calibration; in self_cost_ns; NaN
 	int64_t helper_cpu_ns, stalled_ns;
@@ -151,7 +157,7 @@ struct tare_coverage {
 	bool driver_hidden;       // not known, for threads of the driver's own took part of it
 	double profiling_share;   // of the wall: the part of it that profiling alone takes; NaN
 	// All of it: self cost, driver, stalled and, of the whole run, calibration; or what runs without recording say. TARE_NO_TIME: not known,
-	// the upper end also where the driver's part is not.
+	// the upper end also where one of the two was not measured in the driver.
 	int64_t cost_ns, cost_low_ns, cost_high_ns;
 	double cost_share;        // of the wall; NaN
 	enum tare_cost_source cost_source;

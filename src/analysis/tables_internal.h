@@ -157,6 +157,7 @@ struct tables_block {
 // What commands of one kind take that are not of the sample; zero at first (task_estimate.c).
 struct tables_estimate {
 	struct tables_block before, open;
+	uint32_t row;              // of a table that it is a part of; the caller's
 	uint64_t unsampled;
 	double total_ns, variance; // of the unsampled of the blocks that are concluded
 	bool unknown;              // too few have times
@@ -165,8 +166,10 @@ struct tables_estimate {
 void tables_estimate_timed(struct tables_estimate *estimate, int64_t ns);
 void tables_estimate_unsampled(struct tables_estimate *estimate);
 void tables_estimate_end(struct tables_estimate *estimate);
-// Fills the members of a row about it, beside those of its timed instances.
-void tables_estimate_tell(const struct tables_estimate *estimate, struct tare_task *task);
+// Adds one that is concluded to another.
+void tables_estimate_add(struct tables_estimate *sum, const struct tables_estimate *more);
+// What is told of it, where the timed took `total_ns`.
+struct tare_estimate tables_estimate_tell(const struct tables_estimate *estimate, int64_t total_ns);
 // The members of `coverage` about cost, from those that tables_coverage has filled.
 void tables_cost(const struct tables_context *context, struct tare_coverage *coverage);
 int tables_coverage(const struct tables_context *context, struct tare_coverage *coverage);

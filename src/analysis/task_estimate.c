@@ -71,15 +71,23 @@ void tables_estimate_end(struct tables_estimate *estimate)
 	estimate->before = estimate->open = (struct tables_block){ 0 };
 }
 
-void tables_estimate_tell(const struct tables_estimate *estimate, struct tare_task *task)
+void tables_estimate_add(struct tables_estimate *sum, const struct tables_estimate *more)
+{
+	sum->unsampled += more->unsampled;
+	sum->total_ns += more->total_ns;
+	sum->variance += more->variance;
+	sum->unknown |= more->unknown;
+}
+
+struct tare_estimate tables_estimate_tell(const struct tables_estimate *estimate, int64_t total_ns)
 {
 	double about_ns = NORMAL_95 * sqrt(estimate->variance);
-	task->unsampled += estimate->unsampled;
-	task->estimated_ns = task->estimated_low_ns = task->estimated_high_ns = NAN;
-	if (task->unsampled == 0 || estimate->unknown)
-		return;
+	struct tare_estimate told = { estimate->unsampled, NAN, NAN, NAN };
+	if (estimate->unsampled == 0 || estimate->unknown)
+		return told;
 	// What was timed is known: nothing can be less.
-	task->estimated_ns = (double)task->total_ns + estimate->total_ns;
-	task->estimated_low_ns = fmax((double)task->total_ns, task->estimated_ns - about_ns);
-	task->estimated_high_ns = task->estimated_ns + about_ns;
+	told.ns = (double)total_ns + estimate->total_ns;
+	told.low_ns = fmax((double)total_ns, told.ns - about_ns);
+	told.high_ns = told.ns + about_ns;
+	return told;
 }

@@ -229,7 +229,7 @@ static struct tare_task task_of_cell(const struct tare_task *task, const struct 
 		                 .timed = cell->timed,
 		                 .total_ns = cell->total_ns,
 		                 .launch_total_ns = cell->launch_ns };
-	tables_estimate_tell(&cell->estimate, &row);
+	row.estimate = tables_estimate_tell(&cell->estimate, cell->total_ns);
 	return row;
 }
 
@@ -246,12 +246,9 @@ static void sum_cells(const struct gathering *g, size_t from, size_t to, struct 
 		task->launch_total_ns = tables_add(task->launch_total_ns, cell->launch_ns);
 		if (cell->instances > frequent->instances)
 			frequent = cell;
-		all.unsampled += cell->estimate.unsampled;
-		all.total_ns += cell->estimate.total_ns;
-		all.variance += cell->estimate.variance;
-		all.unknown |= cell->estimate.unknown;
+		tables_estimate_add(&all, &cell->estimate);
 	}
-	tables_estimate_tell(&all, task);
+	task->estimate = tables_estimate_tell(&all, task->total_ns);
 	task->shapes = (uint32_t)(to - from);
 	task->frequent_shape = frequent->shape;
 	task->shape = task->shapes == 1 ? frequent->shape : TARE_NO_INDEX;
@@ -307,8 +304,8 @@ static int compare_tasks(const void *a, const void *b)
 {
 	const struct tare_task *x = a;
 	const struct tare_task *y = b;
-	double x_ns = isfinite(x->estimated_ns) ? x->estimated_ns : (double)x->total_ns;
-	double y_ns = isfinite(y->estimated_ns) ? y->estimated_ns : (double)y->total_ns;
+	double x_ns = isfinite(x->estimate.ns) ? x->estimate.ns : (double)x->total_ns;
+	double y_ns = isfinite(y->estimate.ns) ? y->estimate.ns : (double)y->total_ns;
 	int names;
 	if (x_ns > y_ns || x_ns < y_ns)
 		return x_ns > y_ns ? -1 : 1;

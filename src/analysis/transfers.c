@@ -22,6 +22,9 @@ struct gathering {
 	size_t *first;             // of each row's spans
 	struct tables_span *spans; // of one row after the other
 	uint64_t *timed_bytes;
+	struct tare_id_map classes; // a row and the power of two of the bytes, as a sample is drawn
+	struct tables_estimate *estimate; // of each class
+	size_t estimate_room;
 };
 
 static uint64_t key_of(const struct tables_context *context,
@@ -88,13 +91,62 @@ static bool is_listed(const struct gathering *g, const struct tare_recorded_comm
 	       !tables_is_twice(g->context, command);
 }
 
+enum { CLASS_BITS = 8 };
+
+// The estimate that the command is a part of.
+static struct tables_estimate *find_estimate(struct gathering *g, uint32_t row,
+                                             const struct tare_recorded_command *command)
+{
+	uint64_t class = command->amount ? 64 - (uint64_t)__builtin_clzll(command->amount) : 0;
+	size_t known = g->classes.count;
+	uint32_t number;
+	if (tables_number(&g->classes, (uint64_t)row << CLASS_BITS | class, &number) != 0)
+		return NULL;
+	if (number >= known) {
+		struct tables_estimate *room = TARE_ROOM_FOR(g->estimate, g->estimate_room, number);
+		if (!room)
+			return NULL;
+		*room = (struct tables_estimate){ .row = row };
+	}
+	return &g->estimate[number];
+}
+
+static int note_time(struct gathering *g, uint32_t row, const struct tare_recorded_command *command)
+{
+	struct tables_estimate *estimate = find_estimate(g, row, command);
+	struct tables_span span;
+	if (!estimate)
+		return -ENOMEM;
+	if (tables_timed(command, &span)) {
+		g->row[row].timed++;
+		tables_estimate_timed(estimate, span.to - span.from);
+	} else if (command->untimed == TARE_UNTIMED_NOT_SAMPLED) {
+		tables_estimate_unsampled(estimate);
+	}
+	return 0;
+}
+
+// When the rows have their totals.
+static int estimate_rows(struct gathering *g)
+{
+	TARE_FREE struct tables_estimate *sums = calloc(g->rows.count + 1, sizeof *sums);
+	if (!sums)
+		return -ENOMEM;
+	for (size_t i = 0; i < g->classes.count; i++) {
+		tables_estimate_end(&g->estimate[i]);
+		tables_estimate_add(&sums[g->estimate[i].row], &g->estimate[i]);
+	}
+	for (size_t i = 0; i < g->rows.count; i++)
+		g->row[i].estimate = tables_estimate_tell(&sums[i], g->row[i].total_ns);
+	return 0;
+}
+
 // Makes the rows and counts what needs no times.
 static int count_rows(struct gathering *g)
 {
 	const struct tare_recording *recording = g->context->recording;
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = &recording->commands[i];
-		struct tables_span span;
 		uint32_t number;
 		if (!is_listed(g, command))
 			continue;
@@ -112,7 +164,8 @@ static int count_rows(struct gathering *g)
 		if (g->row[number].count == 0)
 			g->row[number] = begin_row(g->context, command);
 		add_size(&g->row[number], command);
-		g->row[number].timed += tables_timed(command, &span);
+		if (note_time(g, number, command) != 0)
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -255,8 +308,10 @@ static int compare_rows(const void *a, const void *b)
 {
 	const struct tare_transfer_row *x = a;
 	const struct tare_transfer_row *y = b;
-	if (x->total_ns != y->total_ns)
-		return x->total_ns > y->total_ns ? -1 : 1;
+	double x_ns = isfinite(x->estimate.ns) ? x->estimate.ns : (double)x->total_ns;
+	double y_ns = isfinite(y->estimate.ns) ? y->estimate.ns : (double)y->total_ns;
+	if (x_ns > y_ns || x_ns < y_ns)
+		return x_ns > y_ns ? -1 : 1;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
 	if (x->direction != y->direction)
@@ -278,6 +333,8 @@ int tables_transfers(const struct tables_context *context,
 		code = place_rows(&g);
 	if (code == 0)
 		code = time_rows(&g);
+	if (code == 0)
+		code = estimate_rows(&g);
 	if (code == 0) {
 		for (size_t i = 0; i < g.rows.count; i++)
 			find_ceiling(context, &g.row[i], ceilings, ceiling_count);
@@ -291,5 +348,7 @@ int tables_transfers(const struct tables_context *context,
 	free(g.device);
 	free(g.spans);
 	free(g.timed_bytes);
+	tare_id_map_free(&g.classes);
+	free(g.estimate);
 	return code;
 }

@@ -11,6 +11,17 @@ struct tare_trace_header *guest_header;
 
 static guest_lock begin_lock;
 
+void guest_tell_self_cost(struct tare_trace_header *header)
+{
+	__atomic_store_n(&header->self_cost_ps, guest_options.self_cost_ps, __ATOMIC_RELAXED);
+	__atomic_store_n(&header->self_call_cost_ps, guest_options.self_call_cost_ps, __ATOMIC_RELAXED);
+	__atomic_store_n(&header->self_untimed_cost_ps, guest_options.self_untimed_cost_ps, __ATOMIC_RELAXED);
+	for (int i = 0; i < 2; i++) {
+		__atomic_store_n(&header->self_low_ps[i], guest_options.self_low_ps[i], __ATOMIC_RELAXED);
+		__atomic_store_n(&header->self_high_ps[i], guest_options.self_high_ps[i], __ATOMIC_RELAXED);
+	}
+}
+
 static void fill_header(struct tare_trace_header *header, uint32_t flags)
 {
 	memcpy(header->magic, TARE_TRACE_MAGIC, sizeof header->magic);
@@ -32,10 +43,8 @@ static void fill_header(struct tare_trace_header *header, uint32_t flags)
 	if (guest_options.call_stacks && GUEST_HAVE_FIND_OBJECT)
 		header->flags |= TARE_TRACE_CALL_STACKS;
 	guest_api_tell(header);
-	header->self_cost_ps = guest_options.self_cost_ps;
-	header->self_call_cost_ps = guest_options.self_call_cost_ps;
+	guest_tell_self_cost(header);
 	header->self_stack_cost_ps = guest_options.self_stack_cost_ps;
-	header->self_untimed_cost_ps = guest_options.self_untimed_cost_ps;
 	header->calibration_ticks = flags & TARE_TRACE_FORKED ? 0 : guest_options.calibration_ticks;
 	header->state = TARE_TRACE_RECORDING;
 }

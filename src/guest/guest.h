@@ -30,6 +30,7 @@ struct guest_options {
 	bool front;                // a loader was put in front of the program's own
 	int64_t self_cost_ps, self_call_cost_ps, self_stack_cost_ps; // as calibrated, for the header
 	int64_t self_untimed_cost_ps;
+	int64_t self_low_ps[2], self_high_ps[2]; // the interval of a command's with times and without
 	uint64_t calibration_ticks;
 	uint32_t calibrated;       // the API of which alone these costs are (enum tare_trace_api); 0: of none alone
 	int64_t event_ns;          // that an event is taken to cost; 0: as measured
@@ -42,6 +43,8 @@ struct guest_options {
 struct guest_api;
 bool guest_begin(const struct guest_api *api);
 extern struct guest_options guest_options;
+// Writes what guest_options has of our own code's cost into a header, the file's or one to come.
+void guest_tell_self_cost(struct tare_trace_header *header);
 
 // True while events are wanted (--delay, --duration). Definitions always are. It stays true when
 // there is no room any more, so that what is lost is counted.
@@ -122,6 +125,11 @@ void guest_define(const union tare_trace_record *record);
 uint32_t guest_string(const char *text, size_t bytes);
 // A new number for a shape.
 uint32_t guest_shape_number(void);
+
+// A window as a thread would get it next, empty, to try things out in: nobody's, and without a head. NULL:
+// there is none to spare. It is emptied when it is given back.
+struct tare_trace_window *guest_window_borrow(void);
+void guest_window_give_back(struct tare_trace_window *window);
 
 // ---- tools without malloc
 

@@ -172,6 +172,32 @@ struct tare_trace_window *guest_window_claim(const struct guest_thread *thread, 
 	return window;
 }
 
+struct tare_trace_window *guest_window_borrow(void)
+{
+	// A small file needs all that it has.
+	if (guest_file.most_windows - atomic_load(&guest_file.made) < MOST_READY &&
+	    guest_file.most_windows != UINT64_MAX)
+		return NULL;
+	struct guest_quiet quiet;
+	struct tare_trace_window *window;
+	guest_quiet_enter(&quiet);
+	window = take_ready();
+	if (!window) {
+		window = guest_file_window();
+		if (window)
+			guest_file_populate(window);
+	}
+	guest_quiet_leave(&quiet);
+	return window;
+}
+
+void guest_window_give_back(struct tare_trace_window *window)
+{
+	memset(window, 0, TARE_TRACE_WINDOW_BYTES);
+	// Without a place it stays in the file as it is: empty.
+	put_into(ready, MOST_READY, window);
+}
+
 void guest_window_begin(uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {

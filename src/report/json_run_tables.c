@@ -112,17 +112,15 @@ static void put_program(struct tare_json *json, json_t *object,
 	                                                : json_null());
 }
 
-// What all instances took, estimated from a random sample of them.
-static void put_estimate(struct tare_json *json, json_t *object, const struct tare_task *task)
+// What all of a row took, estimated from a random sample of them.
+static void put_estimate(struct tare_json *json, json_t *object, const struct tare_estimate *estimate)
 {
-	bool known = task->unsampled > 0;
+	bool known = estimate->unsampled > 0;
 
-	tare_json_put(json, object, "estimated_total_ns",
-	              tare_json_number(known ? task->estimated_ns : NAN));
-	tare_json_put(json, object, "estimated_low_ns",
-	              tare_json_number(known ? task->estimated_low_ns : NAN));
-	tare_json_put(json, object, "estimated_high_ns",
-	              tare_json_number(known ? task->estimated_high_ns : NAN));
+	tare_json_put(json, object, "unsampled", tare_json_unsigned(estimate->unsampled));
+	tare_json_put(json, object, "estimated_total_ns", tare_json_number(known ? estimate->ns : NAN));
+	tare_json_put(json, object, "estimated_low_ns", tare_json_number(known ? estimate->low_ns : NAN));
+	tare_json_put(json, object, "estimated_high_ns", tare_json_number(known ? estimate->high_ns : NAN));
 }
 
 static void put_durations(struct tare_json *json, json_t *object, const struct tare_task *task)
@@ -138,8 +136,7 @@ static void put_durations(struct tare_json *json, json_t *object, const struct t
 
 	tare_json_put(json, object, "total_ns",
 	              task->timed ? json_integer(task->total_ns) : json_null());
-	tare_json_put(json, object, "unsampled", tare_json_unsigned(task->unsampled));
-	put_estimate(json, object, task);
+	put_estimate(json, object, &task->estimate);
 	for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
 		tare_json_put(json, object, figures[i].key,
 		              task->timed ? tare_json_number(figures[i].value) : json_null());
@@ -221,6 +218,7 @@ static void put_transfer(struct tare_json *json, json_t *object,
 	tare_json_put(json, object, "timed", tare_json_unsigned(row->timed));
 	tare_json_put(json, object, "bytes", tare_json_unsigned(row->bytes));
 	tare_json_put(json, object, "total_ns", timed ? json_integer(row->total_ns) : json_null());
+	put_estimate(json, object, &row->estimate);
 	tare_json_put(json, object, "exposed_ns",
 	              timed ? json_integer(row->exposed_ns) : json_null());
 	tare_json_put(json, object, "hidden_ns",

@@ -26,7 +26,7 @@ static double most_total(const struct tare_tables *tables)
 
 	for (size_t i = 0; i < tables->task_count; i++)
 		most = fmax(most, fmax((double)tables->tasks[i].total_ns,
-		                       tables->tasks[i].unsampled ? tables->tasks[i].estimated_ns : 0));
+		                       tables->tasks[i].estimate.unsampled ? tables->tasks[i].estimate.ns : 0));
 	return most;
 }
 
@@ -53,21 +53,14 @@ static void add_time_column(struct tare_text_table *table, const char *title,
 	tare_text_column(table, header, TARE_COLUMN_RIGHT);
 }
 
-static bool is_estimated(const struct tare_task *task)
-{
-	return task->unsampled > 0 && isfinite(task->estimated_ns);
-}
-
 static void add_times(struct tare_text_table *table, const struct tare_task *task,
                       struct tare_run_unit total, struct tare_run_unit each)
 {
 	const double times[] = { task->mean_ns, task->median_ns, task->min_ns, task->max_ns };
-	char figure[RUN_TEXT], about[TARE_UNIT_TEXT];
+	char figure[RUN_TEXT];
 
-	if (is_estimated(task))
-		tare_text_cell(table, "~%s ±%s", tare_run_time(task->estimated_ns, total, figure),
-		               tare_format_significant(
-		                   (task->estimated_high_ns - task->estimated_ns) / total.ns, 2, about));
+	if (tare_run_is_estimated(&task->estimate))
+		tare_run_estimate_cell(table, &task->estimate, total);
 	else
 		tare_text_cell(table, "%s",
 		               task->timed ? tare_run_time((double)task->total_ns, total, figure)
@@ -120,7 +113,7 @@ static int write_times(const struct tare_text *text, const struct tare_run_repor
 	for (size_t i = 0; i < rows; i++) {
 		const struct tare_task *task = &tables->tasks[i];
 		untimed |= task->timed < task->instances;
-		estimated |= is_estimated(task);
+		estimated |= tare_run_is_estimated(&task->estimate);
 		tare_text_row(table, TARE_STYLE_PLAIN);
 		tare_text_cell(table, "%s", tare_run_cut(text, task->name, room, name));
 		tare_run_device_cell(table, run, task->device);
@@ -133,9 +126,7 @@ static int write_times(const struct tare_text *text, const struct tare_run_repor
 		status = tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, "  ", 3,
 		    "* not all have device times: figures are of those that do%s",
-		    estimated ? "; but ~ is estimated of all from a random sample, ± with 95 % "
-		                "confidence"
-		              : "");
+		    tare_run_estimate_remark(estimated));
 	return status < 0 ? status : write_rest(text, tables, rows);
 }
 

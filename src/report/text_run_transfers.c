@@ -47,7 +47,9 @@ static int write_table(const struct tare_text *text, const struct tare_run_repor
 	bool ceilings = false;
 
 	for (size_t i = 0; i < rows; i++) {
+		const struct tare_estimate *estimate = &tables->transfers[i].estimate;
 		most = fmax(most, (double)tables->transfers[i].total_ns);
+		most = tare_run_is_estimated(estimate) ? fmax(most, estimate->ns) : most;
 		ceilings |= isfinite(tables->transfers[i].ceiling);
 	}
 	unit = tare_run_unit_of_totals(most);
@@ -71,7 +73,10 @@ static int write_table(const struct tare_text *text, const struct tare_run_repor
 		tare_text_cell(table, "%" PRIu64 "%s", row->count,
 		               row->timed < row->count ? "*" : "");
 		tare_text_cell(table, "%s", tare_format_bytes(row->bytes, bytes));
-		for (size_t t = 0; t < 3; t++)
+		bool estimated = tare_run_is_estimated(&row->estimate);
+		if (estimated)
+			tare_run_estimate_cell(table, &row->estimate, unit);
+		for (size_t t = estimated; t < 3; t++)
 			tare_text_cell(
 			    table, "%s",
 			    tare_run_time(row->timed ? (double)times[t] : NAN, unit, figure));
@@ -87,7 +92,7 @@ static int write_remarks(const struct tare_text *text, const struct tare_tables 
                          size_t rows)
 {
 	uint64_t unaligned = 0, count = 0;
-	bool untimed = false, ceilings = false, above = false;
+	bool untimed = false, estimated = false, ceilings = false, above = false;
 	char number[RUN_TEXT], all[RUN_TEXT];
 	int status = 0;
 
@@ -95,6 +100,7 @@ static int write_remarks(const struct tare_text *text, const struct tare_tables 
 		unaligned += tables->transfers[i].unaligned;
 		count += tables->transfers[i].count;
 		untimed |= i < rows && tables->transfers[i].timed < tables->transfers[i].count;
+		estimated |= i < rows && tare_run_is_estimated(&tables->transfers[i].estimate);
 		ceilings |= isfinite(tables->transfers[i].ceiling);
 		above |= tables->transfers[i].bytes_per_second > tables->transfers[i].ceiling;
 	}
@@ -102,7 +108,7 @@ static int write_remarks(const struct tare_text *text, const struct tare_tables 
 		status =
 		    tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
 		                        "* not all have device times: times and rates are of those "
-		                        "that do");
+		                        "that do%s", tare_run_estimate_remark(estimated));
 	if (status == 0 && rows < tables->transfer_count)
 		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
 		                             "and %zu more row%s (-v lists them)",

@@ -343,6 +343,7 @@ static void headers(const char *folder)
 			.driver_rounds = 9, .driver_native_ps = 500000, .driver_ps = { 1, 2, 3, -4, 5, 6 },
 			.driver_low_ps = { 0, 1, 2, INT64_MIN, 4, 5 }, .driver_high_ps = { 2, 3, 4, 5, 6, INT64_MAX },
 			.calibration_ticks = 30, .sampled_from_ticks = 3 * t0 + 4, .self_untimed_cost_ps = 1,
+			.self_low_ps = { 2, 1 }, .self_high_ps = { INT64_MAX, 4 },
 			.alive_ticks = 3 * t0 + 900, .end_ticks = i % 2 ? 3 * t0 + 1000 : 0 };
 		char name[32];
 		struct tare_trace_writer *w;

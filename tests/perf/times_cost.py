@@ -8,7 +8,7 @@ Variants: as it is; with profiling that the program itself asks for; the floor, 
 each command and its release by the program itself; and recorded with --times none, sampled and all. Printed are
 medians over the rounds: nanoseconds a command in the program's loop, the ratio to the one as it is and to
 "own profiling", in the same round; what the report says that recording cost, beside what was measured; and how
-far the estimated total of each kernel is from the total of the recording with --times all in the same round
+far the estimated total of each kernel and kind of transfer is from the total of the recording with --times all in the same round
 (its loop is another run: what that differs by from round to round is printed too). Environment variables
 (POCL_DEVICES, OCL_ICD_VENDORS) choose the device.
 """
@@ -45,10 +45,10 @@ def report(options, folder, times):
 
 
 def totals(found):
-    """{kernel: total or estimate, half its interval}, ns."""
-    return {task["name"]: (task["estimated_total_ns"] or task["total_ns"] or 0,
-                           (task["estimated_high_ns"] or 0) - (task["estimated_total_ns"] or 0))
-            for task in found["tasks"]}
+    """{kernel or kind of transfer: total or estimate, half its interval}, ns."""
+    rows = [(row["name"], row) for row in found["tasks"]] + [(row["kind"], row) for row in found["transfers"]]
+    return {name: (row["estimated_total_ns"] or row["total_ns"] or 0,
+                   (row["estimated_high_ns"] or 0) - (row["estimated_total_ns"] or 0)) for name, row in rows}
 
 
 def middle(values):
@@ -82,7 +82,7 @@ def print_costs(taken, reports, commands):
 
 
 def print_totals(reports):
-    print("\ntotal of each kernel, sampled against all in the same round")
+    print("\ntotal of each kernel and kind of transfer, sampled against all in the same round")
     whole = [totals(one) for one in reports["all"]]
     for name in sorted(whole[0]):
         pairs = [(totals(one).get(name, (0, 0)), other[name]) for one, other in zip(reports["sampled"], whole)

@@ -195,7 +195,12 @@ static void a_dear_profiling_is_told_as_dear(void **state)
 		assert_true(h->driver_ps[i] <= h->driver_high_ps[i]);
 	}
 	assert_true(h->calibration_ticks > 0);
-	assert_true(h->self_untimed_cost_ps > 0);
+	// Our own code is compared with the same queue and event: what is dear in the driver is not in it.
+	const int64_t own_ps[] = { h->self_cost_ps, h->self_untimed_cost_ps };
+	for (int i = 0; i < 2; i++) {
+		assert_in_range(own_ps[i], 1, SLOW_NS * 1000 / 2);
+		assert_in_range(own_ps[i], h->self_low_ps[i], h->self_high_ps[i]);
+	}
 	assert_int_equal(h->flags & TARE_TRACE_DRIVER_THREADS, 0);
 	assert_int_equal(find(TARE_TRACE_CHANGE, 1, (uintptr_t)context).count, 1);
 }
@@ -375,7 +380,6 @@ static void our_own_code_counts(void **state)
 	(void)state;
 	double worked = -seconds_of(CLOCK_PROCESS_CPUTIME_ID), passed = -seconds_of(CLOCK_MONOTONIC);
 	make_first_context();
-	// A busy machine takes the program's time, too, and with it lowers the share.
 	for (int i = 0; i < 8 && header()->sampled_from_ticks == 0; i++)
 		run_two_kernels(MANY, timed, &rare);
 	worked += seconds_of(CLOCK_PROCESS_CPUTIME_ID);
@@ -396,15 +400,24 @@ static void all_are_timed_when_told_so(void **state)
 	assert_int_equal(header()->sampled_from_ticks, 0);
 }
 
-static void none_changes_nothing(void **state)
+static void none_changes_nothing_of_the_programs(void **state)
 {
 	size_t timed[2] = { 0 }, rare = 0;
 	(void)state;
 	make_first_context();
-	assert_int_equal(made_queues, 0);
+	// What our own code takes is measured on a queue of ours, as the program's are.
+	assert_int_equal(made_queues, 1);
+	assert_int_equal(gone_queues, 1);
+	assert_int_equal(live_events, 0);
+	assert_int_equal(header()->driver_rounds, 0);
+	// On a machine that was too busy there is no interval.
+	if (header()->self_high_ps[1] != 0)
+		assert_in_range(header()->self_untimed_cost_ps, header()->self_low_ps[1],
+		                header()->self_high_ps[1]);
 	run_two_kernels(LAUNCHES, timed, &rare);
 	assert_int_equal(timed[0] + timed[1] + rare, 0);
-	assert_int_equal(queues[0].properties, 0);
+	for (size_t i = 0; i < queue_count; i++)
+		assert_int_equal(queues[i].properties, 0);
 	assert_int_equal(flagged(TARE_COMMAND_NO_TIMES), LAUNCHES + 20);
 	assert_int_equal(header()->flags & TARE_TRACE_COUNT_ONLY, TARE_TRACE_COUNT_ONLY);
 }
@@ -413,7 +426,7 @@ static void none_changes_nothing(void **state)
 
 static bool is_measured(const char *name)
 {
-	static const char *const names[] = { "profiling", "transfers", "release", "threads" };
+	static const char *const names[] = { "profiling", "transfers", "release", "threads", "own" };
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(names[i], name) == 0)
 			return true;
@@ -440,8 +453,10 @@ static void take_turns(char **argv)
 		if (child < 0 || waitpid(child, &status, 0) != child)
 			exit(2);
 		rewind(written);
+		// cmocka calls a test that is left out "not ok", which meson takes for red.
 		while ((status == 0 || turn == 2) && fgets(line, sizeof line, written) != NULL)
-			fputs(line, stdout);
+			fputs(strncmp(line, "not ok", 6) == 0 && strstr(line, "# SKIP") != NULL ? line + 4 : line,
+			      stdout);
 		fclose(written);
 	}
 	exit(status != 0);
@@ -466,7 +481,7 @@ int main(int argc, char **argv)
 		{ "share", "times=sampled,event=20000", { cmocka_unit_test(a_sample_takes_its_share) } },
 		{ "own", "times=sampled,event=1", { cmocka_unit_test(our_own_code_counts) } },
 		{ "all", "times=all,event=1000000000", { cmocka_unit_test(all_are_timed_when_told_so) } },
-		{ "none", "times=none,event=1000000000", { cmocka_unit_test(none_changes_nothing) } },
+		{ "none", "times=none,event=1000000000", { cmocka_unit_test(none_changes_nothing_of_the_programs) } },
 	};
 	if (argc != 4)
 		return 2;

@@ -9,7 +9,8 @@ static void be_measured(struct run *run)
 {
 	struct tare_recorded_process *process = &run->processes[0];
 	*process = (struct tare_recorded_process){ .self_cost_ps = 100000, .self_call_cost_ps = 50000,
-		.self_untimed_cost_ps = 40000, .driver_rounds = 9, .calibration_ns = 777 };
+		.self_untimed_cost_ps = 40000, .driver_rounds = 9, .calibration_ns = 777,
+		.self_low_ps = { 90000, 35000 }, .self_high_ps = { 130000, 60000 } };
 	for (int i = 0; i < TARE_DRIVER_COST_COUNT; i++) {
 		process->driver_ps[i] = (i + 1) * 1000000;
 		process->driver_low_ps[i] = process->driver_ps[i] - 100000;
@@ -61,9 +62,8 @@ static void only_what_was_changed_costs(void **state)
 		assert_int_equal(coverage->driver_high_ns, rows[i].cost_ns ? rows[i].cost_ns + 200 : 0);
 		assert_int_equal(coverage->self_cost_ns, timed ? 100 : 40);
 		assert_int_equal(coverage->cost_ns, rows[i].cost_ns + (timed ? 100 : 40) + 777);
-		// In a program caches are colder than in the calibration.
-		assert_int_equal(coverage->cost_low_ns, coverage->driver_low_ns + (timed ? 100 : 40) + 777);
-		assert_int_equal(coverage->cost_high_ns, coverage->driver_high_ns + (timed ? 250 : 100) + 777);
+		assert_int_equal(coverage->cost_low_ns, coverage->driver_low_ns + (timed ? 90 : 35) + 777);
+		assert_int_equal(coverage->cost_high_ns, coverage->driver_high_ns + (timed ? 130 : 60) + 777);
 		assert_int_equal(coverage->cost_source, TARE_COST_CALIBRATED);
 		assert_near(coverage->cost_share, (double)coverage->cost_ns / 1000000);
 	}
@@ -79,6 +79,21 @@ static void only_what_was_changed_costs(void **state)
 	assert_int_equal(coverage->driver_ns, -10000);
 	assert_int_equal(coverage->cost_ns, 0);
 	assert_int_equal(coverage->cost_high_ns, 0);
+}
+
+// A trace of before, or --strict: our own code was measured in a row by itself.
+static void without_its_interval_there_is_no_upper_end(void **state)
+{
+	struct run *run = *state;
+	const struct tare_coverage *coverage = &run->tables.coverage;
+	be_measured(run);
+	run->processes[0].self_high_ps[0] = 0;
+	add(run, TARE_KIND_KERNEL, 100, 200, 300)->flags = TARE_COMMAND_OWN_EVENT;
+	compute(run);
+	assert_int_equal(coverage->cost_source, TARE_COST_CALIBRATED);
+	assert_int_equal(coverage->cost_ns, 100 + 2000 + 777);
+	assert_int_equal(coverage->cost_low_ns, 100 + 1900 + 777);
+	assert_int_equal(coverage->cost_high_ns, TARE_NO_TIME);
 }
 
 static void an_unknown_driver_is_a_lower_limit(void **state)
@@ -98,7 +113,7 @@ static void an_unknown_driver_is_a_lower_limit(void **state)
 	run->commands[0].queue = 1;
 	compute(run);
 	assert_int_equal(coverage->cost_source, TARE_COST_CALIBRATED);
-	assert_int_equal(coverage->cost_high_ns, 250 + 777);
+	assert_int_equal(coverage->cost_high_ns, 130 + 777);
 }
 
 static void threads_of_the_driver_hide_its_part(void **state)
@@ -199,11 +214,11 @@ static void the_interval_holds_the_truth(void **state)
 		double truth_ns = launch_sampled(run, &random, 8);
 		const struct tare_task *task = &run->tables.tasks[0];
 		assert_int_equal(task->instances, LAUNCHES);
-		assert_int_equal(task->timed + task->unsampled, LAUNCHES);
-		assert_true(task->estimated_low_ns < task->estimated_ns &&
-		            task->estimated_ns < task->estimated_high_ns);
-		within += truth_ns >= task->estimated_low_ns && truth_ns <= task->estimated_high_ns;
-		mean_off += (task->estimated_ns / truth_ns - 1) / 200;
+		assert_int_equal(task->timed + task->estimate.unsampled, LAUNCHES);
+		assert_true(task->estimate.low_ns < task->estimate.ns &&
+		            task->estimate.ns < task->estimate.high_ns);
+		within += truth_ns >= task->estimate.low_ns && truth_ns <= task->estimate.high_ns;
+		mean_off += (task->estimate.ns / truth_ns - 1) / 200;
 	}
 	// 95 of 100; the numbers are always the same ones.
 	assert_in_range(within, 180, 199);
@@ -217,8 +232,8 @@ static void what_is_all_timed_is_not_estimated(void **state)
 	uint32_t random = 7;
 	double truth_ns = launch_sampled(run, &random, 1);
 	const struct tare_task *task = &run->tables.tasks[0];
-	assert_int_equal(task->unsampled, 0);
-	assert_true(isnan(task->estimated_ns));
+	assert_int_equal(task->estimate.unsampled, 0);
+	assert_true(isnan(task->estimate.ns));
 	assert_near((double)task->total_ns, truth_ns);
 }
 
@@ -235,15 +250,49 @@ static void too_few_are_no_estimate(void **state)
 	run->commands[0].end_ns = 120;
 	run->commands[0].untimed = 0;
 	compute(run);
-	assert_int_equal(run->tables.tasks[0].unsampled, 2);
-	assert_true(isnan(run->tables.tasks[0].estimated_ns));
+	assert_int_equal(run->tables.tasks[0].estimate.unsampled, 2);
+	assert_true(isnan(run->tables.tasks[0].estimate.ns));
 	assert_int_equal(run->tables.coverage.unobserved_by[TARE_UNOBSERVED_NOT_SAMPLED], 2);
+}
+
+// Of two sizes in turn, of which one is timed more often than the other: each stands for its own.
+static void transfers_are_estimated_by_their_size(void **state)
+{
+	static const struct {
+		uint64_t bytes;
+		int64_t ns;
+		int one_in;
+	} sizes[] = { { 64, 10, 10 }, { 1 << 20, 500, 2 } };
+	struct run *run = *state;
+	const struct tare_transfer_row *row;
+	double truth_ns = 0;
+	run->recording.end_ns = 1000000;
+	for (int i = 0; i < LAUNCHES; i++) {
+		int64_t from_ns = 100 + i * 600, ns = sizes[i % 2].ns;
+		bool timed = i / 2 % sizes[i % 2].one_in == 0;
+		struct tare_recorded_command *command =
+		    add(run, TARE_KIND_WRITE, from_ns, timed ? from_ns + 20 : TARE_NO_TIME,
+		        timed ? from_ns + 20 + ns : TARE_NO_TIME);
+		command->amount = sizes[i % 2].bytes;
+		command->flags = timed ? TARE_COMMAND_OWN_EVENT : TARE_COMMAND_NOT_SAMPLED;
+		command->untimed = timed ? 0 : TARE_UNTIMED_NOT_SAMPLED;
+		truth_ns += (double)ns;
+	}
+	compute(run);
+	row = &run->tables.transfers[0];
+	assert_int_equal(run->tables.transfer_count, 1);
+	assert_int_equal(row->timed + row->estimate.unsampled, LAUNCHES);
+	assert_true((double)row->total_ns < truth_ns / 1.5);
+	assert_near(row->estimate.ns, truth_ns);
+	assert_near(row->estimate.low_ns, truth_ns);
+	assert_near(row->estimate.high_ns, truth_ns);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(only_what_was_changed_costs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(without_its_interval_there_is_no_upper_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_unknown_driver_is_a_lower_limit, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(threads_of_the_driver_hide_its_part, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_opencl_has_prices, set_up, tear_down),
@@ -251,6 +300,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_interval_holds_the_truth, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_all_timed_is_not_estimated, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(too_few_are_no_estimate, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(transfers_are_estimated_by_their_size, set_up, tear_down),
 	};
 	return cmocka_run_group_tests_name("tables_cost", tests, NULL, NULL);
 }

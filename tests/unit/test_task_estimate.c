@@ -114,7 +114,7 @@ static void run(double (*duration)(int), bool device_bound, uint64_t seed, doubl
 {
 	struct tables_estimate estimate = { 0 };
 	struct sampler sampler = { .event = 300 };
-	struct tare_task task = { 0 };
+	int64_t total_ns = 0;
 	double truth_ns = 0, now = 0;
 	random_state = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
 	for (int i = 0; i < COMMANDS; i++) {
@@ -123,17 +123,17 @@ static void run(double (*duration)(int), bool device_bound, uint64_t seed, doubl
 		now += device_bound ? (double)ns : 700;
 		if (draw(&sampler, i, now)) {
 			tables_estimate_timed(&estimate, ns);
-			task.total_ns += ns;
+			total_ns += ns;
 			now += sampler.event;
 		} else {
 			tables_estimate_unsampled(&estimate);
 		}
 	}
 	tables_estimate_end(&estimate);
-	tables_estimate_tell(&estimate, &task);
-	assert_true(task.unsampled > COMMANDS / 2);
-	*off += task.estimated_ns / truth_ns - 1;
-	*within += task.estimated_low_ns <= truth_ns && truth_ns <= task.estimated_high_ns;
+	struct tare_estimate told = tables_estimate_tell(&estimate, total_ns);
+	assert_true(told.unsampled > COMMANDS / 2);
+	*off += told.ns / truth_ns - 1;
+	*within += told.low_ns <= truth_ns && truth_ns <= told.high_ns;
 }
 
 static void the_truth_lies_within(void **state)

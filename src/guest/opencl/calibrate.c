@@ -2,21 +2,10 @@
 // What the recorder itself costs, measured when it is loaded: the wrappers' two halves around
 // functions that do nothing, on records that are thrown away. What profiling and events cost in the
 // driver is not in it, nor what a cold cache costs.
-#include "guest/opencl/wrap.h"
+#include "guest/opencl/bench.h"
 #include "guest/stack.h"
 
-enum { ROUNDS = 41, COMMANDS = 64, RECORDS = 4 * COMMANDS, RING = 128 };
-
-// All that the wrappers need, and nobody else sees.
-struct bench {
-	struct guest_thread thread;
-	struct layer_thread mine;
-	struct layer_queue queue;
-	struct tare_trace_window window;
-	struct layer_pending ring[RING];
-	union tare_trace_record records[RECORDS];
-	uint64_t harvest; // ticks that the last COMMANDS' took
-};
+enum { ROUNDS = 41, COMMANDS = LAYER_BENCH_COMMANDS };
 
 int64_t layer_timed_cost_ps;
 
@@ -34,65 +23,42 @@ static cl_int CL_API_CALL no_release(cl_event event)
 	return CL_SUCCESS;
 }
 
-static __attribute__((noinline)) cl_int no_command(cl_event *event)
+static __attribute__((noinline)) cl_int no_command(void *context, cl_event *event)
 {
+	(void)context;
 	__asm__ volatile("" : : "r"(event) : "memory");
 	if (event != NULL)
 		*event = (cl_event)(uintptr_t)64;
 	return CL_SUCCESS;
 }
 
-static void rewind_bench(struct bench *bench)
+static uint64_t time_commands(struct layer_bench *bench)
 {
-	bench->thread.next = bench->records + 1;
-	bench->thread.cpu_read_ticks = bench->thread.left_ticks = guest_ticks();
-}
-
-static void one_command(struct bench *bench)
-{
-	static const size_t global[] = {1};
-	struct guest_thread *thread = &bench->thread;
-	struct layer_command command;
-	const struct layer_range range = {.dimensions = 1, .globals = global};
-	// As layer_enter, which would count a call of the program's.
-	__asm__ volatile("" : : "r"(layer_thread()));
-	thread->depth++;
-	layer_command_begin(thread, &command, LAYER_clEnqueueNDRangeKernel,
-	                    (cl_command_queue)(uintptr_t)bench, NULL, true, false, &range, 0);
-	cl_int result = no_command(command.event);
-	layer_kernel_end(thread, &command, result, &range, 0, NULL);
-	layer_give_event(&command);
-	layer_leave(thread);
-}
-
-static uint64_t time_commands(struct bench *bench)
-{
-	rewind_bench(bench);
+	layer_bench_rewind(bench);
 	uint64_t from = guest_ticks();
 	for (int i = 0; i < COMMANDS; i++)
-		one_command(bench);
+		layer_bench_command(bench, no_command, NULL);
 	uint64_t ticks = guest_ticks() - from;
 	// What harvesting takes is measured while the program runs (harvest_ticks). What our own code takes
 	// of it is a part of what a sample saves.
-	layer_harvest_queue(&bench->thread, &bench->queue, UINT32_MAX,
-	                    atomic_load(&bench->queue.head), from);
+	layer_bench_harvest(bench);
 	bench->harvest = guest_ticks() - from - ticks;
 	return ticks;
 }
 
-static uint64_t time_harvest(struct bench *bench)
+static uint64_t time_harvest(struct layer_bench *bench)
 {
 	time_commands(bench);
 	return bench->harvest;
 }
 
-static uint64_t time_calls(struct bench *bench)
+static uint64_t time_calls(struct layer_bench *bench)
 {
-	rewind_bench(bench);
+	layer_bench_rewind(bench);
 	uint64_t from = guest_ticks();
 	for (int i = 0; i < COMMANDS; i++) {
 		uint64_t enter = layer_call_begin(&bench->thread, LAYER_clFlush, false);
-		cl_int result = no_command(NULL);
+		cl_int result = no_command(NULL, NULL);
 		layer_call_end(&bench->thread, LAYER_clFlush, enter, false,
 		               &(struct layer_said){.status = result});
 	}
@@ -100,9 +66,9 @@ static uint64_t time_calls(struct bench *bench)
 }
 
 // From where the program makes its first call: as deep as others of its calls, more or less.
-static uint64_t time_stacks(struct bench *bench)
+static uint64_t time_stacks(struct layer_bench *bench)
 {
-	rewind_bench(bench);
+	layer_bench_rewind(bench);
 	uint64_t from = guest_ticks();
 	for (uint32_t i = 0; i < COMMANDS; i++)
 		guest_site(&bench->thread, 0, i + 1, guest_stack_seen() + 1);
@@ -110,9 +76,9 @@ static uint64_t time_stacks(struct bench *bench)
 }
 
 // The same when it is the stack of the call before.
-static uint64_t time_stacks_again(struct bench *bench)
+static uint64_t time_stacks_again(struct layer_bench *bench)
 {
-	rewind_bench(bench);
+	layer_bench_rewind(bench);
 	uint64_t from = guest_ticks();
 	for (uint32_t i = 0; i < COMMANDS; i++)
 		guest_site(&bench->thread, 0, i + 1, guest_stack());
@@ -120,7 +86,7 @@ static uint64_t time_stacks_again(struct bench *bench)
 }
 
 // Picoseconds of one of COMMANDS, by the median of the rounds; 0: not known.
-static int64_t median_ps(struct bench *bench, uint64_t (*time)(struct bench *))
+static int64_t median_ps(struct layer_bench *bench, uint64_t (*time)(struct layer_bench *))
 {
 	uint64_t sorted[ROUNDS];
 	for (int round = 0; round < ROUNDS; round++) {
@@ -136,52 +102,22 @@ static int64_t median_ps(struct bench *bench, uint64_t (*time)(struct bench *))
 	return (int64_t)((double)sorted[ROUNDS / 2] / (double)COMMANDS * 1e9 / (double)ticks_of_ms);
 }
 
-static void prepare(struct bench *bench)
-{
-	uint32_t process = atomic_load(&guest_process);
-	bench->thread.process = process;
-	bench->thread.api[TARE_TRACE_OPENCL] = &bench->mine;
-	bench->thread.window = &bench->window;
-	bench->thread.end = bench->records + RECORDS;
-	bench->thread.depth = 1;
-	bench->records[0].head = 1;
-	bench->queue.object.handle = bench;
-	bench->queue.ring = bench->ring;
-	bench->queue.mask = RING - 1;
-	bench->queue.timed = bench->queue.supply = !guest_options.count_only && !guest_options.strict;
-	atomic_store(&bench->queue.process, process);
-	atomic_store(&bench->queue.told_supply, true);
-	bench->mine.queue = &bench->queue;
-}
-
-// From now on a sample is drawn, and nothing is of it when its first ones are through.
-static void draw_none(struct bench *bench)
-{
-	bench->mine.sampler.on = true;
-	bench->mine.sampler.state = 1;
-	bench->mine.sampler.chance = 0;
-	bench->mine.sampler.left = UINT32_MAX;
-}
-
 void layer_calibrate(void)
 {
-	struct bench *bench = guest_memory(sizeof *bench);
-	if (bench == NULL || guest_header == NULL || !atomic_load(&guest_active))
-		return;
 	uint64_t from = guest_ticks();
-	prepare(bench);
+	struct layer_bench *bench = layer_bench();
+	if (bench == NULL)
+		return;
 	// No call of the program has come through us yet.
 	cl_icd_dispatch next = layer_next;
 	bool stacks = guest_stacks;
 	guest_stacks = false;
 	layer_next.clGetEventProfilingInfo = no_time;
 	layer_next.clReleaseEvent = no_release;
+	layer_bench_times(bench, true);
 	int64_t command_ps = median_ps(bench, time_commands);
 	int64_t harvest_ps = median_ps(bench, time_harvest);
-	if (guest_options.may_sample)
-		draw_none(bench);
-	else
-		bench->queue.timed = bench->queue.supply = false;
+	layer_bench_times(bench, false);
 	int64_t untimed_ps = median_ps(bench, time_commands);
 	int64_t call_ps = median_ps(bench, time_calls);
 	int64_t stack_ps = stacks ? median_ps(bench, time_stacks) : 0;
@@ -197,9 +133,7 @@ void layer_calibrate(void)
 	guest_options.self_cost_ps = command_ps;
 	guest_options.self_call_cost_ps = call_ps;
 	guest_options.self_stack_cost_ps = stack_ps;
-	__atomic_store_n(&guest_header->self_cost_ps, command_ps, __ATOMIC_RELAXED);
-	__atomic_store_n(&guest_header->self_untimed_cost_ps, untimed_ps, __ATOMIC_RELAXED);
+	guest_tell_self_cost(guest_header);
 	__atomic_store_n(&guest_header->calibration_ticks, guest_options.calibration_ticks, __ATOMIC_RELAXED);
-	__atomic_store_n(&guest_header->self_call_cost_ps, call_ps, __ATOMIC_RELAXED);
 	__atomic_store_n(&guest_header->self_stack_cost_ps, stack_ps, __ATOMIC_RELAXED);
 }

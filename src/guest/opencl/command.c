@@ -378,7 +378,8 @@ write_record(struct guest_thread *thread, struct layer_command *command, cl_int 
 		write_call_end(thread, number, exit);
 	if (LAYER_UNLIKELY(flags & TARE_COMMAND_DEPENDS))
 		write_depends(thread, 0, number, wait_count, waits);
-	if (LAYER_UNLIKELY(guest_stacks))
+	// Of trials of our own (bench.h) there is none: what stacks take is measured by itself.
+	if (LAYER_UNLIKELY(guest_stacks) && !thread->helper)
 		guest_site(thread, 0, number, guest_stack());
 	return number;
 }

@@ -2,10 +2,12 @@
 // What the driver takes for profiling, for an event with each command, for its times and for its release:
 // measured on two queues of our own on a context of the program's, with a fill of 64 bytes, which drivers
 // treat like a small kernel (a kernel would have to be built), and with a write of 64 bytes for the rest:
-// NVIDIA's driver makes kernels pay for the event and transfers for the queue's profiling. The trials take
+// NVIDIA's driver makes kernels pay for the event and transfers for the queue's profiling. Our own code is
+// measured around the same fills: in a row by itself it is faster than between a driver's locks and caches.
+// The trials take
 // turns, so that what the machine does meanwhile falls on all of them; a cost is the median over the
 // rounds of a difference within a round. Whatever fails, or takes too long, means that nothing is known.
-#include "guest/opencl/layer.h"
+#include "guest/opencl/bench.h"
 
 #include <errno.h>
 #include <string.h>
@@ -25,29 +27,33 @@ enum {
 	OTHERS = 4, // other threads compute when they take more than one so-manieth of this one's CPU time
 	BYTES = 64,
 };
-enum trial { NATIVE, PROFILED, EVENT, BOTH, TRIALS };
+// The last two are PROFILED (NATIVE where nothing is to have times) and BOTH with our own code around it.
+enum trial { NATIVE, PROFILED, EVENT, BOTH, TRIALS, OURS_UNTIMED = TRIALS, OURS, ALL_TRIALS };
 enum work { FILL, WRITE, WORKS };
+// What is found: the driver's costs as in the header, what a command takes that nothing was changed for, and
+// our own code's.
+enum { FOUND_NATIVE = TARE_DRIVER_COST_COUNT, FOUND_OURS_UNTIMED, FOUND_OURS, FOUND_HARVEST, FOUND_COUNT };
 
 struct bench {
 	cl_command_queue queues[2]; // without and with profiling
 	cl_mem memory;
 	cl_event events[COMMANDS];
 	uint32_t commands;          // of a trial
+	struct layer_bench *ours;   // NULL: our own code is not measured here
 };
 
 // Ticks of one trial's commands; of the last BOTH also what comes after them.
 struct round {
-	uint64_t commands[WORKS][TRIALS], queries, release;
+	uint64_t commands[WORKS][ALL_TRIALS], queries, release, harvest;
 };
 
-// Picoseconds; of the last cost, what a command takes that nothing was changed for, only the middle counts.
+// Picoseconds.
 struct told {
-	int64_t middle[TARE_DRIVER_COST_COUNT + 1], low[TARE_DRIVER_COST_COUNT + 1],
-	    high[TARE_DRIVER_COST_COUNT + 1];
+	int64_t middle[FOUND_COUNT], low[FOUND_COUNT], high[FOUND_COUNT];
 };
 
 // Of the measurement that is under way, in the order of measuring.
-static int64_t found[TARE_DRIVER_COST_COUNT + 1][ROUNDS];
+static int64_t found[FOUND_COUNT][ROUNDS];
 static uint32_t found_count;
 // Of all measurements so far: the last one's, for at the first the driver's memory is as tidy as it will
 // never be again; the interval reaches to the middle of the one before.
@@ -60,7 +66,7 @@ _Atomic uint64_t layer_event_ticks;
 
 static bool can_measure(void)
 {
-	return !guest_options.strict && !guest_options.count_only &&
+	return !guest_options.strict &&
 	       layer_next.clCreateCommandQueue != NULL && layer_next.clReleaseCommandQueue != NULL &&
 	       layer_next.clCreateBuffer != NULL && layer_next.clReleaseMemObject != NULL &&
 	       layer_next.clEnqueueFillBuffer != NULL && layer_next.clEnqueueWriteBuffer != NULL &&
@@ -86,9 +92,10 @@ static bool warm_up(const struct bench *bench)
 	cl_event event = NULL;
 	cl_int status = CL_QUEUED;
 	uint64_t until = guest_ticks() + guest_ticks_of_ns(WARM_UP_NS);
-	if (!enqueue(bench, FILL, true, &event) || event == NULL)
+	bool profiled = !guest_options.count_only;
+	if (!enqueue(bench, FILL, profiled, &event) || event == NULL)
 		return false;
-	layer_next.clFlush(bench->queues[1]);
+	layer_next.clFlush(bench->queues[profiled]);
 	while (layer_next.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
 	                                 NULL) == CL_SUCCESS &&
 	       status > CL_COMPLETE && guest_ticks() < until)
@@ -146,22 +153,74 @@ static bool try_one(struct bench *bench, enum work work, enum trial trial, struc
 	return well;
 }
 
+// ---- our own code, between the same calls
+
+struct launch {
+	const struct bench *bench;
+	bool profiled;
+};
+
+static cl_int launch(void *context, cl_event *event)
+{
+	const struct launch *launch = context;
+	return enqueue(launch->bench, FILL, launch->profiled, event) ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+}
+
+// What a command without times is compared with: a sample leaves the queue's profiling as it is.
+static enum trial untimed_base(void)
+{
+	return guest_options.may_sample && !guest_options.count_only ? PROFILED : NATIVE;
+}
+
+static bool try_ours(struct bench *bench, enum trial trial, struct round *round)
+{
+	struct launch of = {bench, trial == OURS || untimed_base() == PROFILED};
+	uint32_t done = 0;
+	layer_bench_times(bench->ours, trial == OURS);
+	layer_bench_rewind(bench->ours);
+	uint64_t from = guest_ticks();
+	while (done < bench->commands && layer_bench_command(bench->ours, launch, &of) == CL_SUCCESS)
+		done++;
+	bool well = layer_next.clFinish(bench->queues[of.profiled]) == CL_SUCCESS && done == bench->commands;
+	uint64_t finished = guest_ticks();
+	round->commands[FILL][trial] = finished - from;
+	layer_bench_harvest(bench->ours);
+	round->harvest = guest_ticks() - finished;
+	return well;
+}
+
+static bool is_tried(const struct bench *bench, enum work work, enum trial trial)
+{
+	if (trial >= TRIALS && (bench->ours == NULL || work != FILL))
+		return false;
+	return !guest_options.count_only || (work == FILL && (trial == NATIVE || trial == OURS_UNTIMED));
+}
+
 static bool try_all(struct bench *bench, struct round *round)
 {
 	memset(bench->events, 0, sizeof bench->events);
-	for (int i = 0; i < WORKS * TRIALS; i++)
-		if (!try_one(bench, (enum work)(i / TRIALS), (enum trial)(i % TRIALS), round))
+	memset(round, 0, sizeof *round);
+	for (int i = 0; i < WORKS * ALL_TRIALS; i++) {
+		enum work work = (enum work)(i / ALL_TRIALS);
+		enum trial trial = (enum trial)(i % ALL_TRIALS);
+		if (is_tried(bench, work, trial) &&
+		    !(trial < TRIALS ? try_one(bench, work, trial, round) : try_ours(bench, trial, round)))
 			return false;
+	}
 	return true;
 }
 
 static void keep(const struct bench *bench, const struct round *round)
 {
 	uint64_t ticks_of_ms = guest_ticks_of_ns(1000000);
-	int64_t ticks[TARE_DRIVER_COST_COUNT + 1] = {
+	const uint64_t *fills = round->commands[FILL];
+	int64_t ticks[FOUND_COUNT] = {
 	    [TARE_DRIVER_QUERIES] = (int64_t)round->queries,
 	    [TARE_DRIVER_RELEASE] = (int64_t)round->release,
-	    [TARE_DRIVER_COST_COUNT] = (int64_t)round->commands[FILL][NATIVE]};
+	    [FOUND_NATIVE] = (int64_t)fills[NATIVE],
+	    [FOUND_OURS_UNTIMED] = (int64_t)(fills[OURS_UNTIMED] - fills[untimed_base()]),
+	    [FOUND_OURS] = (int64_t)(fills[OURS] - fills[BOTH]),
+	    [FOUND_HARVEST] = (int64_t)(round->harvest - round->queries - round->release)};
 	for (enum work work = FILL; work < WORKS; work++) {
 		int64_t *of = &ticks[work == FILL ? 0 : TARE_DRIVER_TRANSFER];
 		const uint64_t *took = round->commands[work];
@@ -170,7 +229,7 @@ static void keep(const struct bench *bench, const struct round *round)
 		of[TARE_DRIVER_PROFILED_EVENT] = (int64_t)(took[BOTH] - took[EVENT]);
 		of[TARE_DRIVER_EVENT] = (int64_t)(took[BOTH] - took[PROFILED]);
 	}
-	for (int i = 0; i <= TARE_DRIVER_COST_COUNT; i++)
+	for (int i = 0; i < FOUND_COUNT; i++)
 		found[i][found_count] = (int64_t)((double)ticks[i] / bench->commands * 1e9 /
 		                                  (double)ticks_of_ms);
 	found_count++;
@@ -190,19 +249,24 @@ static int64_t others_cpu_ns(void)
 	return ns_of(CLOCK_PROCESS_CPUTIME_ID) - ns_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
+static uint64_t ticks_of(const struct round *round)
+{
+	uint64_t sum = 1 + round->harvest + WORKS * (round->queries + 2 * round->release);
+	for (int i = 0; i < WORKS * ALL_TRIALS; i++)
+		sum += round->commands[i / ALL_TRIALS][i % ALL_TRIALS];
+	return sum;
+}
+
 static bool measure(struct bench *bench)
 {
-	struct round round = {0};
+	struct round round;
 	uint64_t from = guest_ticks(), most = guest_ticks_of_ns(MOST_NS);
 	bench->commands = LEAST_COMMANDS;
 	found_count = 0;
 	if (most == 0 || !warm_up(bench) || !try_all(bench, &round) || !try_all(bench, &round))
 		return false;
 	// So many commands that enough rounds fit.
-	uint64_t one = 1;
-	for (int i = 0; i < WORKS * TRIALS; i++)
-		one += round.commands[i / TRIALS][i % TRIALS];
-	one = (one + WORKS * (round.queries + 2 * round.release)) / LEAST_COMMANDS + 1;
+	uint64_t one = ticks_of(&round) / LEAST_COMMANDS + 1;
 	int64_t others_ns = others_cpu_ns(), own_ns = ns_of(CLOCK_THREAD_CPUTIME_ID);
 	uint64_t fit = most / (2 * LEAST_ROUNDS) / one;
 	bench->commands = fit >= COMMANDS ? COMMANDS : fit > LEAST_COMMANDS ? (uint32_t)fit : LEAST_COMMANDS;
@@ -241,10 +305,39 @@ static uint32_t outside(uint32_t count)
 	return count / 2 > root ? count / 2 - root : 0;
 }
 
-static void conclude(void)
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+// Of our own code at least something, whatever noise says. The upper end: between a program's commands
+// caches may be colder than between these fills by as much again as here they are colder than in a row. For
+// the children of a fork, too.
+static void tell_ours(void)
+{
+	enum { LEAST_PS = 1 };
+	static int64_t in_a_row_ps[2];
+	int64_t ours_ps[2];
+	for (int i = 0; i < 2; i++) {
+		int at = i == 0 && !guest_options.count_only ? FOUND_OURS : FOUND_OURS_UNTIMED;
+		if (in_a_row_ps[i] == 0)
+			in_a_row_ps[i] = i == 0 ? guest_options.self_cost_ps : guest_options.self_untimed_cost_ps;
+		ours_ps[i] = larger(told.middle[at], LEAST_PS);
+		guest_options.self_low_ps[i] = larger(told.low[at], LEAST_PS);
+		int64_t colder_ps = larger(ours_ps[i] - in_a_row_ps[i], 0);
+		guest_options.self_high_ps[i] = larger(told.high[at], ours_ps[i] + colder_ps);
+	}
+	guest_options.self_cost_ps = ours_ps[0];
+	guest_options.self_untimed_cost_ps = ours_ps[1];
+	int64_t timed_ps = told.middle[FOUND_OURS] - told.middle[FOUND_OURS_UNTIMED] + told.middle[FOUND_HARVEST];
+	if (!guest_options.count_only && timed_ps > layer_timed_cost_ps)
+		layer_timed_cost_ps = timed_ps;
+}
+
+static void conclude(bool ours)
 {
 	uint32_t low = outside(found_count);
-	for (int i = 0; i <= TARE_DRIVER_COST_COUNT; i++) {
+	for (int i = 0; i < FOUND_COUNT; i++) {
 		int64_t sorted[ROUNDS];
 		sort(sorted, found[i], found_count);
 		int64_t before = told_rounds != 0 ? told.middle[i] : sorted[low];
@@ -254,6 +347,8 @@ static void conclude(void)
 		told.high[i] = sorted[found_count - 1 - low] > before ? sorted[found_count - 1 - low] : before;
 	}
 	told_rounds += found_count;
+	if (ours)
+		tell_ours();
 }
 
 void layer_driver_cost_tell(void)
@@ -266,6 +361,9 @@ void layer_driver_cost_tell(void)
 		__atomic_store_n(&header->calibration_ticks,
 		                 guest_options.calibration_ticks + took_ticks, __ATOMIC_RELAXED);
 	if (told_rounds == 0)
+		return;
+	guest_tell_self_cost(header);
+	if (guest_options.count_only)
 		return;
 	if (others_compute)
 		__atomic_fetch_or(&header->flags, TARE_TRACE_DRIVER_THREADS, __ATOMIC_RELAXED);
@@ -297,10 +395,18 @@ static void measure_on(cl_context context, cl_device_id device)
 	bool well = false;
 	times_done++;
 	bench.queues[0] = layer_next.clCreateCommandQueue(context, device, 0, &error);
-	bench.queues[1] = layer_next.clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &error);
+	if (!guest_options.count_only)
+		bench.queues[1] =
+		    layer_next.clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &error);
 	bench.memory = layer_next.clCreateBuffer(context, CL_MEM_READ_WRITE, BYTES, NULL, &error);
-	if (bench.queues[0] != NULL && bench.queues[1] != NULL && bench.memory != NULL)
+	bench.ours = layer_bench();
+	if (bench.ours != NULL)
+		layer_bench_room(bench.ours, true);
+	if (bench.queues[0] != NULL && (bench.queues[1] != NULL || guest_options.count_only) &&
+	    bench.memory != NULL)
 		well = measure(&bench);
+	if (bench.ours != NULL)
+		layer_bench_room(bench.ours, false);
 	if (bench.memory != NULL)
 		layer_next.clReleaseMemObject(bench.memory);
 	for (int i = 0; i < 2; i++)
@@ -309,7 +415,7 @@ static void measure_on(cl_context context, cl_device_id device)
 	guest_aside_end(thread, before);
 	// A driver that has failed once is left alone.
 	if (well)
-		conclude();
+		conclude(bench.ours != NULL);
 	else
 		times_done = TIMES;
 	last_ticks = guest_ticks();

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A wrapper's two halves on a thread, a queue and records that nobody else sees: what is timed to know
+// what our own code costs (calibrate.c, driver_cost.c).
+#pragma once
+#include "guest/opencl/wrap.h"
+
+enum { LAYER_BENCH_COMMANDS = 64, LAYER_BENCH_RING = 256 };
+
+struct layer_bench {
+	struct guest_thread thread;
+	struct layer_thread mine;
+	struct layer_queue queue;
+	struct tare_trace_window window; // of which only in_call is ever written
+	struct layer_pending ring[LAYER_BENCH_RING];
+	struct tare_trace_window *room;  // a real one that is lent; NULL: `records`
+	union tare_trace_record records[1 + 4 * LAYER_BENCH_COMMANDS];
+	uint64_t harvest;                // ticks that the last commands' took
+};
+
+// The vendor's part of a command; `event` as a wrapper hands it on.
+typedef cl_int layer_bench_vendor(void *context, cl_event *event);
+
+// The one of this process, ready for use. NULL: no memory, or nothing is recorded.
+struct layer_bench *layer_bench(void);
+// How its commands are to be: with times, or without as `--times` leaves them out.
+void layer_bench_times(struct layer_bench *bench, bool timed);
+// Lends it a window as the program's threads get them, or takes that back.
+void layer_bench_room(struct layer_bench *bench, bool lent);
+// Has room for LAYER_BENCH_COMMANDS commands with their times, begun again where there is no more.
+void layer_bench_rewind(struct layer_bench *bench);
+// A kernel's launch, on `handle` (NULL: none), with the vendor's part in between.
+cl_int layer_bench_command(struct layer_bench *bench, layer_bench_vendor *vendor, void *context);
+// Takes the times of what is pending, by layer_next.
+void layer_bench_harvest(struct layer_bench *bench);
