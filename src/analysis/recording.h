@@ -126,6 +126,7 @@ struct tare_recorded_queue {
 	bool one_engine;          // all its commands go to one engine of the device
 	bool profiling;
 	bool profiling_added;     // by the recorder
+	int32_t priority;         // less is more urgent; 0: the usual one, or not told
 	int64_t created_ns;
 };
 

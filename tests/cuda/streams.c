@@ -57,6 +57,18 @@ static void kernels(int n)
 	DO(cuCtxSynchronize);
 }
 
+static void urgent(int n)
+{
+	cu_result (*create)(cu_stream *stream, unsigned int flags, int priority);
+	cu_stream stream;
+	*(void **)&create = dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuStreamCreateWithPriority");
+	check(create(&stream, 0, -3), "cuStreamCreateWithPriority");
+	for (int i = 0; i < n; i++)
+		launch(empty, stream);
+	DO(cuStreamSynchronize, stream);
+	DO(cuStreamDestroy_v2, stream);
+}
+
 static void shared(int n)
 {
 	for (int i = 0; i < n; i++)
@@ -352,7 +364,7 @@ int main(int count, char **arguments)
 	static const struct {
 		const char *name;
 		void (*run)(int n);
-	} styles[] = { { "kernels", kernels }, { "shared", shared }, { "ranges", ranges }, { "managed", managed }, { "defaults", defaults }, { "copies", copies }, { "graph", graph },
+	} styles[] = { { "kernels", kernels }, { "shared", shared }, { "urgent", urgent }, { "ranges", ranges }, { "managed", managed }, { "defaults", defaults }, { "copies", copies }, { "graph", graph },
 		       { "threads", threads }, { "events", events }, { "wrong", wrong }, { "killed", killed },
 		       { "forks", forks }, { "waits", waits }, { "pageable", from_pageable },
 		       { "foreign", foreign }, { "second", on_second }, { "watched", watched } };

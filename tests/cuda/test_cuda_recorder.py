@@ -300,6 +300,11 @@ def test_kernels_belong_to_the_nvtx_range_that_launched_them(on):
     assert (ranged["kernels"], ranged["kernel_ns"]) == (1, pytest.approx(50000, abs=2))
 
 
+def test_streams_have_their_priority(on):
+    report = on.report(on.record([STREAMS, "kernels=3", "urgent=7"]).folder)
+    assert {queue["commands"]: queue["priority"] for queue in report["queues"]} == {1: 0, 7: -3}
+
+
 def test_a_program_that_is_killed_leaves_what_was_delivered(on):
     done = on.record([STREAMS, "killed=9"])
     assert done.status in (-signal.SIGKILL, 128 + signal.SIGKILL)
