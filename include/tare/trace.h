@@ -88,6 +88,7 @@ union tare_trace_record {
 	struct tare_trace_loss loss;
 	struct tare_trace_fork fork;
 	struct tare_trace_active active;
+	struct tare_trace_pages pages;
 	uint64_t words[8];
 };
 

@@ -178,6 +178,7 @@ enum tare_trace_type {
 	TARE_TRACE_TRANSFER = 31,
 	TARE_TRACE_VOID = 32, // begun and never completed: nothing in it but the head is to be read
 	TARE_TRACE_SITE = 33,
+	TARE_TRACE_PAGES = 34,
 };
 
 // First record of a window. detail: 1 for definitions, 0 for events.
@@ -650,6 +651,28 @@ struct tare_trace_active {
 	uint64_t reserved[6];
 };
 
+// What the driver did by itself with pages of memory that host and device share. detail: enum tare_trace_pages_what.
+enum tare_trace_pages_what {
+	TARE_PAGES_TO_DEVICE = 1,     // moved: value is bytes, and so in the next two
+	TARE_PAGES_FROM_DEVICE = 2,
+	TARE_PAGES_BETWEEN = 3,       // from one device to another
+	TARE_PAGES_HOST_FAULTS = 4,   // value: how many
+	TARE_PAGES_DEVICE_FAULTS = 5, // a group of them: value: how many
+	TARE_PAGES_THRASHING = 6,     // pages went to and fro: value is the bytes concerned, and so in the next two
+	TARE_PAGES_THROTTLING = 7,    // faults were made to wait
+	TARE_PAGES_REMOTE_MAP = 8,    // mapped where they lie instead of being moved
+};
+struct tare_trace_pages {
+	uint64_t head;
+	uint32_t queue;  // number of a queue that stands for this of the device
+	uint32_t cause;  // as the API numbers it; 0: not told
+	uint64_t value;
+	uint64_t start, end; // raw ticks of the device, as TIMES
+	uint64_t address;
+	uint64_t observed;   // host ticks: it was over by then
+	uint64_t reserved;
+};
+
 #ifndef __cplusplus
 _Static_assert(sizeof(struct tare_trace_header) <= TARE_TRACE_HEADER_BYTES, "one page");
 #define TARE_TRACE_CHECK(name) \
@@ -668,7 +691,7 @@ TARE_TRACE_CHECK(tare_trace_untimed_record); TARE_TRACE_CHECK(tare_trace_execute
 TARE_TRACE_CHECK(tare_trace_callback); TARE_TRACE_CHECK(tare_trace_cpu_time);
 TARE_TRACE_CHECK(tare_trace_clock_pair); TARE_TRACE_CHECK(tare_trace_phase);
 TARE_TRACE_CHECK(tare_trace_loss); TARE_TRACE_CHECK(tare_trace_fork);
-TARE_TRACE_CHECK(tare_trace_active);
+TARE_TRACE_CHECK(tare_trace_active); TARE_TRACE_CHECK(tare_trace_pages);
 #undef TARE_TRACE_CHECK
 #endif
 #endif

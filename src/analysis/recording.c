@@ -265,6 +265,7 @@ static int load_process(struct loading *l, const struct tare_trace_header *refer
 		loading_finish_nodes(l);
 	if (!l->status && !loading_map_times(l))
 		loading_apply_changes(l);
+	loading_finish_pages(l);
 	finish_process(l);
 	share_harvest(&r->processes[l->process],
 	              r->command_count - l->first_command - loading_run_count(l));

@@ -3,7 +3,7 @@
 
 // The highest values that this version knows.
 enum {
-	LAST_TYPE = TARE_TRACE_SITE,
+	LAST_TYPE = TARE_TRACE_PAGES,
 	LAST_API = TARE_TRACE_API_COUNT - 1,
 	LAST_FACT = TARE_TRACE_FACT_PRIORITY,
 	LAST_OBJECT = TARE_OBJECT_GRAPH,
@@ -162,6 +162,9 @@ static enum tare_trace_verdict judge_event(const union tare_trace_record *record
 		return sound_if(record->transfer.number > 0);
 	case TARE_TRACE_SITE:
 		return sound_if(record->site.of > 0 && record->site.stack > 0);
+	case TARE_TRACE_PAGES:
+		return both(known(detail, TARE_PAGES_TO_DEVICE, TARE_PAGES_REMOTE_MAP),
+		            sound_if(record->pages.start <= record->pages.end));
 	case TARE_TRACE_VOID:
 		return TARE_TRACE_SOUND;
 	default:

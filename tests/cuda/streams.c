@@ -5,6 +5,8 @@
 // With WITH_OPENCL CUDA is initialised within a call of OpenCL's, which has a command, too.
 #include "backend/cuda/cupti_abi.h"
 
+#include "../programs/nvtx_client.h"
+
 #include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -25,7 +27,8 @@ static struct {
 
 enum { BYTES = 1 << 20, STREAMS = 3 };
 static const char ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n"
-                          ".visible .entry empty() { ret; }\n.visible .entry other() { ret; }\n";
+                          ".visible .entry empty() { ret; }\n.visible .entry other() { ret; }\n"
+                          ".visible .entry takes(.param .u64 takes_param_0) { ret; }\n";
 static cu_module module;
 static cu_function empty, other;
 static cu_context context;
@@ -51,6 +54,25 @@ static void kernels(int n)
 {
 	for (int i = 0; i < n; i++)
 		launch(i % 2 ? other : empty, streams[i % STREAMS]);
+	DO(cuCtxSynchronize);
+}
+
+static void urgent(int n)
+{
+	cu_result (*create)(cu_stream *stream, unsigned int flags, int priority);
+	cu_stream stream;
+	*(void **)&create = dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuStreamCreateWithPriority");
+	check(create(&stream, 0, -3), "cuStreamCreateWithPriority");
+	for (int i = 0; i < n; i++)
+		launch(empty, stream);
+	DO(cuStreamSynchronize, stream);
+	DO(cuStreamDestroy_v2, stream);
+}
+
+static void shared(int n)
+{
+	for (int i = 0; i < n; i++)
+		DO(cuLaunchKernel, empty, 2, 1, 1, 64, 1, 1, 40960, streams[0], NULL, NULL);
 	DO(cuCtxSynchronize);
 }
 
@@ -89,6 +111,39 @@ static void from_pageable(int n)
 		launch(empty, streams[0]);
 	}
 	DO(cuStreamSynchronize, streams[0]);
+}
+
+// Managed memory goes to the device for a kernel, back to the host, and there again.
+static void managed(int n)
+{
+	cu_function takes;
+	cu_pointer shared;
+	void *parameters[] = { &shared };
+	DO(cuModuleGetFunction, &takes, module, "takes");
+	DO(cuMemAllocManaged, &shared, BYTES, ABI_MEM_ATTACH_GLOBAL);
+	for (int i = 0; i < n; i++) {
+		DO(cuLaunchKernel, takes, 2, 1, 1, 64, 1, 1, 0, streams[0], parameters, NULL);
+		DO(cuMemPrefetchAsync, shared, BYTES / 2, ABI_DEVICE_CPU, streams[0]);
+		DO(cuStreamSynchronize, streams[0]);
+	}
+	DO(cuMemFree_v2, shared);
+}
+
+// The kernels run when the ranges in which they were launched are over, or in others.
+static void ranges(int n)
+{
+	nvtx_client_begin();
+	for (int i = 0; i < n; i++) {
+		NVTX_GET(0, push_a, "pushed");
+		launch(empty, streams[0]);
+		launch(other, streams[0]);
+		NVTX_GET(0, pop);
+		launch(other, streams[0]);
+	}
+	uint64_t id = NVTX_GET(0, start_a, "ranged");
+	launch(empty, streams[0]);
+	NVTX_CALL(end, id);
+	DO(cuCtxSynchronize);
 }
 
 // What no recorded call has asked for; only the stand-in can.
@@ -401,7 +456,7 @@ int main(int count, char **arguments)
 	static const struct {
 		const char *name;
 		void (*run)(int n);
-	} styles[] = { { "kernels", kernels }, { "defaults", defaults }, { "copies", copies }, { "graph", graph },
+	} styles[] = { { "kernels", kernels }, { "shared", shared }, { "urgent", urgent }, { "ranges", ranges }, { "managed", managed }, { "defaults", defaults }, { "copies", copies }, { "graph", graph },
 		       { "threads", threads }, { "events", events }, { "wrong", wrong }, { "killed", killed },
 		       { "forks", forks }, { "plug", plug }, { "quits", quits }, { "terminated", terminated }, { "waits", waits }, { "pageable", from_pageable },
 		       { "foreign", foreign }, { "runtime", by_runtime }, { "second", on_second }, { "watched", watched } };

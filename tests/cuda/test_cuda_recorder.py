@@ -243,6 +243,73 @@ def test_without_the_nodes_numbers_a_graphs_launch_is_one_command(on):
     assert graph["instances"] == 4 and graph["total_ns"] >= 4 * (50000 + 70000 + transfer_ns(29, MIB))
 
 
+def test_occupancy_is_told_with_what_limits_it(on):
+    """Two kernels of 64 work-items, 32 registers and 256 bytes of shared memory; one asks for 40 KiB more."""
+    script = on.folder / "script"
+    script.write_text(SCRIPT.replace("memory 1 GiB", "memory 1 GiB units 4 local 228 KiB"))
+    report = on.report(on.record([STREAMS, "kernels=4", "shared=3"]).folder)
+    tasks = {task["name"]: task["occupancy"] for task in report["tasks"]}
+    by = {"work_items": 32, "registers": 32, "groups": 32}
+    assert tasks["other"] == {"share": 1, "groups_at_once": 32, "limit": "work_items", "registers": 32,
+                              "local_bytes": 256, "cluster": None, "waves": 2 / (4 * 32),
+                              "groups_by": {**by, "local_memory": 228 * 1024 // (256 + 1024)}}
+    # The frequent size of the other one is the one with more.
+    assert tasks["empty"] == {"share": 5 * 2 / 64, "groups_at_once": 5, "limit": "local_memory", "registers": 32,
+                              "local_bytes": 256 + 40960, "cluster": None, "waves": 2 / (4 * 5),
+                              "groups_by": {**by, "local_memory": 5}}
+    sizes = next(task["by_shape"] for task in report["tasks"] if task["name"] == "empty")
+    assert sorted((size["instances"], size["occupancy"]["groups_at_once"]) for size in sizes) == [(2, 32), (3, 5)]
+    text = run([on.tare, "report", "run.tare"], on.environment, cwd=on.folder).out.decode()
+    assert "kernel on a unit" in text and " 15.6 % local memory " in text
+
+
+def test_without_the_devices_limits_there_is_no_occupancy(on):
+    report = on.report(on.record([STREAMS, "kernels=4"]).folder)
+    assert [task["occupancy"] for task in report["tasks"]] == [None, None]
+
+
+def test_managed_memory_that_the_driver_moves_is_transfers_of_their_own(on):
+    """1 MiB to the device for the first kernel, then half of it to and fro, at 40 GB/s and 1.2 us a page's fault."""
+    on.environment["TARE_CUDA_MANAGED"] = "1"
+    (on.folder / "script").write_text(SCRIPT + "kernel takes fixed 30 us\n"
+                                      "migrate page 64 KiB fault 1.2 us fixed 5 us rate 40 GB/s\n")
+    report = on.report(on.record([STREAMS, "managed=3", "waits=3"]).folder)
+    moved = {each["direction"]: each for each in report["transfers"]}
+    assert {each["kind"] for each in report["transfers"]} == {"migrate"}
+    assert {each["memory"] for each in report["transfers"]} == {"shared"}
+    to, back = moved["to_device"], moved["from_device"]
+    assert (to["count"], to["bytes"], back["count"], back["bytes"]) == (3, 2 * MIB, 3, 3 * MIB // 2)
+    assert to["total_ns"] == pytest.approx(2 * MIB / 40 + 32 * 1200, abs=10)
+    assert back["total_ns"] == pytest.approx(3 * MIB / 2 / 40, abs=10)
+    device, = (each for each in report["devices"] if each["number"] == 0)
+    assert device["managed_memory"] == {"host_faults": 0, "device_faults": 9, "device_fault_groups": 3,
+                                        "thrashing": 0, "throttled": 0, "throttled_ns": 0, "remote_maps": 0}
+    coverage = report["coverage"]
+    assert coverage["enqueued"] == coverage["completed"] == 3  # nobody enqueued the others
+    assert not any("unified" in each["function"] for each in report["api"])
+
+
+@pytest.mark.parametrize("wanted, style", [("1", "kernels=4"), ("0", "managed=2"), ("", "managed=2")])
+def test_who_has_no_managed_memory_or_does_not_ask_for_it_is_not_told(on, wanted, style):
+    on.environment["TARE_CUDA_MANAGED"] = wanted
+    report = on.report(on.record([STREAMS, style]).folder)
+    assert report["devices"][0]["managed_memory"] is None
+
+
+def test_kernels_belong_to_the_nvtx_range_that_launched_them(on):
+    report = on.report(on.record([STREAMS, "ranges=5"]).folder)
+    phases = {phase["name"]: phase for phase in report["phases"]}
+    pushed, ranged = phases["pushed"], phases["ranged"]
+    assert (pushed["count"], pushed["commands"], pushed["kernels"]) == (5, 10, 10)
+    assert pushed["kernel_ns"] == pytest.approx(5 * (50000 + 70000), abs=20)
+    assert (ranged["kernels"], ranged["kernel_ns"]) == (1, pytest.approx(50000, abs=2))
+
+
+def test_streams_have_their_priority(on):
+    report = on.report(on.record([STREAMS, "kernels=3", "urgent=7"]).folder)
+    assert {queue["commands"]: queue["priority"] for queue in report["queues"]} == {1: 0, 7: -3}
+
+
 def test_a_program_that_is_killed_leaves_what_was_delivered(on):
     done = on.record([STREAMS, "killed=9"])
     assert done.status in (-signal.SIGKILL, 128 + signal.SIGKILL)

@@ -30,7 +30,7 @@ FAKE_EXPORT cu_result fake_cuda_launch(cu_stream stream, const char *name, int64
 // to do, INT64_MAX: ever since it was started.
 FAKE_EXPORT int64_t fake_cuda_busy_ns(uint32_t device, int64_t *idle_ns);
 
-enum fake_cuda_activity_kind { FAKE_CUDA_COPY, FAKE_CUDA_FILL, FAKE_CUDA_KERNEL };
+enum fake_cuda_activity_kind { FAKE_CUDA_COPY, FAKE_CUDA_FILL, FAKE_CUDA_KERNEL, FAKE_CUDA_MIGRATION };
 // What an engine did. Times are on the fake's device clock, which is CLOCK_MONOTONIC_RAW plus what
 // was skipped.
 struct fake_cuda_activity {

@@ -57,6 +57,7 @@ union held {
 	struct cupti_memcpy_peer peer;
 	struct cupti_memset fill;
 	struct cupti_external external;
+	struct cupti_pages pages;
 	struct api api;
 };
 
@@ -75,6 +76,7 @@ static struct {
 	bool runtime[CALLS];               // and of the runtime
 	bool calls_told;
 	bool created, cloned;              // are told to the callback
+	uint32_t counters;                 // of managed memory, a bit each
 	uint8_t *buffer;
 	size_t bytes, used;
 	int buffers, pushed;
@@ -117,6 +119,8 @@ static size_t size_of(cupti_kind kind)
 		return by_version((const size_t[]){ 72, 80, 96 });
 	case ABI_CUPTI_KIND_MEMSET:
 		return by_version((const size_t[]){ 64, 72, 88 });
+	case ABI_CUPTI_KIND_PAGES:
+		return by_version((const size_t[]){ 64, 64, 104 });
 	case ABI_CUPTI_KIND_DRIVER:
 		return sizeof(struct api);
 	case ABI_CUPTI_KIND_EXTERNAL_CORRELATION:
@@ -132,6 +136,7 @@ static size_t known_bytes(cupti_kind kind)
 	return kind == ABI_CUPTI_KIND_CONCURRENT_KERNEL ? sizeof(struct cupti_kernel)
 	       : kind == ABI_CUPTI_KIND_MEMCPY ? sizeof(struct cupti_memcpy)
 	       : kind == ABI_CUPTI_KIND_MEMCPY_PEER ? sizeof(struct cupti_memcpy_peer)
+	       : kind == ABI_CUPTI_KIND_PAGES ? sizeof(struct cupti_pages)
 	       : kind == ABI_CUPTI_KIND_MEMSET ? sizeof(struct cupti_memset) : size_of(kind);
 }
 
@@ -240,8 +245,35 @@ static int32_t size(uint32_t told)
 	return told ? (int32_t)told : 1;
 }
 
+// Pages that moved to a device did so for a group of faults; of the host's faults each page is one.
+static void see_migration(const struct fake_cuda_activity *what)
+{
+	bool to_device = what->copy_kind == 1;
+	uint64_t start = normal(what->start_ns);
+	struct cupti_pages moved = { .kind = ABI_CUPTI_KIND_PAGES, .value = what->bytes, .start = start,
+		.counter = to_device ? ABI_CUPTI_PAGES_TO_DEVICE : ABI_CUPTI_PAGES_TO_HOST,
+		.end = start + (uint64_t)(what->end_ns - what->start_ns), .address = 0x7000,
+		.source = to_device ? 0 : what->device, .destination = to_device ? what->device : 0, .cause = 2 };
+	struct cupti_pages faults = moved;
+	faults.counter = ABI_CUPTI_PAGES_DEVICE_FAULTS;
+	faults.source = what->device;
+	faults.value = 3;
+	if (!self.enabled[ABI_CUPTI_KIND_PAGES])
+		return;
+	if (self.counters >> moved.counter & 1)
+		emit(&moved);
+	if (to_device && self.counters >> faults.counter & 1)
+		emit(&faults);
+}
+
 static void see(const struct fake_cuda_activity *what)
 {
+	if (what->kind == FAKE_CUDA_MIGRATION) {
+		pthread_mutex_lock(&self.lock);
+		see_migration(what);
+		pthread_mutex_unlock(&self.lock);
+		return;
+	}
 	pthread_mutex_lock(&self.lock);
 	uint64_t start = normal(what->start_ns);
 	uint64_t end = start + (uint64_t)(what->end_ns - what->start_ns);
@@ -573,6 +605,16 @@ cupti_result cuptiActivityEnable(cupti_kind kind)
 	self.enabled[kind] = true;
 	pthread_mutex_unlock(&self.lock);
 	cuda.observe(see);
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiActivityConfigureUnifiedMemoryCounter(cupti_pages_config *configs, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (configs[i].counter == 0 || configs[i].counter > ABI_CUPTI_PAGES_BETWEEN_DEVICES)
+			return INVALID_PARAMETER;
+		self.counters |= (configs[i].enable & 1) << configs[i].counter;
+	}
 	return ABI_CUPTI_SUCCESS;
 }
 

@@ -317,6 +317,9 @@ static void graphs(const char *folder)
 		               .direction = id > 1 ? TARE_DIRECTION_TO_DEVICE : TARE_DIRECTION_NONE,
 		               .memory = id > 1 ? TARE_TRACE_MEMORY_PINNED : 0, .node = 70 + id,
 		               .object = id > 1 ? 0 : KERNEL, .amount = id > 1 ? 4096 : 1, .ticks = t + 9));
+	for (uint16_t what = TARE_PAGES_TO_DEVICE; what <= TARE_PAGES_REMOTE_MAP; what++)
+		add(w, RECORD(pages, PAGES, what, 1, .queue = what < 8 ? 1 : 9, .cause = what, .value = 4096 * what,
+		              .start = t + 5, .end = t + 5 + what, .address = 0x10000, .observed = t + 90));
 	for (uint32_t launch = 1; launch <= 2; launch++, t += 200) {
 		add(w, RECORD(command, COMMAND, FUNCTION, 1, .enter = t, .call_ticks = 9, .number = launch,
 		              .kind = TARE_KIND_GRAPH, .queue = 1, .object = 0x301, .event = 0x500u + launch));

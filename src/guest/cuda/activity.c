@@ -202,6 +202,8 @@ static void read_buffer(struct guest_thread *thread, struct buffer *buffer)
 	while (buffer->valid &&
 	       cuda_cupti.cuptiActivityGetNextRecord(buffer->records, buffer->valid, &record) == ABI_CUPTI_SUCCESS) {
 		struct activity activity;
+		if (record->kind == ABI_CUPTI_KIND_PAGES)
+			cuda_pages_tell(thread, (const void *)record);
 		if (!read_record(record, &activity))
 			continue;
 		activity.seen = now;
@@ -254,7 +256,7 @@ void cuda_harvest(void)
 	struct guest_thread *thread = tracing ? guest_thread() : NULL;
 	if (!thread || !atomic_load(&guest_alive) || !guest_try(&harvesting))
 		return;
-	if (__atomic_load_n(&guest_header->pending, __ATOMIC_RELAXED))
+	if (__atomic_load_n(&guest_header->pending, __ATOMIC_RELAXED) || atomic_load(&cuda_pages_told))
 		flush_if_due();
 	cuda_clock_pairs(thread, false);
 	read_all(thread);

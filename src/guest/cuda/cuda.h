@@ -21,6 +21,7 @@ struct cuda_driver_calls {
 	cu_result (*cuDeviceGetPCIBusId)(char *text, int length, cu_device device);
 	cu_result (*cuStreamIsCapturing)(cu_stream stream, int *status);
 	cu_result (*cuStreamGetFlags)(cu_stream stream, unsigned int *flags);
+	cu_result (*cuStreamGetPriority)(cu_stream stream, int *priority);
 	cu_result (*cuPointerGetAttributes)(unsigned int count, int *attributes, void **data, cu_pointer pointer);
 	cu_result (*cuFuncGetName)(const char **name, cu_function function);
 };
@@ -162,6 +163,8 @@ struct cuda_device {
 	bool known;
 	_Atomic uint32_t process;      // in whose file it is defined
 	_Atomic uint64_t paired_ticks; // when its clock was last written
+	uint32_t pages_queue;          // see pages.c; 0: none in this generation's file
+	uint32_t pages_process;
 };
 // The device of a context, defined when it was not yet; NULL: it is not known.
 struct cuda_device *cuda_device_of(cu_context context);
@@ -175,6 +178,7 @@ struct cuda_stream {
 	uint32_t number;
 	bool of_thread;                // the default stream of one thread
 	bool again;                    // its handle meant another one before
+	int priority;                  // less is more urgent
 	bool legacy, blocking;         // blocking: it and the legacy stream wait for each other
 	struct cuda_device *device;
 	_Atomic uint32_t process;
@@ -219,7 +223,8 @@ struct cuda_kernel {
 	uint64_t hash;                 // of what it says
 	bool again;                    // its handle meant another one before
 	_Atomic uint32_t process;
-	_Atomic uint32_t told;         // its registers are, in this generation's file
+	uint32_t told_process;         // in whose file its registers are
+	uint64_t told;                 // of which devices, a bit each
 };
 struct cuda_kernel *cuda_kernel_of(struct guest_thread *thread, cu_function handle, const char *symbol);
 void cuda_kernel_tell(struct cuda_kernel *kernel, const struct cupti_kernel *record);
@@ -297,4 +302,12 @@ struct cuda_pending {
 // Takes it, or leaves it where there are to be more. `first`: it is the first activity of it.
 bool cuda_pending_find(uint32_t correlation, struct cuda_pending *found, bool *first);
 void cuda_harvest(void); // for the core
+
+// Managed memory: whether what the driver does with it is told; asks for it, once, when memory is allocated in a
+// context; writes what is told.
+extern _Atomic bool cuda_pages_told;
+void cuda_pages_begin(cu_context context);
+void cuda_pages_tell(struct guest_thread *thread, const struct cupti_pages *told);
+// The queue that stands for it of the device with this number of CUPTI's; of the host's faults, of any. 0: none.
+uint32_t cuda_pages_queue(uint32_t device, bool any);
 void cuda_flush_at_exit(void);

@@ -103,6 +103,25 @@ static void attribute_fact(const struct cuda_device *device, enum tare_trace_fac
 		cuda_fact(fact, device, (uint64_t)value * factor, 0);
 }
 
+static void occupancy_facts(const struct cuda_device *device)
+{
+	static const struct { enum tare_trace_fact fact; cu_attribute attribute; } facts[] = {
+		{ TARE_TRACE_FACT_UNIT_ITEMS, ABI_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR },
+		{ TARE_TRACE_FACT_UNIT_GROUPS, ABI_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR },
+		{ TARE_TRACE_FACT_UNIT_REGISTERS, ABI_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR },
+		{ TARE_TRACE_FACT_UNIT_LOCAL_BYTES, ABI_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR },
+		{ TARE_TRACE_FACT_GROUP_REGISTERS, ABI_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK },
+		{ TARE_TRACE_FACT_GROUP_RESERVED_BYTES, ABI_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK },
+	};
+	int major = 0, minor = 0;
+	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+		attribute_fact(device, facts[i].fact, facts[i].attribute, 1);
+	if (cuda_driver.cuDeviceGetAttribute &&
+	    cuda_driver.cuDeviceGetAttribute(&major, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device->ordinal) == ABI_SUCCESS &&
+	    cuda_driver.cuDeviceGetAttribute(&minor, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device->ordinal) == ABI_SUCCESS)
+		cuda_fact(TARE_TRACE_FACT_CAPABILITY, device, (uint64_t)(100 * major + minor), 0);
+}
+
 static void uuid_fact(const struct cuda_device *device)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -153,6 +172,7 @@ static void define_device(const struct cuda_device *device)
 	attribute_fact(device, TARE_TRACE_FACT_COMPUTE_UNITS, ABI_ATTRIBUTE_MULTIPROCESSOR_COUNT, 1);
 	attribute_fact(device, TARE_TRACE_FACT_CLOCK_HZ, ABI_ATTRIBUTE_CLOCK_RATE, 1000);
 	attribute_fact(device, TARE_TRACE_FACT_GROUP_LIMIT, ABI_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1);
+	occupancy_facts(device);
 	attribute_fact(device, TARE_TRACE_FACT_UNIFIED_MEMORY, ABI_ATTRIBUTE_INTEGRATED, 1);
 	clock_facts(device);
 	uuid_fact(device);
@@ -251,8 +271,28 @@ static void define_stream(const struct cuda_stream *stream, const struct cupti_c
 	          call->context, stream->device, (cuda_timed ? PROFILING : 0) | (stream->blocking ? 0 : NON_BLOCKING),
 	          0, name ? text_of(name) : 0, stream->number);
 	cuda_fact(TARE_TRACE_FACT_PROFILING, traced_handle(stream), cuda_timed, 0);
+	if (stream->priority)
+		cuda_fact(TARE_TRACE_FACT_PRIORITY, traced_handle(stream), (uint64_t)(int64_t)stream->priority, 0);
 	if (cuda_timed)
 		cuda_change(TARE_CHANGE_PROFILING, traced_handle(stream), 0, PROFILING); // by CUPTI
+}
+
+uint32_t cuda_pages_queue(uint32_t ordinal, bool any)
+{
+	enum { ANY_ORDER = 1 };
+	uint32_t process = atomic_load(&guest_process);
+	struct cuda_device *device = ordinal < MOST_DEVICES ? &devices[ordinal] : NULL;
+	for (uint32_t i = 0; any && i < MOST_DEVICES && (!device || atomic_load(&device->process) != process); i++)
+		device = &devices[i];
+	if (!device || atomic_load(&device->process) != process)
+		return 0;
+	if (device->pages_process != process) {
+		device->pages_process = process;
+		device->pages_queue = guest_queue_number();
+		define_at(begin_ticks, TARE_OBJECT_QUEUE, &device->pages_queue, NULL, device, ANY_ORDER, 0,
+		          text_of("unified memory"), device->pages_queue);
+	}
+	return device->pages_queue;
 }
 
 enum { DESTROYED = 1 }; // in place of a stream: its handle may come again
@@ -288,6 +328,8 @@ static struct cuda_stream *stream_new(struct guest_thread *thread, const struct 
 		return NULL;
 	if (!is_default(handle) && cuda_driver.cuStreamGetFlags)
 		cuda_driver.cuStreamGetFlags(handle, &flags);
+	if (!is_default(handle) && cuda_driver.cuStreamGetPriority)
+		cuda_driver.cuStreamGetPriority(handle, &stream->priority);
 	stream->context_id = call->context_id;
 	stream->number = guest_queue_number();
 	stream->of_thread = of_thread;
@@ -402,13 +444,32 @@ struct cuda_kernel *cuda_kernel_named(const char *symbol)
 	return kernel;
 }
 
+static void kernel_fact(enum tare_trace_fact fact, const struct cuda_kernel *kernel, const struct cuda_device *device,
+                        uint64_t value)
+{
+	union tare_trace_record record = { .fact = {
+		.head = guest_api_head(TARE_TRACE_CUDA, TARE_TRACE_FACT, (uint16_t)fact),
+		.object = (uintptr_t)kernel->handle, .ticks = definition_ticks(), .value = value,
+		.device = (uintptr_t)device } };
+	guest_define(&record);
+}
+
+// Once a device; by who harvests, one thread at a time.
 void cuda_kernel_tell(struct cuda_kernel *kernel, const struct cupti_kernel *record)
 {
 	uint32_t process = atomic_load(&guest_process);
-	if (atomic_load(&kernel->process) != process || atomic_exchange(&kernel->told, process) == process)
+	const struct cuda_device *device = record->device < MOST_DEVICES ? &devices[record->device] : NULL;
+	if (!device || atomic_load(&device->process) != process || atomic_load(&kernel->process) != process)
 		return;
-	cuda_fact(TARE_TRACE_FACT_REGISTERS, kernel->handle, record->registers, 0);
-	cuda_fact(TARE_TRACE_FACT_LOCAL_BYTES, kernel->handle,
-	          (uint64_t)record->static_shared + (uint64_t)record->dynamic_shared, 0);
-	cuda_fact(TARE_TRACE_FACT_PRIVATE_BYTES, kernel->handle, record->local_a_thread, 0);
+	if (kernel->told_process != process)
+		kernel->told = 0;
+	kernel->told_process = process;
+	if (CUDA_LIKELY(kernel->told >> record->device & 1))
+		return;
+	kernel->told |= UINT64_C(1) << record->device;
+	kernel_fact(TARE_TRACE_FACT_REGISTERS, kernel, device, record->registers);
+	kernel_fact(TARE_TRACE_FACT_LOCAL_BYTES, kernel, device,
+	            (uint64_t)record->static_shared + (uint64_t)record->dynamic_shared);
+	kernel_fact(TARE_TRACE_FACT_FIXED_LOCAL_BYTES, kernel, device, (uint64_t)record->static_shared);
+	kernel_fact(TARE_TRACE_FACT_PRIVATE_BYTES, kernel, device, record->local_a_thread);
 }
