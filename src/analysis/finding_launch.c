@@ -329,7 +329,8 @@ int finding_launch_bound(struct judging *judging, struct tare_error *error)
 		        TARE_EFFECT_NONE;
 	finding_begin(judging, &draft, "launch-bound");
 	double explained_ns = found_ns(judging, "many-short-kernels") +
-	                      found_ns(judging, "synchronous-launches");
+	                      found_ns(judging, "synchronous-launches") +
+	                      found_ns(judging, "synchronize-drains");
 	for (size_t i = 0; i < judging->gap_count; i++) {
 		const struct judged_gap *gap = &judging->gaps[i];
 		double api_ns = (double)gap->parts_ns[TARE_LEDGER_API] -

@@ -21,16 +21,22 @@ const struct finding_rule finding_rules_transfers[] = {
 	    "as overlap-missed; half of the chunks have a blocking copy", "as overlap-missed",
 	    FORM("blocking") },
 	  FINDING_NEEDS_TIMES, NULL },
+	{ { "legacy-default-stream",
+	    "chunks of copy, kernel, copy in several streams, and every second one uses the legacy default stream as well (CUDA)",
+	    "as overlap-missed", "as overlap-missed", "cuda-pipeline legacy-stream", "cuda-pipeline concurrent" },
+	  FINDING_NEEDS_TIMES, NULL },
 	{ { "pageable-memory", "copies that need not block use plain host memory",
 	    "4 copies that do not block; their time is 5 % of the working part",
 	    "copy time − bytes / rate of pinned copies and maps of this run, else rate that `tare bandwidth` "
-	    "measured (low: of copies of 4 MB and more); without any 0 to copy time",
+	    "measured (low: of copies of 4 MB and more); without any 0 to copy time. CUDA, chunks in several streams "
+	    "that take turns by it: as overlap-missed",
 	    FORM("pageable") },
 	  FINDING_NEEDS_TIMES, finding_pageable_memory },
 	{ { "allocation-in-loop", "memory objects are made between kernels",
 	    "before 4 kernels and every fourth one; with the first copies of them 1 % of the working part",
 	    "time inside the calls that make and free them; low: of it, the device idle; high: and the first "
-	    "copies of the objects, beyond bytes / measured rate where one is kept",
+	    "copies of the objects, beyond bytes / measured rate where one is kept. CUDA, whose calls may wait for "
+	    "the device: no more than the working part beyond the longest kind of work, with one queue beyond all of it",
 	    FORM("allocation") },
 	  FINDING_NEEDS_NOTHING, finding_allocation_in_loop },
 	{ { "build-in-loop", "programs are built between kernels",

@@ -62,6 +62,12 @@ static const char *const words[FINDING_WORDS][TARE_TRACE_API_COUNT] = {
 		[TARE_TRACE_LEVELZERO] = "(zeMemAllocHost)",
 		[TARE_TRACE_CUDA] = "(cudaHostAlloc, cudaHostRegister; in PyTorch pin_memory)",
 	},
+	[FINDING_WORD_MEMORY_WAITS] = {
+		[TARE_TRACE_OPENCL] = "many drivers wait for the device when memory is made or freed",
+		[TARE_TRACE_LEVELZERO] = "many drivers wait for the device when memory is made or freed",
+		[TARE_TRACE_CUDA] = "cudaFree and what makes or ends page-locked memory wait for the device; cudaMallocAsync "
+		                    "and cudaFreeAsync do not",
+	},
 	[FINDING_WORD_KEEP_BINARIES] = {
 		[TARE_TRACE_OPENCL] = "(clGetProgramInfo, CL_PROGRAM_BINARIES)",
 		[TARE_TRACE_LEVELZERO] = "(zeModuleGetNativeBinary)",

@@ -10,6 +10,14 @@
 
 // ---- fill of the device
 
+// What is told of a kernel without a device is so on every one (CUDA).
+static bool is_fact_of(const struct tare_recording *recording, const struct tare_recorded_kernel_fact *fact,
+                       uint32_t device)
+{
+	return fact->device == TARE_NO_INDEX ||
+	       (fact->device < recording->device_count && recording->devices[fact->device].same_as == device);
+}
+
 static void find_facts(const struct tables_context *context, struct tare_task *task)
 {
 	const struct tare_recording *recording = context->recording;
@@ -20,9 +28,7 @@ static void find_facts(const struct tables_context *context, struct tare_task *t
 		return;
 	for (size_t i = 0; i < recording->kernel_fact_count; i++) {
 		const struct tare_recorded_kernel_fact *fact = &recording->kernel_facts[i];
-		if (fact->kernel >= recording->kernel_count ||
-		    fact->device >= recording->device_count ||
-		    recording->devices[fact->device].same_as != task->device ||
+		if (fact->kernel >= recording->kernel_count || !is_fact_of(recording, fact, task->device) ||
 		    context->name_of[fact->kernel] != context->name_of[task->kernel])
 			continue;
 		// Another program's kernel of that name stands in until its own is found.
