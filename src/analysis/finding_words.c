@@ -9,7 +9,8 @@ static const char *const words[FINDING_WORDS][TARE_TRACE_API_COUNT] = {
 	[FINDING_WORD_REPLAY] = {
 		[TARE_TRACE_OPENCL] = "replay them as a command buffer",
 		[TARE_TRACE_LEVELZERO] = "put them into one command list that is executed again and again",
-		[TARE_TRACE_CUDA] = "replay them as a graph",
+		[TARE_TRACE_CUDA] = "replay them as a graph (cudaGraphLaunch, torch.cuda.graph), whose nodes still have a "
+		                    "gap between them, which `tare latency` measures",
 	},
 	[FINDING_WORD_HAND_OVER] = {
 		[TARE_TRACE_OPENCL] = "Call clFlush after enqueueing what may start now",

@@ -282,6 +282,33 @@ static void synchronize_drains(void)
 	DO(cuMemFreeHost, result);
 }
 
+static void copies_beside(const char *from, int count)
+{
+	for (int i = 0; i < count; i++)
+		DO(cuMemcpyHtoDAsync_v2, memory + MEGABYTE, from, MEGABYTE, other);
+}
+
+// Copies for another stream, to which the host comes only when there is room again for its launches; the silent one
+// issues them first.
+static void launch_queue_full(void)
+{
+	enum { TIMES = 8 };
+	char *pinned = pinned_memory(MEGABYTE);
+
+	warm_up();
+	if (!raise_it)
+		copies_beside(pinned, TIMES);
+	for (int i = 0; i < TIMES; i++) {
+		for (int k = 0; k < 1500; k++)
+			run(20);
+		if (raise_it)
+			copies_beside(pinned, 1);
+	}
+	finish();
+	DO(cuStreamSynchronize, other);
+	DO(cuMemFreeHost, pinned);
+}
+
 static const struct {
 	const char *name;
 	void (*go)(void);
@@ -305,6 +332,7 @@ static const struct {
 	{ "ping-pong", ping_pong },
 	{ "synchronous-launches", synchronous_launches },
 	{ "synchronize-drains", synchronize_drains },
+	{ "launch-queue-full", launch_queue_full },
 };
 
 static void open_pair(void)

@@ -118,6 +118,7 @@ static void check_cuda(enum rig_form form, bool legacy, const char *id, const ch
 	if (!finding || find(&findings, not_said))
 		fail_msg("'%s' was not raised alone, but%s", id, text_of(&findings, text));
 	assert_true(finding->modelled);
+	assert_string_equal(finding->figures[0].name, "chunks");
 	assert_true(finding->cost_low_ns <= measured_ns - true_ns);
 	assert_true((double)finding->cost_high_ns > 0.95 * (double)(measured_ns - true_ns));
 	size_t times = 0;
