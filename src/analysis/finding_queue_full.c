@@ -7,13 +7,12 @@
 
 #include <stdlib.h>
 
-// So many commands wait in the stream, a launch takes so many times what launches usually take at best, and so long.
+// So many commands wait in the stream, a launch takes so many times what launches into less full ones take in the
+// median, and so much more.
 #define PENDING 256
 #define SLOWER 4
 #define LEAST_CALL_NS 2000
 #define FEWEST_HELD 4
-// Of all launches a tenth is quicker than what is usual.
-#define USUAL 0.1
 
 // What a thread has been held up for, since it last gave another stream a command.
 struct held {
@@ -32,6 +31,7 @@ struct full {
 	struct judging *judging;
 	struct queue_state *queues;
 	struct held *threads;
+	uint32_t *pending; // of each command: how many others its stream held when it was enqueued
 	double usual_ns;
 	uint64_t launches, held;  // launches that were held up; commands of others behind them
 	double blocked_ns, late_ns;
@@ -44,30 +44,15 @@ static bool is_launch(const struct tare_recorded_command *c)
 	       !tare_command_is_run(c);
 }
 
-static int find_usual(struct full *full)
-{
-	const struct tare_recording *recording = full->judging->recording;
-	TARE_FREE struct tables_span *calls = calloc(recording->command_count + 1, sizeof *calls);
-	size_t count = 0;
-	if (!calls)
-		return -ENOMEM;
-	for (size_t i = 0; i < recording->command_count; i++)
-		if (is_launch(&recording->commands[i]))
-			calls[count++] = (struct tables_span){ recording->commands[i].enter_ns,
-				                               recording->commands[i].exit_ns };
-	full->usual_ns = count ? tables_quantile_length(calls, count, USUAL) : 0;
-	return 0;
-}
-
 // How many commands of the queue have not ended when `c` is enqueued; `c` becomes one of them.
-static int count_pending(struct full *full, uint32_t index, size_t *pending)
+static int count_pending(struct full *full, uint32_t index)
 {
 	const struct tare_recorded_command *commands = full->judging->recording->commands;
 	struct queue_state *queue = &full->queues[commands[index].queue];
 	for (; queue->first < queue->count && commands[queue->at[queue->first]].end_ns <= commands[index].enter_ns;
 	     queue->first++)
 		;
-	*pending = queue->count - queue->first;
+	full->pending[index] = (uint32_t)(queue->count - queue->first);
 	if (queue->count == queue->room) {
 		size_t room = queue->room ? 2 * queue->room : 64;
 		uint32_t *at = reallocarray(queue->at, room, sizeof *at);
@@ -78,6 +63,31 @@ static int count_pending(struct full *full, uint32_t index, size_t *pending)
 	}
 	queue->at[queue->count++] = index;
 	return 0;
+}
+
+static bool is_looked_at(const struct tare_recording *recording, const struct tare_recorded_command *c)
+{
+	return c->queue < recording->queue_count && recording->queues[c->queue].api == TARE_TRACE_CUDA &&
+	       c->thread < recording->thread_count && tare_command_timed(c) && !tare_command_is_run(c);
+}
+
+// Fills in how many are pending, and what a launch takes while they are few.
+static int find_usual(struct full *full)
+{
+	const struct tare_recording *recording = full->judging->recording;
+	TARE_FREE struct tables_span *calls = calloc(recording->command_count + 1, sizeof *calls);
+	size_t count = 0;
+	int code = calls ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < recording->command_count && !code; i++) {
+		const struct tare_recorded_command *c = &recording->commands[i];
+		if (!is_looked_at(recording, c))
+			continue;
+		code = count_pending(full, i);
+		if (is_launch(c) && full->pending[i] < PENDING)
+			calls[count++] = (struct tables_span){ c->enter_ns, c->exit_ns };
+	}
+	full->usual_ns = count && !code ? tables_median_length(calls, count) : 0;
+	return code;
 }
 
 // A command of another stream, which the thread came to so much later.
@@ -97,29 +107,24 @@ static void add_late(struct full *full, struct held *held, uint32_t index, struc
 	*held = (struct held){ .queue = TARE_NO_INDEX };
 }
 
-static int look_at(struct full *full, uint32_t index, struct finding_draft *draft)
+static void look_at(struct full *full, uint32_t index, struct finding_draft *draft)
 {
-	const struct tare_recording *recording = full->judging->recording;
-	const struct tare_recorded_command *c = &recording->commands[index];
+	const struct tare_recorded_command *c = &full->judging->recording->commands[index];
 	struct held *held = &full->threads[c->thread];
 	double call_ns = (double)(c->exit_ns - c->enter_ns), over_ns = call_ns - full->usual_ns;
-	size_t pending = 0;
-	int code = count_pending(full, index, &pending);
-	if (code)
-		return code;
+	uint32_t pending = full->pending[index];
 	if (held->queue != TARE_NO_INDEX && held->queue != c->queue)
 		add_late(full, held, index, draft);
 	if (c->end_ns > full->queues[c->queue].reach_ns)
 		full->queues[c->queue].reach_ns = c->end_ns;
 	if (!is_launch(c) || pending < PENDING || over_ns < LEAST_CALL_NS || call_ns < SLOWER * full->usual_ns)
-		return 0;
+		return;
 	if (held->queue != c->queue)
 		*held = (struct held){ .queue = c->queue, .since_ns = c->enter_ns };
 	held->ns += over_ns;
 	full->launches++;
 	full->blocked_ns += over_ns;
 	full->most_pending = pending > full->most_pending ? pending : full->most_pending;
-	return 0;
 }
 
 static int raise_full(struct full *full, struct finding_draft *draft)
@@ -159,12 +164,9 @@ static int judge_full(struct full *full)
 	for (size_t i = 0; i < recording->thread_count; i++)
 		full->threads[i].queue = TARE_NO_INDEX;
 	finding_begin(full->judging, &draft, "launch-queue-full");
-	for (size_t i = 0; i < recording->command_count && !code; i++) {
-		const struct tare_recorded_command *c = &recording->commands[i];
-		if (c->queue < recording->queue_count && recording->queues[c->queue].api == TARE_TRACE_CUDA &&
-		    c->thread < recording->thread_count && tare_command_timed(c) && !tare_command_is_run(c))
-			code = look_at(full, (uint32_t)i, &draft);
-	}
+	for (uint32_t i = 0; i < recording->command_count && !code && full->usual_ns > 0; i++)
+		if (is_looked_at(recording, &recording->commands[i]))
+			look_at(full, i, &draft);
 	if (!code)
 		return raise_full(full, &draft);
 	finding_drop(&draft);
@@ -180,12 +182,14 @@ int finding_launch_queue_full(struct judging *judging, struct tare_error *error)
 		return 0;
 	full.queues = calloc(recording->queue_count + 1, sizeof *full.queues);
 	full.threads = calloc(recording->thread_count + 1, sizeof *full.threads);
+	full.pending = calloc(recording->command_count, sizeof *full.pending);
 	for (size_t i = 0; full.queues && i < recording->queue_count; i++)
 		full.queues[i].reach_ns = INT64_MIN;
-	int code = full.queues && full.threads ? judge_full(&full) : -ENOMEM;
+	int code = full.queues && full.threads && full.pending ? judge_full(&full) : -ENOMEM;
 	for (size_t i = 0; full.queues && i < recording->queue_count; i++)
 		free(full.queues[i].at);
 	free(full.queues);
 	free(full.threads);
+	free(full.pending);
 	return code;
 }

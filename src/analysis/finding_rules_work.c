@@ -38,7 +38,7 @@ const struct finding_rule finding_rules_work[] = {
 	    "idle: host in API calls", PAIR("launch-bound") },
 	  FINDING_NEEDS_TIMES, finding_launch_bound },
 	{ { "launch-queue-full", "launches into a full stream hold up the host, which has work for another stream (CUDA)",
-	    "256 commands pending, 4 times the quickest tenth of launches and 2 µs more; before 4 commands of others; 1 % of the working part",
+	    "256 commands pending, 4 times the median of launches with fewer and 2 µs more; before 4 commands of others; 1 % of the working part",
 	    "0 to how much later the others' commands began, no more than the launches took beyond the usual",
 	    "pairs_cuda launch-queue-full raise", "pairs_cuda launch-queue-full silent" },
 	  FINDING_NEEDS_TIMES, finding_launch_queue_full },
