@@ -134,7 +134,16 @@ function tasksSection(run) {
 		timeColumn('enqueuing', 'launch_total_ns'), { title: 'work', value: (task) => sizeText(task.work) },
 		numberColumn('waves', (task) => (task.fill ? task.fill.waves : null), (waves) => significant(waves, 3)),
 		shareColumn('tail', (task) => (task.fill ? task.fill.tail : null)),
-		shareColumn('trend', 'trend_per_run')], run.tasks, 'No kernel was enqueued.');
+		...occupancyColumns(run), shareColumn('trend', 'trend_per_run')], run.tasks, 'No kernel was enqueued.');
+}
+
+// Where it is known: of NVIDIA's GPUs, under CUDA.
+function occupancyColumns(run) {
+	const of = (key) => (task) => (task.occupancy ? task.occupancy[key] : null);
+	return run.tasks.some((task) => task.occupancy) ? [shareColumn('occupancy', of('share')),
+		{ title: 'limited by', value: (task) => (task.occupancy && task.occupancy.share < 1 ? words(task.occupancy.limit) : null) },
+		numberColumn('groups at once', of('groups_at_once'), (groups) => significant(groups, 3)),
+		numberColumn('full waves', of('waves'), (waves) => significant(waves, 3))] : [];
 }
 
 function transfersSection(run) {

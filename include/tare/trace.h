@@ -70,6 +70,7 @@ union tare_trace_record {
 	struct tare_trace_change_record change;
 	struct tare_trace_stack stack;
 	struct tare_trace_module module;
+	struct tare_trace_node node;
 	struct tare_trace_site site;
 	struct tare_trace_call call;
 	struct tare_trace_polled polled;
@@ -87,6 +88,7 @@ union tare_trace_record {
 	struct tare_trace_loss loss;
 	struct tare_trace_fork fork;
 	struct tare_trace_active active;
+	struct tare_trace_pages pages;
 	uint64_t words[8];
 };
 

@@ -14,7 +14,7 @@
 
 #define TARE_TRACE_MAGIC "\x89tare\r\n\x1a"
 #define TARE_TRACE_VERSION_MAJOR 1 // a reader refuses a higher one
-#define TARE_TRACE_VERSION_MINOR 5 // may add record types, fact keys and enum values
+#define TARE_TRACE_VERSION_MINOR 6 // may add record types, fact keys and enum values
 #define TARE_TRACE_BYTE_ORDER UINT32_C(0x01020304)
 #define TARE_TRACE_HEADER_BYTES 4096
 #define TARE_TRACE_WINDOW_BYTES (256 * 1024)
@@ -157,6 +157,7 @@ enum tare_trace_type {
 	TARE_TRACE_CHANGE = 8,
 	TARE_TRACE_STACK = 9,
 	TARE_TRACE_MODULE = 10,
+	TARE_TRACE_NODE = 11,
 	// Events.
 	TARE_TRACE_CALL = 16,
 	TARE_TRACE_POLLED = 17,
@@ -176,6 +177,7 @@ enum tare_trace_type {
 	TARE_TRACE_TRANSFER = 31,
 	TARE_TRACE_VOID = 32, // begun and never completed: nothing in it but the head is to be read
 	TARE_TRACE_SITE = 33,
+	TARE_TRACE_PAGES = 34,
 };
 
 // First record of a window. detail: 1 for definitions, 0 for events.
@@ -309,6 +311,16 @@ enum tare_trace_fact {
 	TARE_TRACE_FACT_TIMER_HZ = 27,         // device: ticks a second of its stamps and clock pairs
 	TARE_TRACE_FACT_STAMP_BITS = 28,       // device: of its stamps so many bits are counted
 	TARE_TRACE_FACT_PAIR_BITS = 29,        // device: the same for its clock pairs
+	// What a compute unit has room for at once, and what its groups are given.
+	TARE_TRACE_FACT_UNIT_ITEMS = 30,       // device: work-items
+	TARE_TRACE_FACT_UNIT_GROUPS = 31,      // device: groups
+	TARE_TRACE_FACT_UNIT_REGISTERS = 32,   // device: registers of 32 bits
+	TARE_TRACE_FACT_UNIT_LOCAL_BYTES = 33, // device: local memory
+	TARE_TRACE_FACT_GROUP_REGISTERS = 34,  // device: most of a group
+	TARE_TRACE_FACT_GROUP_RESERVED_BYTES = 35, // device: local memory that each group takes on top
+	TARE_TRACE_FACT_CAPABILITY = 36,       // device: compute capability, 100 times the major number and the minor
+	TARE_TRACE_FACT_FIXED_LOCAL_BYTES = 37, // kernel: local memory that it has itself
+	TARE_TRACE_FACT_PRIORITY = 38,         // queue: as a signed number; lower is more urgent
 };
 struct tare_trace_fact_record {
 	uint64_t head;
@@ -329,7 +341,24 @@ struct tare_trace_shape {
 	uint64_t global[3];
 	uint32_t local[3];
 	uint32_t has_offset;
-	uint64_t reserved;
+	uint32_t local_bytes; // of a group, asked for by the launch, beside what the kernel has itself
+	uint8_t cluster[3];   // groups of a cluster in each dimension; 0: none
+	uint8_t reserved8;
+};
+
+// A node of a graph whose work an API tells by itself: what TIMES with TARE_TIMES_OF_NODE are of.
+struct tare_trace_node {
+	uint64_t head;     // flags: enum tare_trace_api
+	uint32_t id;       // from 1
+	uint8_t kind;      // enum tare_trace_command_kind
+	uint8_t direction; // enum tare_trace_direction
+	uint8_t memory;    // enum tare_trace_memory of the host side
+	uint8_t reserved8;
+	uint64_t node;     // the API's number of it; 0: not told
+	uint64_t object;   // kernel; 0: none
+	uint64_t amount;   // bytes; for a kernel the id of its shape
+	uint64_t ticks;    // when it was first seen
+	uint64_t reserved[2];
 };
 
 // What was altered in the program. detail: enum tare_trace_change.
@@ -504,7 +533,12 @@ enum tare_trace_stamps {
 	TARE_TRACE_STAMP_END = 1 << 3,
 	TARE_TRACE_STAMP_ACTIVE = 1 << 4, // `queued` and `submitted` are a counter of its context's, at start and end
 };
-// flags: enum tare_trace_stamps that are present.
+// Whose times they are.
+enum tare_trace_times_of {
+	TARE_TIMES_OF_COMMAND = 0,
+	TARE_TIMES_OF_NODE = 1, // of the graph that the command launches: `execution` is the id of a NODE
+};
+// flags: enum tare_trace_stamps that are present. detail: enum tare_trace_times_of.
 struct tare_trace_times {
 	uint64_t head;
 	uint32_t command_track, command_number;
@@ -614,6 +648,28 @@ struct tare_trace_active {
 	uint64_t reserved[6];
 };
 
+// What the driver did by itself with pages of memory that host and device share. detail: enum tare_trace_pages_what.
+enum tare_trace_pages_what {
+	TARE_PAGES_TO_DEVICE = 1,     // moved: value is bytes, and so in the next two
+	TARE_PAGES_FROM_DEVICE = 2,
+	TARE_PAGES_BETWEEN = 3,       // from one device to another
+	TARE_PAGES_HOST_FAULTS = 4,   // value: how many
+	TARE_PAGES_DEVICE_FAULTS = 5, // a group of them: value: how many
+	TARE_PAGES_THRASHING = 6,     // pages went to and fro: value is the bytes concerned, and so in the next two
+	TARE_PAGES_THROTTLING = 7,    // faults were made to wait
+	TARE_PAGES_REMOTE_MAP = 8,    // mapped where they lie instead of being moved
+};
+struct tare_trace_pages {
+	uint64_t head;
+	uint32_t queue;  // number of a queue that stands for this of the device
+	uint32_t cause;  // as the API numbers it; 0: not told
+	uint64_t value;
+	uint64_t start, end; // raw ticks of the device, as TIMES
+	uint64_t address;
+	uint64_t observed;   // host ticks: it was over by then
+	uint64_t reserved;
+};
+
 #ifndef __cplusplus
 _Static_assert(sizeof(struct tare_trace_header) <= TARE_TRACE_HEADER_BYTES, "one page");
 #define TARE_TRACE_CHECK(name) \
@@ -623,6 +679,7 @@ TARE_TRACE_CHECK(tare_trace_track_record); TARE_TRACE_CHECK(tare_trace_function)
 TARE_TRACE_CHECK(tare_trace_object); TARE_TRACE_CHECK(tare_trace_fact_record);
 TARE_TRACE_CHECK(tare_trace_shape); TARE_TRACE_CHECK(tare_trace_change_record);
 TARE_TRACE_CHECK(tare_trace_stack); TARE_TRACE_CHECK(tare_trace_module);
+TARE_TRACE_CHECK(tare_trace_node);
 TARE_TRACE_CHECK(tare_trace_site); TARE_TRACE_CHECK(tare_trace_call);
 TARE_TRACE_CHECK(tare_trace_polled); TARE_TRACE_CHECK(tare_trace_command);
 TARE_TRACE_CHECK(tare_trace_call_end); TARE_TRACE_CHECK(tare_trace_transfer);
@@ -631,7 +688,7 @@ TARE_TRACE_CHECK(tare_trace_untimed_record); TARE_TRACE_CHECK(tare_trace_execute
 TARE_TRACE_CHECK(tare_trace_callback); TARE_TRACE_CHECK(tare_trace_cpu_time);
 TARE_TRACE_CHECK(tare_trace_clock_pair); TARE_TRACE_CHECK(tare_trace_phase);
 TARE_TRACE_CHECK(tare_trace_loss); TARE_TRACE_CHECK(tare_trace_fork);
-TARE_TRACE_CHECK(tare_trace_active);
+TARE_TRACE_CHECK(tare_trace_active); TARE_TRACE_CHECK(tare_trace_pages);
 #undef TARE_TRACE_CHECK
 #endif
 #endif

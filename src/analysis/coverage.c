@@ -146,7 +146,7 @@ static void count_commands(struct gathering *g)
 		const struct tare_recorded_command *command = &recording->commands[i];
 		uint32_t process = tables_process(recording, command->thread);
 		struct tables_span span;
-		if (!tables_has_command(g->context, command))
+		if (!tables_has_command(g->context, command) || tare_command_is_drivers(command))
 			continue;
 		count_unseen_runs(recording, command, coverage);
 		coverage->enqueued += !tare_command_only_executes(command);

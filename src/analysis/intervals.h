@@ -20,6 +20,11 @@ static inline bool tare_command_is_run(const struct tare_recorded_command *comma
 {
 	return command->part == TARE_RUN;
 }
+// What no call has asked for: the driver moved pages of managed memory.
+static inline bool tare_command_is_drivers(const struct tare_recorded_command *command)
+{
+	return command->part == TARE_RUN && command->execution == TARE_OF_DRIVER;
+}
 // Executes a list, and all that this did is in the recording as runs: it is a call of the host and
 // nothing on the device.
 static inline bool tare_command_only_executes(const struct tare_recorded_command *command)

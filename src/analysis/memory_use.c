@@ -2,6 +2,26 @@
 // How much memory was asked for, and the most that was held at once.
 #include "analysis/tables_internal.h"
 
+struct tare_recorded_faults tare_device_faults(const struct tare_recording *recording, const struct tare_view *view,
+                                               uint32_t device)
+{
+	struct tare_recorded_faults sum = { 0 };
+	for (size_t i = 0; i < recording->device_count; i++) {
+		const struct tare_recorded_faults *each = &recording->devices[i].faults;
+		if (recording->devices[i].same_as != device || !tare_view_has_process(view, recording->devices[i].process))
+			continue;
+		sum.told |= each->told;
+		sum.host_faults += each->host_faults;
+		sum.device_faults += each->device_faults;
+		sum.device_groups += each->device_groups;
+		sum.thrashing += each->thrashing;
+		sum.throttled += each->throttled;
+		sum.remote_maps += each->remote_maps;
+		sum.throttled_ns = tables_add(sum.throttled_ns, each->throttled_ns);
+	}
+	return sum;
+}
+
 #include "base/cleanup.h"
 
 #include <stdlib.h>

@@ -212,6 +212,7 @@ static void forget_process(struct loading *l)
 	l->clocks = NULL;
 	loading_forget_phases(l);
 	loading_forget_lists(l);
+	loading_forget_nodes(l);
 	l->object_count = l->fact_count = l->change_count = l->pair_count = 0;
 	l->track_count = l->clock_count = 0;
 	l->contexts = l->platform_count = 0;
@@ -255,8 +256,11 @@ static int load_process(struct loading *l, const struct tare_trace_header *refer
 	// Any other failure of the reader ends this file; what came before it stands.
 	if (!l->status && !loading_finish_waits(l))
 		loading_finish_lists(l);
+	if (!l->status)
+		loading_finish_nodes(l);
 	if (!l->status && !loading_map_times(l))
 		loading_apply_changes(l);
+	loading_finish_pages(l);
 	finish_process(l);
 	share_harvest(&r->processes[l->process],
 	              r->command_count - l->first_command - loading_run_count(l));

@@ -7,6 +7,7 @@
 #pragma once
 #include "base/error.h"
 #include "base/other_api.h"
+#include "model/occupancy.h"
 #include "tare/trace_format.h"
 
 #include <stdbool.h>
@@ -85,6 +86,14 @@ enum tare_same_by {
 	TARE_SAME_BY_NAME,    // a name that the platform, or each of two APIs, has once
 };
 
+// What a driver did by itself with pages of managed memory, beside moving them.
+struct tare_recorded_faults {
+	bool told;
+	uint64_t host_faults, device_faults; // of device_groups groups
+	uint64_t device_groups, thrashing, throttled, remote_maps; // how often
+	int64_t throttled_ns;
+};
+
 // A device as one process sees it; `same_as` joins those of several processes, platforms
 // and APIs.
 struct tare_recorded_device {
@@ -98,6 +107,8 @@ struct tare_recorded_device {
 	uint64_t type;           // CL_DEVICE_TYPE bits
 	uint64_t compute_units, clock_hz, memory_bytes, local_bytes, group_limit; // 0: not told
 	bool unified_memory;
+	struct tare_occupancy_unit unit; // what a compute unit holds
+	struct tare_recorded_faults faults; // of managed memory, in that process
 	const char *uuid, *pci;  // "": not told
 	enum tare_clock_source clock_source;
 	int64_t residual_ns;     // of the mapping, host ticks included; TARE_NO_TIME: no mapping
@@ -131,6 +142,8 @@ struct tare_recorded_kernel_fact {
 	uint32_t kernel, device;
 	uint64_t group_limit, private_bytes, preferred_multiple, sub_group; // 0: not told
 	uint64_t local_bytes, spill_bytes; // UINT64_MAX: not told
+	uint64_t fixed_local_bytes; // the kernel's own, without what a launch asks for; UINT64_MAX: not told
+	uint64_t registers;         // of a work-item; 0: not told
 	uint64_t compiled_group;
 };
 
@@ -156,6 +169,8 @@ struct tare_recorded_shape {
 	uint32_t dimensions;
 	uint64_t global[3];
 	uint32_t local[3];        // 0: left to the runtime
+	uint32_t local_bytes;     // local memory of a group that the launch asks for
+	uint8_t cluster[3];       // groups of a cluster; 0: none
 };
 
 // Times were harvested, but cannot be: zero, the end before the start, outside all that the host
@@ -172,6 +187,8 @@ enum tare_list_part {
 	TARE_EXECUTES_MORE,  // the same, but of some that it ran nothing more is known
 	TARE_RUN,            // one run of a command of a list: `execution` says by which command
 };
+// In `execution` of a run: no call has asked for it, the driver did it by itself (managed memory).
+#define TARE_OF_DRIVER 0x3fffffff
 
 // A command: an enqueue that succeeded, or one run of a command of a list, which was enqueued when
 // its list was executed. In the order of enter_ns; runs follow the command that executes the list, in

@@ -73,6 +73,11 @@ uint32_t loading_function(struct loading *l, uint16_t number, uint32_t role)
 	return intern_function(l, "?", TARE_TRACE_NO_API, role);
 }
 
+uint32_t loading_own_function(struct loading *l, const char *name)
+{
+	return intern_function(l, name, TARE_TRACE_NO_API, TARE_ROLE_COMMAND);
+}
+
 uint8_t loading_api_of_function(const struct loading *l, uint32_t function)
 {
 	return function < l->recording->function_count ?
@@ -99,7 +104,8 @@ static bool is_shape(const void *context, uint32_t index)
 	const struct wanted_shape *wanted = context;
 	const struct tare_recorded_shape *s = &wanted->recording->shapes[index];
 
-	return s->dimensions == wanted->shape.dimensions &&
+	return s->dimensions == wanted->shape.dimensions && s->local_bytes == wanted->shape.local_bytes &&
+	       !memcmp(s->cluster, wanted->shape.cluster, sizeof s->cluster) &&
 	       !memcmp(s->global, wanted->shape.global, sizeof s->global) &&
 	       !memcmp(s->local, wanted->shape.local, sizeof s->local);
 }
@@ -107,7 +113,8 @@ static bool is_shape(const void *context, uint32_t index)
 // Threads number the shapes of their launches for themselves: the same one comes often.
 static void define_shape(struct loading *l, const struct tare_trace_shape *s)
 {
-	struct wanted_shape wanted = { l->recording, { .dimensions = s->dimensions } };
+	struct wanted_shape wanted = { l->recording, { .dimensions = s->dimensions, .local_bytes = s->local_bytes,
+		.cluster = { s->cluster[0], s->cluster[1], s->cluster[2] } } };
 	struct tare_recorded_shape *added;
 	uint32_t index;
 	uint64_t key;
@@ -116,6 +123,7 @@ static void define_shape(struct loading *l, const struct tare_trace_shape *s)
 	memcpy(wanted.shape.local, s->local, sizeof s->local);
 	key = tare_hash_bytes(TARE_HASH_START + s->dimensions, s->global, sizeof s->global);
 	key = tare_hash_bytes(key, s->local, sizeof s->local);
+	key = tare_hash_bytes(key, &s->local_bytes, sizeof s->local_bytes + sizeof s->cluster);
 	index = find_content(&l->shapes, &key, &wanted, is_shape);
 	if (index == TARE_ID_ABSENT) {
 		added = LOADING_ADD(l, shapes, shape_count, shape_room);
@@ -304,6 +312,7 @@ int loading_define(struct loading *l, const union tare_trace_record *record)
 	case TARE_TRACE_OBJECT: define_object(l, &record->object); break;
 	case TARE_TRACE_STACK: return loading_stack(l, &record->stack);
 	case TARE_TRACE_MODULE: return loading_module(l, &record->module);
+	case TARE_TRACE_NODE: return loading_node(l, &record->node);
 	case TARE_TRACE_FACT: {
 		struct tare_trace_fact_record *fact =
 		        TARE_ROOM_FOR(l->facts, l->fact_room, l->fact_count);

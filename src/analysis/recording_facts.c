@@ -23,6 +23,15 @@ static void apply_to_device(struct loading *l, uint32_t index,
 	case TARE_TRACE_FACT_GROUP_LIMIT: d->group_limit = fact->value; break;
 	case TARE_TRACE_FACT_LOCAL_BYTES: d->local_bytes = fact->value; break;
 	case TARE_TRACE_FACT_UNIFIED_MEMORY: d->unified_memory = fact->value; break;
+	case TARE_TRACE_FACT_UNIT_ITEMS: d->unit.items = fact->value; break;
+	case TARE_TRACE_FACT_UNIT_GROUPS: d->unit.groups = fact->value; break;
+	case TARE_TRACE_FACT_UNIT_REGISTERS: d->unit.registers = fact->value; break;
+	case TARE_TRACE_FACT_UNIT_LOCAL_BYTES: d->unit.local_bytes = fact->value; break;
+	case TARE_TRACE_FACT_GROUP_REGISTERS: d->unit.group_registers = fact->value; break;
+	case TARE_TRACE_FACT_GROUP_RESERVED_BYTES: d->unit.group_reserved_bytes = fact->value; break;
+	case TARE_TRACE_FACT_CAPABILITY:
+		d->unit.capability = fact->value < UINT32_MAX ? (uint32_t)fact->value : 0;
+		break;
 	case TARE_TRACE_FACT_TIMER_HZ:
 	case TARE_TRACE_FACT_STAMP_BITS:
 	case TARE_TRACE_FACT_PAIR_BITS:
@@ -49,7 +58,7 @@ static struct tare_recorded_kernel_fact *kernel_fact(struct loading *l, uint32_t
 	if (!added)
 		return NULL;
 	*added = (struct tare_recorded_kernel_fact){ .kernel = kernel, .device = device,
-		.local_bytes = UINT64_MAX, .spill_bytes = UINT64_MAX };
+		.local_bytes = UINT64_MAX, .spill_bytes = UINT64_MAX, .fixed_local_bytes = UINT64_MAX };
 	index = (uint32_t)(l->recording->kernel_fact_count - 1);
 	if (!tare_id_map_put(&l->fact_of, key, index))
 		loading_fail(l, ENOMEM, "kernels");
@@ -74,6 +83,8 @@ static void apply_to_kernel(struct loading *l, uint32_t index,
 	case TARE_TRACE_FACT_SPILL_BYTES: k->spill_bytes = fact->value; break;
 	case TARE_TRACE_FACT_COMPILED_GROUP: k->compiled_group = fact->value; break;
 	case TARE_TRACE_FACT_SUB_GROUP: k->sub_group = fact->value; break;
+	case TARE_TRACE_FACT_REGISTERS: k->registers = fact->value; break;
+	case TARE_TRACE_FACT_FIXED_LOCAL_BYTES: k->fixed_local_bytes = fact->value; break;
 	default: break;
 	}
 }
@@ -102,7 +113,9 @@ static uint8_t fact_kind(uint16_t key)
 	case TARE_TRACE_FACT_PREFERRED_MULTIPLE:
 	case TARE_TRACE_FACT_SPILL_BYTES:
 	case TARE_TRACE_FACT_COMPILED_GROUP:
-	case TARE_TRACE_FACT_SUB_GROUP: return TARE_OBJECT_KERNEL;
+	case TARE_TRACE_FACT_SUB_GROUP:
+	case TARE_TRACE_FACT_REGISTERS:
+	case TARE_TRACE_FACT_FIXED_LOCAL_BYTES: return TARE_OBJECT_KERNEL;
 	case TARE_TRACE_FACT_SOURCE_HASH:
 	case TARE_TRACE_FACT_SOURCE_BYTES:
 	case TARE_TRACE_FACT_BUILD_OPTIONS:
@@ -119,6 +132,13 @@ static uint8_t fact_kind(uint16_t key)
 	case TARE_TRACE_FACT_PAIR_BITS:
 	case TARE_TRACE_FACT_UUID:
 	case TARE_TRACE_FACT_PCI:
+	case TARE_TRACE_FACT_UNIT_ITEMS:
+	case TARE_TRACE_FACT_UNIT_GROUPS:
+	case TARE_TRACE_FACT_UNIT_REGISTERS:
+	case TARE_TRACE_FACT_UNIT_LOCAL_BYTES:
+	case TARE_TRACE_FACT_GROUP_REGISTERS:
+	case TARE_TRACE_FACT_GROUP_RESERVED_BYTES:
+	case TARE_TRACE_FACT_CAPABILITY:
 	case TARE_TRACE_FACT_UNIFIED_MEMORY: return TARE_OBJECT_DEVICE;
 	default: return TARE_OBJECT_MEMORY; // of what is not kept
 	}

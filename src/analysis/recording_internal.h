@@ -118,6 +118,7 @@ struct loading {
 	struct load_phases *phases;   // open ones; NULL: there was none
 	size_t phase_room;
 	struct load_lists *lists;     // recording_list.c; NULL: there was none
+	struct load_nodes *nodes;     // recording_node.c; NULL: there was none
 };
 
 // ---- recording.c
@@ -160,6 +161,8 @@ static inline bool loading_may_add(const struct loading *l, size_t count)
 int loading_define(struct loading *l, const union tare_trace_record *record);
 // The function of a number; of one that is not told "?", with `role`.
 uint32_t loading_function(struct loading *l, uint16_t number, uint32_t role);
+// One of our own for what no function of the program asked for.
+uint32_t loading_own_function(struct loading *l, const char *name);
 // Whose handles the records of a function name.
 uint8_t loading_api_of_function(const struct loading *l, uint32_t function);
 // The shape of an id; TARE_NO_INDEX, counted as unresolved.
@@ -242,6 +245,24 @@ void loading_finish_lists(struct loading *l);
 // How many of the process's commands are runs of lists.
 size_t loading_run_count(const struct loading *l);
 void loading_forget_lists(struct loading *l);
+// The execution of the graph that a command of this identity launches, begun when it is asked for first; its
+// runs are added one by one. TARE_NO_INDEX: there is no such command.
+uint32_t loading_launch(struct loading *l, uint64_t identity);
+
+// ---- recording_pages.c: managed memory
+
+int loading_pages(struct loading *l, const struct tare_trace_pages *pages);
+// When times have been mapped: what was moved was not enqueued, it began when it began.
+void loading_finish_pages(struct loading *l);
+
+// ---- recording_node.c: nodes of graphs that an API tells one by one
+
+int loading_node(struct loading *l, const struct tare_trace_node *node);
+// A new run of the node that the times are of; TARE_NO_INDEX: the node or its launch is not known.
+uint32_t loading_run_of_node(struct loading *l, const struct tare_trace_times *times);
+// What waits for a launch waits for the last of its runs. When times have been read, before they are mapped.
+void loading_finish_nodes(struct loading *l);
+void loading_forget_nodes(struct loading *l);
 
 // ---- recording_stack.c: from where
 
@@ -277,6 +298,8 @@ int loading_lost_at_the_end(struct loading *l);
 struct tare_device_clock *loading_clock(struct loading *l, uint32_t device);
 int loading_clock_pair(struct loading *l, const struct tare_trace_clock_pair *pair);
 int loading_times(struct loading *l, const struct tare_trace_times *times);
+// Keeps when the command was known to be complete, beside the commands of this process.
+bool loading_keep_observed(struct loading *l, uint32_t command, int64_t observed_ns);
 int loading_untimed(struct loading *l, const struct tare_trace_untimed_record *untimed);
 // Settles the clocks of this process's devices and maps its commands' stamps.
 int loading_map_times(struct loading *l);

@@ -445,6 +445,40 @@ int loading_execute(struct loading *l, const struct tare_trace_execute *e)
 	return l->status;
 }
 
+// ---- nodes that are told by their times
+
+uint32_t loading_launch(struct loading *l, uint64_t identity)
+{
+	struct tare_recording *r = l->recording;
+	struct load_lists *s = l->lists;
+	uint32_t at = s ? tare_id_map_find(&s->executing_of, identity) : TARE_ID_ABSENT;
+	uint32_t index = (uint32_t)r->execution_count, command;
+	struct tare_recorded_execution *x;
+	uint32_t *first_run;
+
+	if (at == TARE_ID_ABSENT)
+		return TARE_NO_INDEX;
+	command = s->executing[at].command;
+	if (s->executing[at].told) {
+		uint32_t told = r->commands[command].execution;
+		return s->first_run[told - s->first_execution] == TARE_NO_INDEX ? told : TARE_NO_INDEX;
+	}
+	first_run = TARE_ROOM_FOR(s->first_run, s->run_room, s->run_count);
+	x = first_run ? LOADING_ADD(l, executions, execution_count, execution_room) : NULL;
+	if (!x || index >= MOST_EXECUTIONS) {
+		loading_fail(l, ENOMEM, "graphs");
+		return TARE_NO_INDEX;
+	}
+	*first_run = TARE_NO_INDEX;
+	s->run_count++;
+	s->executing[at].told = true;
+	*x = (struct tare_recorded_execution){ .command = command, .list = TARE_NO_INDEX, .call = command,
+		.number = index - s->first_execution + 1 };
+	r->commands[command].part = TARE_EXECUTES;
+	r->commands[command].execution = index & MOST_EXECUTIONS;
+	return index;
+}
+
 // ---- its times
 
 uint32_t loading_run_of(struct loading *l, uint64_t identity, uint64_t execution)
@@ -498,9 +532,10 @@ static void finish_runs(struct loading *l, uint32_t execution)
 	const struct tare_recorded_execution *x = &r->executions[execution];
 	const struct tare_recorded_command *by = &r->commands[x->command];
 	uint32_t run = s->first_run[execution - s->first_execution];
-	uint32_t at = x->runs ? s->lists[x->list - s->first_list].first : TARE_NO_INDEX;
+	bool listed = x->runs && run != TARE_NO_INDEX;
+	uint32_t at = listed ? s->lists[x->list - s->first_list].first : TARE_NO_INDEX;
 
-	for (uint32_t i = 0; i < x->runs; i++, run++, at = s->templates[at].next) {
+	for (uint32_t i = 0; listed && i < x->runs; i++, run++, at = s->templates[at].next) {
 		const struct load_template *t = &s->templates[at];
 		struct tare_recorded_command *c = &r->commands[run];
 		c->exit_ns = by->exit_ns; // a long call tells its end after the list's commands

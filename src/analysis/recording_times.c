@@ -45,8 +45,7 @@ static uint32_t device_of(const struct tare_recording *r, const struct tare_reco
 	return c->queue == TARE_NO_INDEX ? TARE_NO_INDEX : r->queues[c->queue].device;
 }
 
-// Keeps when the command was known to be complete, beside the commands of this process.
-static bool keep_observed(struct loading *l, uint32_t command, int64_t observed_ns)
+bool loading_keep_observed(struct loading *l, uint32_t command, int64_t observed_ns)
 {
 	size_t at = command - l->first_command;
 
@@ -76,14 +75,19 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 {
 	struct tare_recording *r = l->recording;
 	uint64_t identity = (uint64_t)t->command_track << 32 | t->command_number;
-	uint32_t index = t->execution ? loading_run_of(l, identity, t->execution) : TARE_NO_RUN;
+	bool node = tare_trace_detail(t->head) == TARE_TIMES_OF_NODE;
+	uint32_t index = !node && t->execution ? loading_run_of(l, identity, t->execution) : TARE_NO_RUN;
 	bool run = index != TARE_NO_RUN;
 	struct tare_recorded_command *c;
 	struct tare_device_clock *clock;
 	struct tare_stamps stamps;
 	uint32_t device;
 
-	if (!run)
+	if (node) {
+		index = loading_run_of_node(l, t);
+		if (index == TARE_NO_INDEX)
+			return l->status;
+	} else if (!run)
 		index = t->execution ? tare_id_map_find(&l->pending, identity) :
 		                       tare_id_map_take(&l->pending, identity);
 	// A run has times once.
@@ -105,7 +109,7 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 		c->active_ns = loading_active_ns(l, device, t->queued, t->submitted);
 	loading_stamps_ns(l, device, tare_trace_record_flags(t->head), &stamps);
 	clock = loading_clock(l, device);
-	if (!clock || !keep_observed(l, index, stamps.observed_ns))
+	if (!clock || !loading_keep_observed(l, index, stamps.observed_ns))
 		return l->status;
 	if (!tare_device_clock_command(clock, &stamps)) {
 		r->devices[device].contradictions++;

@@ -22,6 +22,10 @@ static int compare_shapes(const void *a, const void *b, void *context)
 	const struct tare_recorded_shape *shapes = context;
 	const struct tare_recorded_shape *x = &shapes[*(const uint32_t *)a];
 	const struct tare_recorded_shape *y = &shapes[*(const uint32_t *)b];
+	if (x->local_bytes != y->local_bytes)
+		return x->local_bytes < y->local_bytes ? -1 : 1;
+	if (memcmp(x->cluster, y->cluster, sizeof x->cluster) != 0)
+		return memcmp(x->cluster, y->cluster, sizeof x->cluster);
 	if (x->dimensions != y->dimensions)
 		return x->dimensions < y->dimensions ? -1 : 1;
 	for (size_t i = 0; i < 3; i++)

@@ -36,6 +36,9 @@ struct tare_task {
 	double groups_per_unit;
 	double waves;             // whole rounds when a unit runs one group at a time
 	double tail;              // part of the last wave that stays empty, 0 to 1
+	// Groups of the most frequent shape that a unit holds at once; groups 0: not known.
+	struct tare_occupancy occupancy;
+	double occupancy_waves;   // groups over what all units hold at once; NaN: not known
 	double trend_per_run;     // change of the duration from the first instance to the last, over
 	                          // the median (Theil-Sen); NaN when not told from zero
 	struct tare_recorded_kernel_fact facts; // of the device; kernel TARE_NO_INDEX: none
@@ -116,6 +119,10 @@ enum tare_unobserved {
 };
 // Of a command without device times.
 enum tare_unobserved tare_command_unobserved(const struct tare_recorded_command *command);
+
+// Faults of managed memory on a device (same_as), in all processes of the view.
+struct tare_recorded_faults tare_device_faults(const struct tare_recording *recording, const struct tare_view *view,
+                                               uint32_t device);
 
 // What the cost of recording rests on.
 enum tare_cost_source {

@@ -10,14 +10,6 @@
 
 // ---- fill of the device
 
-// What is told of a kernel without a device is so on every one (CUDA).
-static bool is_fact_of(const struct tare_recording *recording, const struct tare_recorded_kernel_fact *fact,
-                       uint32_t device)
-{
-	return fact->device == TARE_NO_INDEX ||
-	       (fact->device < recording->device_count && recording->devices[fact->device].same_as == device);
-}
-
 static void find_facts(const struct tables_context *context, struct tare_task *task)
 {
 	const struct tare_recording *recording = context->recording;
@@ -28,7 +20,9 @@ static void find_facts(const struct tables_context *context, struct tare_task *t
 		return;
 	for (size_t i = 0; i < recording->kernel_fact_count; i++) {
 		const struct tare_recorded_kernel_fact *fact = &recording->kernel_facts[i];
-		if (fact->kernel >= recording->kernel_count || !is_fact_of(recording, fact, task->device) ||
+		if (fact->kernel >= recording->kernel_count ||
+		    fact->device >= recording->device_count ||
+		    recording->devices[fact->device].same_as != task->device ||
 		    context->name_of[fact->kernel] != context->name_of[task->kernel])
 			continue;
 		// Another program's kernel of that name stands in until its own is found.
@@ -59,11 +53,26 @@ static uint64_t count_groups(const struct tare_recorded_shape *shape, uint64_t c
 	return groups;
 }
 
+static void fill_occupancy(const struct tare_recording *recording, struct tare_task *task, double units)
+{
+	const struct tare_recorded_shape *shape = &recording->shapes[task->frequent_shape];
+	struct tare_occupancy_group group = { .items = 1, .registers = task->facts.registers,
+		.local_bytes = task->facts.fixed_local_bytes };
+	if (task->facts.kernel == TARE_NO_INDEX || task->facts.fixed_local_bytes > UINT32_MAX)
+		return;
+	for (uint32_t i = 0; i < 3; i++)
+		if (__builtin_mul_overflow(group.items, i < shape->dimensions ? shape->local[i] : 1, &group.items))
+			return;
+	group.local_bytes += shape->local_bytes;
+	if (tare_occupancy(&recording->devices[task->device].unit, &group, &task->occupancy))
+		task->occupancy_waves = (double)task->groups / (units * (double)task->occupancy.groups);
+}
+
 void tables_fill_model(const struct tables_context *context, struct tare_task *task)
 {
 	const struct tare_recording *recording = context->recording;
 	double units, groups;
-	task->groups_per_unit = task->waves = task->tail = NAN;
+	task->groups_per_unit = task->waves = task->tail = task->occupancy_waves = NAN;
 	find_facts(context, task);
 	if (task->frequent_shape >= recording->shape_count)
 		return;
@@ -77,6 +86,7 @@ void tables_fill_model(const struct tables_context *context, struct tare_task *t
 	task->groups_per_unit = groups / units;
 	task->waves = ceil(groups / units);
 	task->tail = (task->waves * units - groups) / units;
+	fill_occupancy(recording, task, units);
 }
 
 // ---- trend

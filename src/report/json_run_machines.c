@@ -129,6 +129,23 @@ static void put_same(struct tare_json *json, const struct tare_recording *record
 }
 
 // Each different device once.
+static json_t *managed(struct tare_json *json, struct tare_recorded_faults faults)
+{
+	json_t *object;
+
+	if (!faults.told)
+		return json_null();
+	object = json_object();
+	tare_json_put(json, object, "host_faults", tare_json_unsigned(faults.host_faults));
+	tare_json_put(json, object, "device_faults", tare_json_unsigned(faults.device_faults));
+	tare_json_put(json, object, "device_fault_groups", tare_json_unsigned(faults.device_groups));
+	tare_json_put(json, object, "thrashing", tare_json_unsigned(faults.thrashing));
+	tare_json_put(json, object, "throttled", tare_json_unsigned(faults.throttled));
+	tare_json_put(json, object, "throttled_ns", json_integer(faults.throttled_ns));
+	tare_json_put(json, object, "remote_maps", tare_json_unsigned(faults.remote_maps));
+	return object;
+}
+
 static void put_devices(struct tare_json *json, const struct tare_run_report *run, json_t *root)
 {
 	const struct tare_recording *recording = run->recording;
@@ -155,6 +172,8 @@ static void put_devices(struct tare_json *json, const struct tare_run_report *ru
 		tare_json_put(json, object, "local_bytes", tare_json_told(device->local_bytes));
 		tare_json_put(json, object, "group_limit", tare_json_told(device->group_limit));
 		tare_json_put(json, object, "unified_memory", json_boolean(device->unified_memory));
+		tare_json_put(json, object, "managed_memory",
+		              managed(json, tare_device_faults(recording, run->view, i)));
 		tare_json_put(json, object, "uuid", text_or_null(device->uuid));
 		tare_json_put(json, object, "pci", text_or_null(device->pci));
 		tare_json_push(json, list, object);

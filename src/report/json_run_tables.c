@@ -55,6 +55,37 @@ static json_t *fill(struct tare_json *json, const struct tare_task *task)
 	return object;
 }
 
+// How many groups a unit holds at once, and what limits them.
+static json_t *occupancy(struct tare_json *json, const struct tare_recording *recording,
+                         const struct tare_task *task)
+{
+	const struct tare_occupancy *told = &task->occupancy;
+	const struct tare_recorded_shape *shape;
+	json_t *object, *limits;
+	uint64_t cluster[3];
+
+	if (told->groups == 0 || task->frequent_shape >= recording->shape_count)
+		return json_null();
+	shape = &recording->shapes[task->frequent_shape];
+	for (size_t i = 0; i < 3; i++)
+		cluster[i] = shape->cluster[i];
+	object = json_object();
+	limits = json_object();
+	tare_json_put(json, object, "share", tare_json_number(told->share));
+	tare_json_put(json, object, "groups_at_once", tare_json_unsigned(told->groups));
+	tare_json_put(json, object, "limit", tare_json_text(tare_occupancy_limit_name(told->limit)));
+	for (enum tare_occupancy_limit i = 0; i < TARE_OCCUPANCY_LIMITS; i++)
+		tare_json_put(json, limits, tare_occupancy_limit_name(i),
+		              told->by[i] == UINT64_MAX ? json_null() : tare_json_unsigned(told->by[i]));
+	tare_json_put(json, object, "groups_by", limits);
+	tare_json_put(json, object, "registers", tare_json_unsigned(task->facts.registers));
+	tare_json_put(json, object, "local_bytes",
+	              tare_json_unsigned(task->facts.fixed_local_bytes + shape->local_bytes));
+	tare_json_put(json, object, "cluster", cluster[0] ? sizes(json, cluster, 3) : json_null());
+	tare_json_put(json, object, "waves", tare_json_number(task->occupancy_waves));
+	return object;
+}
+
 // 21 bits a dimension, the first one lowest.
 static json_t *compiled_group(struct tare_json *json, uint64_t packed)
 {
@@ -160,6 +191,7 @@ static json_t *by_shape(struct tare_json *json, const struct tare_run_report *ru
 		tare_json_put(json, object, "timed", tare_json_unsigned(row->timed));
 		put_durations(json, object, row);
 		tare_json_put(json, object, "work", work(json, run->recording, row->shape));
+		tare_json_put(json, object, "occupancy", occupancy(json, run->recording, row));
 		tare_json_push(json, list, object);
 	}
 	return list;
@@ -183,6 +215,7 @@ static void put_tasks(struct tare_json *json, const struct tare_run_report *run,
 		tare_json_put(json, object, "work", work(json, recording, task->frequent_shape));
 		tare_json_put(json, object, "by_shape", by_shape(json, run, task));
 		tare_json_put(json, object, "fill", fill(json, task));
+		tare_json_put(json, object, "occupancy", occupancy(json, recording, task));
 		tare_json_put(json, object, "trend_per_run", tare_json_number(task->trend_per_run));
 		tare_json_put(json, object, "facts", facts(json, task));
 		put_program(json, object, program_of(recording, task->kernel));

@@ -249,6 +249,68 @@ static int write_work(const struct tare_text *text, const struct tare_run_report
 	                                 "driver says; trend: of the duration over the run");
 }
 
+// ---- what a unit holds at once, where it is known
+
+static const char *limit_title(enum tare_occupancy_limit limit)
+{
+	static const char *const titles[] = { [TARE_OCCUPANCY_ITEMS] = "–", [TARE_OCCUPANCY_REGISTERS] = "registers",
+		[TARE_OCCUPANCY_LOCAL] = "local memory", [TARE_OCCUPANCY_GROUPS] = "number of groups" };
+
+	return titles[limit];
+}
+
+static void add_occupancy(struct tare_text_table *table, const struct tare_recording *recording,
+                          const struct tare_task *task)
+{
+	char number[TARE_UNIT_TEXT], percent[RUN_TEXT];
+	uint64_t local = task->facts.fixed_local_bytes + recording->shapes[task->frequent_shape].local_bytes;
+
+	tare_text_cell(table, "%" PRIu64, task->facts.registers);
+	tare_text_cell(table, "%s", tare_format_bytes(local, number));
+	tare_text_cell(table, "%" PRIu64, task->occupancy.groups);
+	tare_text_cell(table, "%s", tare_run_percent(task->occupancy.share, percent));
+	tare_text_cell(table, "%s", task->occupancy.share < 1 ? limit_title(task->occupancy.limit) : "–");
+	tare_text_cell(table, "%s", tare_format_significant(task->occupancy_waves, 3, number));
+}
+
+static int write_occupancy(const struct tare_text *text, const struct tare_run_report *run, size_t rows)
+{
+	struct tare_text_table *table;
+	char name[RUN_TEXT];
+	size_t known = 0;
+	int status;
+
+	for (size_t i = 0; i < rows; i++)
+		known += run->tables->tasks[i].occupancy.groups > 0;
+	if (known == 0)
+		return 0;
+	fputc('\n', text->file);
+	table = tare_text_table_new(text, 2);
+	tare_text_column(table, "kernel on a unit", TARE_COLUMN_CUT);
+	tare_run_device_column(table, run);
+	tare_text_column(table, "registers", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "local", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "at once", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "occupancy", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "limited by", TARE_COLUMN_CUT);
+	tare_text_column(table, "full waves", TARE_COLUMN_RIGHT);
+	for (size_t i = 0; i < rows; i++) {
+		const struct tare_task *task = &run->tables->tasks[i];
+		if (task->occupancy.groups == 0)
+			continue;
+		tare_text_row(table, TARE_STYLE_PLAIN);
+		tare_text_cell(table, "%s", tare_run_cut(text, task->name, tare_run_room(text, 64), name));
+		tare_run_device_cell(table, run, task->device);
+		add_occupancy(table, run->recording, task);
+	}
+	status = tare_text_table_print(table);
+	return status < 0 || text->options->verbosity < 0
+	           ? status
+	           : tare_text_paragraph(text, TARE_STYLE_FAINT, "  ", 3,
+	                                 "at once: groups that a unit holds; occupancy: these, of the work-items that "
+	                                 "it holds; full waves: groups over what all units hold at once");
+}
+
 // ---- sizes of one kernel, with -v
 
 static int write_shapes(const struct tare_text *text, const struct tare_run_report *run)
@@ -356,6 +418,8 @@ int tare_run_text_tasks(const struct tare_text *text, const struct tare_run_repo
 		status = tare_run_text_issued(text, run, true);
 	if (status == 0)
 		status = write_work(text, run, rows);
+	if (status == 0)
+		status = write_occupancy(text, run, rows);
 	if (status == 0 && text->options->verbosity > 0)
 		status = write_shapes(text, run);
 	if (status == 0 && text->options->verbosity > 0)

@@ -170,6 +170,30 @@ static int write_sizes(const struct tare_text *text, const struct tare_run_repor
 	return tare_text_table_print(table);
 }
 
+// Faults of managed memory, where there were any.
+static int write_faults(const struct tare_text *text, const struct tare_run_report *run)
+{
+	const struct tare_recording *recording = run->recording;
+	int status = 0;
+
+	for (uint32_t i = 0; i < recording->device_count && status == 0; i++) {
+		struct tare_recorded_faults faults = tare_device_faults(recording, run->view, i);
+		char waited[RUN_TEXT] = "", number[TARE_UNIT_TEXT];
+		if (recording->devices[i].same_as != i || !tare_view_has_device(recording, run->view, i) || !faults.told)
+			continue;
+		if (faults.throttled)
+			snprintf(waited, sizeof waited, "; faults were made to wait %" PRIu64 " times, %s", faults.throttled,
+			         tare_format_ns((double)faults.throttled_ns, number));
+		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
+		                             "managed memory on %s, whole run: %" PRIu64 " groups of faults of the device, %" PRIu64
+		                             " faults of the host; %" PRIu64 " times pages went to and fro, %" PRIu64
+		                             " times they were mapped instead of being moved%s",
+		                             recording->devices[i].name, faults.device_groups, faults.host_faults,
+		                             faults.thrashing, faults.remote_maps, waited);
+	}
+	return status;
+}
+
 int tare_run_text_transfers(const struct tare_text *text, const struct tare_run_report *run)
 {
 	size_t count = run->tables->transfer_count;
@@ -183,6 +207,8 @@ int tare_run_text_transfers(const struct tare_text *text, const struct tare_run_
 		status = write_table(text, run, rows);
 	if (status == 0)
 		status = write_remarks(text, run->tables, rows);
+	if (status == 0)
+		status = write_faults(text, run);
 	if (status == 0)
 		status = tare_run_text_issued(text, run, false);
 	if (status == 0 && text->options->verbosity > 0)

@@ -3,9 +3,9 @@
 
 // The highest values that this version knows.
 enum {
-	LAST_TYPE = TARE_TRACE_SITE,
+	LAST_TYPE = TARE_TRACE_PAGES,
 	LAST_API = TARE_TRACE_API_COUNT - 1,
-	LAST_FACT = TARE_TRACE_FACT_PAIR_BITS,
+	LAST_FACT = TARE_TRACE_FACT_PRIORITY,
 	LAST_OBJECT = TARE_OBJECT_GRAPH,
 	LAST_MEMORY = TARE_TRACE_MEMORY_MAPPED,
 	LAST_CHANGE = TARE_CHANGE_DRIVER,
@@ -60,6 +60,16 @@ static enum tare_trace_verdict judge_api(uint64_t head)
 	return known(tare_trace_record_flags(head), 0, LAST_API);
 }
 
+static enum tare_trace_verdict judge_node(const union tare_trace_record *record)
+{
+	const struct tare_trace_node *node = &record->node;
+	enum tare_trace_verdict values = both(known(node->kind, 1, TARE_KIND_KINDS - 1),
+	                                      known(node->direction, 0, LAST_DIRECTION));
+
+	values = both(values, known(node->memory, 0, LAST_MEMORY));
+	return both(both(values, judge_api(record->head)), sound_if(node->id > 0));
+}
+
 static enum tare_trace_verdict judge_definition(const union tare_trace_record *record, uint16_t detail)
 {
 	switch (tare_trace_type(record->head)) {
@@ -84,6 +94,8 @@ static enum tare_trace_verdict judge_definition(const union tare_trace_record *r
 		                record->stack.offset + (uint64_t)detail <= record->stack.total);
 	case TARE_TRACE_MODULE:
 		return sound_if(record->module.from < record->module.to);
+	case TARE_TRACE_NODE:
+		return judge_node(record);
 	default:
 		return TARE_TRACE_UNKNOWN;
 	}
@@ -125,7 +137,7 @@ static enum tare_trace_verdict judge_event(const union tare_trace_record *record
 		            known(tare_trace_record_flags(record->head) >> TARE_DEPENDS_API_SHIFT, 0,
 		                  LAST_API));
 	case TARE_TRACE_TIMES:
-		return both(sound_if(record->times.command_number > 0),
+		return both(both(sound_if(record->times.command_number > 0), known(detail, 0, TARE_TIMES_OF_NODE)),
 		            known(tare_trace_record_flags(record->head), 0, ALL_STAMPS));
 	case TARE_TRACE_UNTIMED:
 		return both(sound_if(record->untimed.command_number > 0),
@@ -150,6 +162,9 @@ static enum tare_trace_verdict judge_event(const union tare_trace_record *record
 		return sound_if(record->transfer.number > 0);
 	case TARE_TRACE_SITE:
 		return sound_if(record->site.of > 0 && record->site.stack > 0);
+	case TARE_TRACE_PAGES:
+		return both(known(detail, TARE_PAGES_TO_DEVICE, TARE_PAGES_REMOTE_MAP),
+		            sound_if(record->pages.start <= record->pages.end));
 	case TARE_TRACE_VOID:
 		return TARE_TRACE_SOUND;
 	default:

@@ -25,7 +25,8 @@ static struct {
 
 enum { BYTES = 1 << 20, STREAMS = 3 };
 static const char ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n"
-                          ".visible .entry empty() { ret; }\n.visible .entry other() { ret; }\n";
+                          ".visible .entry empty() { ret; }\n.visible .entry other() { ret; }\n"
+                          ".visible .entry takes(.param .u64 takes_param_0) { ret; }\n";
 static cu_module module;
 static cu_function empty, other;
 static cu_context context;
@@ -51,6 +52,13 @@ static void kernels(int n)
 {
 	for (int i = 0; i < n; i++)
 		launch(i % 2 ? other : empty, streams[i % STREAMS]);
+	DO(cuCtxSynchronize);
+}
+
+static void shared(int n)
+{
+	for (int i = 0; i < n; i++)
+		DO(cuLaunchKernel, empty, 2, 1, 1, 64, 1, 1, 40960, streams[0], NULL, NULL);
 	DO(cuCtxSynchronize);
 }
 
@@ -89,6 +97,22 @@ static void from_pageable(int n)
 		launch(empty, streams[0]);
 	}
 	DO(cuStreamSynchronize, streams[0]);
+}
+
+// Managed memory goes to the device for a kernel, back to the host, and there again.
+static void managed(int n)
+{
+	cu_function takes;
+	cu_pointer shared;
+	void *parameters[] = { &shared };
+	DO(cuModuleGetFunction, &takes, module, "takes");
+	DO(cuMemAllocManaged, &shared, BYTES, ABI_MEM_ATTACH_GLOBAL);
+	for (int i = 0; i < n; i++) {
+		DO(cuLaunchKernel, takes, 2, 1, 1, 64, 1, 1, 0, streams[0], parameters, NULL);
+		DO(cuMemPrefetchAsync, shared, BYTES / 2, ABI_DEVICE_CPU, streams[0]);
+		DO(cuStreamSynchronize, streams[0]);
+	}
+	DO(cuMemFree_v2, shared);
 }
 
 // What no recorded call has asked for; only the stand-in can.
@@ -309,7 +333,7 @@ int main(int count, char **arguments)
 	static const struct {
 		const char *name;
 		void (*run)(int n);
-	} styles[] = { { "kernels", kernels }, { "defaults", defaults }, { "copies", copies }, { "graph", graph },
+	} styles[] = { { "kernels", kernels }, { "shared", shared }, { "managed", managed }, { "defaults", defaults }, { "copies", copies }, { "graph", graph },
 		       { "threads", threads }, { "events", events }, { "wrong", wrong }, { "killed", killed },
 		       { "forks", forks }, { "waits", waits }, { "pageable", from_pageable },
 		       { "foreign", foreign }, { "second", on_second }, { "watched", watched } };

@@ -190,17 +190,105 @@ def test_several_devices_are_several_ledgers(on):
     assert (peer["kind"], peer["bytes"], peer["device_number"]) == ("copy", MIB, 1)
 
 
-def test_a_graphs_launch_is_one_command_from_its_first_node_to_its_last(on):
+def graph_nodes(trace):
+    """Times of the nodes of each launch: (track, number): [(start, end)...]"""
+    nodes = collections.defaultdict(list)
+    for (track, number, _), times in trace.times.items():
+        if trace.commands[track, number].kind == "graph":
+            nodes[track, number] += times
+    return nodes
+
+
+def test_the_nodes_of_a_graph_are_commands_under_its_launch(on):
     done = on.record([STREAMS, "graph"])
     trace = Trace(done.folder)
     kinds = collections.Counter(each.kind for each in trace.commands.values())
     assert kinds == {"graph": 4, "kernel": 1}  # what was captured is none
-    nodes = [times for key, times in trace.times.items() if trace.commands[key[:2]].kind == "graph"]
-    assert [len(times) for times in nodes] == [3] * 4
+    nodes = graph_nodes(trace)
+    assert [len(times) for times in nodes.values()] == [3] * 4
+    assert len({node for *_, node in trace.times if node}) == 3  # the same in each launch
+    report = on.report(done.folder)
+    coverage = report["coverage"]
+    assert coverage["completed"] == coverage["enqueued"] == 4 * 3 + 1
+    tasks = {task["name"]: task for task in report["tasks"]}
+    assert {name: task["instances"] for name, task in tasks.items()} == {"empty": 4 + 1, "other": 4}
+    assert tasks["other"]["work"] == {"global": [128], "local": [64]}
+    assert tasks["other"]["total_ns"] == pytest.approx(4 * 70000, abs=8)
+    assert tasks["empty"]["total_ns"] == pytest.approx(5 * 50000, abs=10)
+    copy, = report["transfers"]
+    assert (copy["kind"], copy["count"], copy["bytes"], copy["memory"]) == ("write", 4, 4 * MIB, "pinned")
+    assert copy["total_ns"] == pytest.approx(4 * transfer_ns(29, MIB), abs=8)
+
+
+def test_between_the_kernels_of_a_graph_no_kernel_ran(on):
+    """The copy between them is a transfer, and what lies between nodes is idle."""
+    report = on.report(on.record([STREAMS, "graph"]).folder)
+    ledger = next(each for each in report["ledgers"] if each["device_number"] == 0)
+    parts = {part["category"]: part["ns"] for part in ledger["parts"]}
+    assert parts["kernel"] == pytest.approx(4 * (50000 + 70000) + 50000, abs=50)
+    assert parts["transfer_to_device"] == pytest.approx(4 * transfer_ns(29, MIB), abs=50)
+
+
+def test_without_the_nodes_numbers_a_graphs_launch_is_one_command(on):
+    """CUPTI of CUDA 11.0 does not say which node a record is of."""
+    on.environment["TARE_FAKE_CUPTI"] = "version=13"
+    done = on.record([STREAMS, "graph"])
+    trace = Trace(done.folder)
+    assert [len(times) for times in graph_nodes(trace).values()] == [3] * 4
     report = on.report(done.folder)
     assert report["coverage"]["completed"] == report["coverage"]["enqueued"] == 5
-    graph, = (task for task in report["tasks"] if task["instances"] == 4)
-    assert graph["total_ns"] >= 4 * (50000 + 70000 + transfer_ns(29, MIB))
+    graph, = (task for task in report["tasks"] if task["name"] == "(graph)")
+    assert graph["instances"] == 4 and graph["total_ns"] >= 4 * (50000 + 70000 + transfer_ns(29, MIB))
+
+
+def test_occupancy_is_told_with_what_limits_it(on):
+    """Two kernels of 64 work-items, 32 registers and 256 bytes of shared memory; one asks for 40 KiB more."""
+    script = on.folder / "script"
+    script.write_text(SCRIPT.replace("memory 1 GiB", "memory 1 GiB units 4 local 228 KiB"))
+    report = on.report(on.record([STREAMS, "kernels=4", "shared=3"]).folder)
+    tasks = {task["name"]: task["occupancy"] for task in report["tasks"]}
+    by = {"work_items": 32, "registers": 32, "groups": 32}
+    assert tasks["other"] == {"share": 1, "groups_at_once": 32, "limit": "work_items", "registers": 32,
+                              "local_bytes": 256, "cluster": None, "waves": 2 / (4 * 32),
+                              "groups_by": {**by, "local_memory": 228 * 1024 // (256 + 1024)}}
+    # The frequent size of the other one is the one with more.
+    assert tasks["empty"] == {"share": 5 * 2 / 64, "groups_at_once": 5, "limit": "local_memory", "registers": 32,
+                              "local_bytes": 256 + 40960, "cluster": None, "waves": 2 / (4 * 5),
+                              "groups_by": {**by, "local_memory": 5}}
+    sizes = next(task["by_shape"] for task in report["tasks"] if task["name"] == "empty")
+    assert sorted((size["instances"], size["occupancy"]["groups_at_once"]) for size in sizes) == [(2, 32), (3, 5)]
+    text = run([on.tare, "report", "run.tare"], on.environment, cwd=on.folder).out.decode()
+    assert "kernel on a unit" in text and " 15.6 % local memory " in text
+
+
+def test_without_the_devices_limits_there_is_no_occupancy(on):
+    report = on.report(on.record([STREAMS, "kernels=4"]).folder)
+    assert [task["occupancy"] for task in report["tasks"]] == [None, None]
+
+
+def test_managed_memory_that_the_driver_moves_is_transfers_of_their_own(on):
+    """1 MiB to the device for the first kernel, then half of it to and fro, at 40 GB/s and 1.2 us a page's fault."""
+    (on.folder / "script").write_text(SCRIPT + "kernel takes fixed 30 us\n"
+                                      "migrate page 64 KiB fault 1.2 us fixed 5 us rate 40 GB/s\n")
+    report = on.report(on.record([STREAMS, "managed=3", "waits=3"]).folder)
+    moved = {each["direction"]: each for each in report["transfers"]}
+    assert {each["kind"] for each in report["transfers"]} == {"migrate"}
+    assert {each["memory"] for each in report["transfers"]} == {"shared"}
+    to, back = moved["to_device"], moved["from_device"]
+    assert (to["count"], to["bytes"], back["count"], back["bytes"]) == (3, 2 * MIB, 3, 3 * MIB // 2)
+    assert to["total_ns"] == pytest.approx(2 * MIB / 40 + 32 * 1200, abs=10)
+    assert back["total_ns"] == pytest.approx(3 * MIB / 2 / 40, abs=10)
+    device, = (each for each in report["devices"] if each["number"] == 0)
+    assert device["managed_memory"] == {"host_faults": 0, "device_faults": 9, "device_fault_groups": 3,
+                                        "thrashing": 0, "throttled": 0, "throttled_ns": 0, "remote_maps": 0}
+    coverage = report["coverage"]
+    assert coverage["enqueued"] == coverage["completed"] == 3  # nobody enqueued the others
+    assert not any("unified" in each["function"] for each in report["api"])
+
+
+def test_who_has_no_managed_memory_is_not_asked_for_it(on):
+    report = on.report(on.record([STREAMS, "kernels=4"]).folder)
+    assert report["devices"][0]["managed_memory"] is None
 
 
 def test_a_program_that_is_killed_leaves_what_was_delivered(on):

@@ -30,7 +30,7 @@ FAKE_EXPORT cu_result fake_cuda_launch(cu_stream stream, const char *name, int64
 // to do, INT64_MAX: ever since it was started.
 FAKE_EXPORT int64_t fake_cuda_busy_ns(uint32_t device, int64_t *idle_ns);
 
-enum fake_cuda_activity_kind { FAKE_CUDA_COPY, FAKE_CUDA_FILL, FAKE_CUDA_KERNEL };
+enum fake_cuda_activity_kind { FAKE_CUDA_COPY, FAKE_CUDA_FILL, FAKE_CUDA_KERNEL, FAKE_CUDA_MIGRATION };
 // What an engine did. Times are on the fake's device clock, which is CLOCK_MONOTONIC_RAW plus what
 // was skipped.
 struct fake_cuda_activity {
@@ -41,7 +41,9 @@ struct fake_cuda_activity {
 	int64_t start_ns, end_ns;
 	uint64_t bytes;        // copied or filled
 	int copy_kind;         // as CUPTI numbers it: 1 to the device, 2 to the host, 8 on the device
-	char name[64];         // of a kernel
+	char name[64];         // of a kernel; what follows too
+	uint32_t grid[3], block[3];
+	uint32_t shared_bytes; // asked for at the launch
 	uint64_t graph_node;   // of a graph that is ready to be launched; 0: none
 };
 // Calls `see` for every operation that ends from now on, with no lock held; NULL: no more.

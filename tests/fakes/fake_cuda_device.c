@@ -50,6 +50,25 @@ _Noreturn void would_hang(const char *what)
 
 // ---- what an operation does when it is done
 
+static struct fake_cuda_activity *one_more(void)
+{
+	if (activity_count == activity_capacity) {
+		activity_capacity = activity_capacity ? 2 * activity_capacity : 64;
+		activities = realloc(activities, activity_capacity * sizeof *activities);
+	}
+	return &activities[activity_count++];
+}
+
+// Pages move before what needs them runs.
+static void observe_migration(const struct op *op)
+{
+	*one_more() = (struct fake_cuda_activity){
+		.kind = FAKE_CUDA_MIGRATION, .device = (uint32_t)op->device->index, .bytes = op->migrated_bytes,
+		.start_ns = to_ns(op->model.start_ps), .end_ns = to_ns(op->model.start_ps + op->migrated_ps),
+		.copy_kind = op->model.flow == TARE_FLOW_TO_HOST ? 2 : 1,
+	};
+}
+
 static void observe(const struct op *op)
 {
 	static const enum fake_cuda_activity_kind kinds[] = {
@@ -57,18 +76,20 @@ static void observe(const struct op *op)
 	};
 	if (!observer || op->model.flow == TARE_FLOW_NONE)
 		return;
-	if (activity_count == activity_capacity) {
-		activity_capacity = activity_capacity ? 2 * activity_capacity : 64;
-		activities = realloc(activities, activity_capacity * sizeof *activities);
-	}
-	struct fake_cuda_activity *activity = &activities[activity_count++];
+	if (op->migrated_bytes)
+		observe_migration(op);
+	if (op->migrated_bytes && op->kind == COPY)
+		return; // a prefetch
+	struct fake_cuda_activity *activity = one_more();
 	*activity = (struct fake_cuda_activity){
 		.kind = kinds[op->kind], .correlation = op->correlation,
 		.device = (uint32_t)op->device->index, .stream = op->stream,
 		.start_ns = to_ns(op->model.start_ps), .end_ns = to_ns(op->model.end_ps),
 		.bytes = op->row_bytes * op->rows * op->layers, .copy_kind = op->copy_kind,
-		.graph_node = op->graph_node,
+		.graph_node = op->graph_node, .shared_bytes = op->shared_bytes,
 	};
+	memcpy(activity->grid, op->grid, sizeof activity->grid);
+	memcpy(activity->block, op->block, sizeof activity->block);
 	snprintf(activity->name, sizeof activity->name, "%s", op->name);
 }
 

@@ -120,6 +120,8 @@ struct op {
 	struct side to, from;
 	size_t row_bytes, rows, layers, unit;
 	int copy_kind;
+	uint64_t migrated_bytes;       // of managed memory: before it begins, or all that it does
+	int64_t migrated_ps;
 	char *staged;                  // of pageable memory, read when the copy was asked for
 
 	const struct tare_script_kernel *script;
@@ -128,7 +130,7 @@ struct op {
 	struct parameter parameters[MAX_PARAMETERS];
 	size_t parameter_count;
 	uint64_t items, group_items;
-	uint32_t shared_bytes;
+	uint32_t grid[3], block[3], shared_bytes;
 	void (*effect)(void *data);
 	cu_result fails;
 };
@@ -301,7 +303,8 @@ cu_result run_peak(const struct op *op);
 // The memory that contains the address; NULL: CUDA does not know it.
 struct range *range_of(const void *at);
 // Time of moving pages of managed memory to the device.
-int64_t migrate(struct range *range, const char *at, size_t bytes, bool to_host, bool faults);
+// Adds the bytes that move to *moved.
+int64_t migrate(struct range *range, const char *at, size_t bytes, bool to_host, bool faults, uint64_t *moved_bytes);
 void free_ranges(struct device *device);
 
 // A device address as the memory that it is here.

@@ -95,8 +95,9 @@ void kernel_cost(const struct device *device, struct op *op, uint64_t groups, ui
 	for (size_t i = 0; i < op->parameter_count; i++) {
 		struct range *range = op->parameters[i].bytes == 8 ? argument_range(op, i) : NULL;
 		if (range && range->place == TARE_PLACE_SHARED)
-			op->model.fixed_ps += migrate(range, range->at, range->bytes, false, true);
+			op->migrated_ps += migrate(range, range->at, range->bytes, false, true, &op->migrated_bytes);
 	}
+	op->model.fixed_ps += op->migrated_ps;
 }
 
 // ---- effects

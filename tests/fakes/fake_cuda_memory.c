@@ -219,7 +219,8 @@ static uint64_t move_pages(struct range *range, const char *at, size_t bytes, bo
 	return moved * page;
 }
 
-int64_t migrate(struct range *range, const char *at, size_t bytes, bool to_host, bool faults)
+int64_t migrate(struct range *range, const char *at, size_t bytes, bool to_host, bool faults,
+                uint64_t *moved_bytes)
 {
 	const struct tare_script_pages *pages = &range->device->script.migrate;
 
@@ -227,6 +228,7 @@ int64_t migrate(struct range *range, const char *at, size_t bytes, bool to_host,
 		return 0;
 	uint64_t moved = move_pages(range, at, bytes, to_host, pages->page_bytes);
 	int64_t fault_ps = faults ? pages->fault_ps : 0;
+	*moved_bytes += moved;
 	return tare_model_add_ps(tare_model_times_ps(moved / pages->page_bytes, fault_ps),
 	                         tare_model_rate_ps(moved, pages->rate));
 }
@@ -244,7 +246,8 @@ cu_result cuMemPrefetchAsync(cu_pointer pointer, size_t bytes, cu_device to, cu_
 	struct op op = { .kind = COPY, .copy_kind = to_host ? 2 : 1,
 		.model.flow = to_host ? TARE_FLOW_TO_HOST : TARE_FLOW_TO_DEVICE,
 		.model.fixed_ps = current->device->script.migrate.fixed_ps,
-		.model.work_ps = migrate(range, AT(pointer), bytes, to_host, false) };
+	};
+	op.model.work_ps = op.migrated_ps = migrate(range, AT(pointer), bytes, to_host, false, &op.migrated_bytes);
 	return leave(append(stream, &op, NULL));
 }
 
@@ -351,9 +354,9 @@ static void copy_cost(const struct device *device, struct op *op)
 		op->model.fixed_ps += tare_model_times_ps(op->rows * op->layers,
 		                                          script->rectangle_row_ps);
 	if (from_place == TARE_PLACE_SHARED)
-		op->model.fixed_ps += migrate(from, op->from.at, bytes, false, true);
+		op->model.fixed_ps += migrate(from, op->from.at, bytes, false, true, &op->migrated_bytes);
 	if (to_place == TARE_PLACE_SHARED)
-		op->model.fixed_ps += migrate(to, op->to.at, bytes, false, true);
+		op->model.fixed_ps += migrate(to, op->to.at, bytes, false, true, &op->migrated_bytes);
 }
 
 // The pageable source as it is now, closely packed.
@@ -528,7 +531,7 @@ static cu_result fill(cu_pointer to, uint32_t value, size_t unit, size_t count, 
 		         .row_bytes = unit * count, .rows = 1, .layers = 1 };
 	tare_model_copy_cost(line->fixed_ps, line->rate, unit * count, TARE_FLOW_LOCAL, &op.model);
 	if (range->place == TARE_PLACE_SHARED)
-		op.model.fixed_ps += migrate(range, AT(to), unit * count, false, true);
+		op.model.fixed_ps += migrate(range, AT(to), unit * count, false, true, &op.migrated_bytes);
 	return append(handle, &op, NULL);
 }
 

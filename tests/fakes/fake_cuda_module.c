@@ -299,6 +299,8 @@ cu_result cuLaunchKernel(cu_function function, unsigned int groups_x, unsigned i
 	if (!function->loaded)
 		drain_device(current->device);
 	function->loaded = true;
+	memcpy(op.grid, groups, sizeof groups);
+	memcpy(op.block, size, sizeof size);
 	snprintf(op.name, sizeof op.name, "%.63s", function->name);
 	take_arguments(function, parameters, &op);
 	kernel_cost(current->device, &op, (uint64_t)groups_x * groups_y * groups_z,

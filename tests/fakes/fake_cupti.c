@@ -56,6 +56,7 @@ union held {
 	struct cupti_memcpy_peer peer;
 	struct cupti_memset fill;
 	struct cupti_external external;
+	struct cupti_pages pages;
 	struct api api;
 };
 
@@ -73,6 +74,7 @@ static struct {
 	bool calls[CALLS];                 // of the driver, that are told to it
 	bool calls_told;
 	bool created, cloned;              // are told to the callback
+	uint32_t counters;                 // of managed memory, a bit each
 	uint8_t *buffer;
 	size_t bytes, used;
 	int buffers, pushed;
@@ -113,6 +115,8 @@ static size_t size_of(cupti_kind kind)
 		return by_version((const size_t[]){ 72, 80, 96 });
 	case ABI_CUPTI_KIND_MEMSET:
 		return by_version((const size_t[]){ 64, 72, 88 });
+	case ABI_CUPTI_KIND_PAGES:
+		return by_version((const size_t[]){ 64, 64, 104 });
 	case ABI_CUPTI_KIND_DRIVER:
 		return sizeof(struct api);
 	case ABI_CUPTI_KIND_EXTERNAL_CORRELATION:
@@ -128,6 +132,7 @@ static size_t known_bytes(cupti_kind kind)
 	return kind == ABI_CUPTI_KIND_CONCURRENT_KERNEL ? sizeof(struct cupti_kernel)
 	       : kind == ABI_CUPTI_KIND_MEMCPY ? sizeof(struct cupti_memcpy)
 	       : kind == ABI_CUPTI_KIND_MEMCPY_PEER ? sizeof(struct cupti_memcpy_peer)
+	       : kind == ABI_CUPTI_KIND_PAGES ? sizeof(struct cupti_pages)
 	       : kind == ABI_CUPTI_KIND_MEMSET ? sizeof(struct cupti_memset) : size_of(kind);
 }
 
@@ -219,8 +224,52 @@ static uint32_t correlation_of(const struct fake_cuda_activity *what)
 	       ? what->correlation : 0;
 }
 
+// A name lives as long as the process.
+static const char *kept_name(const char *name)
+{
+	static const char *kept[256];
+	size_t i = 0;
+	while (i < sizeof kept / sizeof *kept - 1 && kept[i] && strcmp(kept[i], name) != 0)
+		i++;
+	if (!kept[i])
+		kept[i] = strdup(name);
+	return kept[i];
+}
+
+static int32_t size(uint32_t told)
+{
+	return told ? (int32_t)told : 1;
+}
+
+// Pages that moved to a device did so for a group of faults; of the host's faults each page is one.
+static void see_migration(const struct fake_cuda_activity *what)
+{
+	bool to_device = what->copy_kind == 1;
+	uint64_t start = normal(what->start_ns);
+	struct cupti_pages moved = { .kind = ABI_CUPTI_KIND_PAGES, .value = what->bytes, .start = start,
+		.counter = to_device ? ABI_CUPTI_PAGES_TO_DEVICE : ABI_CUPTI_PAGES_TO_HOST,
+		.end = start + (uint64_t)(what->end_ns - what->start_ns), .address = 0x7000,
+		.source = to_device ? 0 : what->device, .destination = to_device ? what->device : 0, .cause = 2 };
+	struct cupti_pages faults = moved;
+	faults.counter = ABI_CUPTI_PAGES_DEVICE_FAULTS;
+	faults.source = what->device;
+	faults.value = 3;
+	if (!self.enabled[ABI_CUPTI_KIND_PAGES])
+		return;
+	if (self.counters >> moved.counter & 1)
+		emit(&moved);
+	if (to_device && self.counters >> faults.counter & 1)
+		emit(&faults);
+}
+
 static void see(const struct fake_cuda_activity *what)
 {
+	if (what->kind == FAKE_CUDA_MIGRATION) {
+		pthread_mutex_lock(&self.lock);
+		see_migration(what);
+		pthread_mutex_unlock(&self.lock);
+		return;
+	}
 	pthread_mutex_lock(&self.lock);
 	uint64_t start = normal(what->start_ns);
 	uint64_t end = start + (uint64_t)(what->end_ns - what->start_ns);
@@ -241,8 +290,11 @@ static void see(const struct fake_cuda_activity *what)
 	}
 	if (kind == ABI_CUPTI_KIND_CONCURRENT_KERNEL)
 		emit(&(struct cupti_kernel){ .kind = kind, .start = start, .end = end, .completed = end,
-		                             .device = what->device, .stream = stream, .name = "kernel",
-		                             .grid = { 1, 1, 1 }, .block = { 1, 1, 1 },
+		                             .device = what->device, .stream = stream, .name = kept_name(what->name),
+		                             .grid = { size(what->grid[0]), size(what->grid[1]), size(what->grid[2]) },
+		                             .block = { size(what->block[0]), size(what->block[1]), size(what->block[2]) },
+		                             .registers = 32, .static_shared = 256, .local_a_thread = 16,
+		                             .dynamic_shared = (int32_t)what->shared_bytes,
 		                             .queued = timed && self.latency ? start - 2000 : 0,
 		                             .submitted = timed && self.latency ? start - 1000 : 0,
 		                             .correlation = correlation,
@@ -259,6 +311,7 @@ static void see(const struct fake_cuda_activity *what)
 		                                  .graph_node = what->graph_node });
 	else
 		emit(&(struct cupti_memcpy){ .kind = kind, .copy_kind = (uint8_t)what->copy_kind,
+		                             .source_kind = what->copy_kind == 1 ? 2 : 3, .destination_kind = what->copy_kind == 2 ? 2 : 3,
 		                             .bytes = what->bytes, .start = start, .end = end,
 		                             .device = what->device, .stream = stream,
 		                             .correlation = correlation,
@@ -487,6 +540,16 @@ cupti_result cuptiActivityEnable(cupti_kind kind)
 	self.enabled[kind] = true;
 	pthread_mutex_unlock(&self.lock);
 	cuda.observe(see);
+	return ABI_CUPTI_SUCCESS;
+}
+
+cupti_result cuptiActivityConfigureUnifiedMemoryCounter(cupti_pages_config *configs, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (configs[i].counter == 0 || configs[i].counter > ABI_CUPTI_PAGES_BETWEEN_DEVICES)
+			return INVALID_PARAMETER;
+		self.counters |= (configs[i].enable & 1) << configs[i].counter;
+	}
 	return ABI_CUPTI_SUCCESS;
 }
 

@@ -77,7 +77,8 @@ static void objects(const char *folder)
 	add(w, RECORD(track, TRACK, TARE_TRACE_HELPER, 2, .ticks = t0, .tid = 6, .name = 1));
 	for (uint32_t i = 1; i <= 3; i++)
 		add(w, RECORD(shape, SHAPE, 0, 1, .id = i, .dimensions = i, .global = { 64, i > 1 ? 8 : 1, i > 2 ? 4 : 1 },
-		              .local = { i > 1 ? 4 : 0, 1, 1 }, .has_offset = i > 2));
+		              .local = { i > 1 ? 4 : 0, 1, 1 }, .has_offset = i > 2, .local_bytes = 1024 * i,
+		              .cluster = { (uint8_t)i, 1, 1 }));
 	add(w, RECORD(clock_pair, CLOCK_PAIR, TARE_CLOCK_DEVICE, 1, .before = t0, .value = 7, .after = t0 + 9,
 	              .device = DEVICE));
 	end(w);
@@ -95,7 +96,7 @@ static void facts(const char *folder)
 	struct tare_trace_writer *w = begin_usual(folder, "facts");
 
 	base_objects(w);
-	for (uint16_t fact = 1; fact <= TARE_TRACE_FACT_LIBRARY; fact++)
+	for (uint16_t fact = 1; fact <= TARE_TRACE_FACT_PRIORITY; fact++)
 		add(w, RECORD(fact, FACT, fact, 1, .object = of[0], .ticks = t0, .value = fact, .device = DEVICE,
 		              .text = 1));
 	for (uint16_t fact = TARE_TRACE_FACT_GROUP_LIMIT; fact <= TARE_TRACE_FACT_PROFILING; fact++)
@@ -295,6 +296,41 @@ static void lists(const char *folder)
 	end(w);
 }
 
+// A graph of two nodes, launched twice, with a node and a launch that are not known.
+static void graphs(const char *folder)
+{
+	enum { API = TARE_TRACE_CUDA, FUNCTION = 8193 };
+	struct tare_trace_header h = usual();
+	struct tare_trace_writer *w;
+	uint64_t t = t0;
+
+	h.apis = 1 << API;
+	h.api = API;
+	w = begin(folder, "graphs", h);
+	add(w, RECORD(function, FUNCTION, FUNCTION, 1, .name = 1, .api = API, .role = TARE_ROLE_COMMAND));
+	add(w, FLAGGED(object, OBJECT, API, TARE_OBJECT_DEVICE, 1, .handle = DEVICE, .ticks = t));
+	add(w, FLAGGED(object, OBJECT, API, TARE_OBJECT_QUEUE, 1, .handle = QUEUE, .ticks = t, .device = DEVICE, .number = 1));
+	add(w, FLAGGED(object, OBJECT, API, TARE_OBJECT_KERNEL, 1, .handle = KERNEL, .ticks = t, .name = 1));
+	add(w, RECORD(shape, SHAPE, 0, 1, .id = 1, .dimensions = 1, .global = { 64, 1, 1 }, .local = { 8, 1, 1 }));
+	for (uint32_t id = 1; id <= 2; id++)
+		add(w, FLAGGED(node, NODE, API, 0, 1, .id = id, .kind = id > 1 ? TARE_KIND_WRITE : TARE_KIND_KERNEL,
+		               .direction = id > 1 ? TARE_DIRECTION_TO_DEVICE : TARE_DIRECTION_NONE,
+		               .memory = id > 1 ? TARE_TRACE_MEMORY_PINNED : 0, .node = 70 + id,
+		               .object = id > 1 ? 0 : KERNEL, .amount = id > 1 ? 4096 : 1, .ticks = t + 9));
+	for (uint16_t what = TARE_PAGES_TO_DEVICE; what <= TARE_PAGES_REMOTE_MAP; what++)
+		add(w, RECORD(pages, PAGES, what, 1, .queue = what < 8 ? 1 : 9, .cause = what, .value = 4096 * what,
+		              .start = t + 5, .end = t + 5 + what, .address = 0x10000, .observed = t + 90));
+	for (uint32_t launch = 1; launch <= 2; launch++, t += 200) {
+		add(w, RECORD(command, COMMAND, FUNCTION, 1, .enter = t, .call_ticks = 9, .number = launch,
+		              .kind = TARE_KIND_GRAPH, .queue = 1, .object = 0x301, .event = 0x500u + launch));
+		for (uint32_t id = 1; id <= 3; id++)
+			add(w, FLAGGED(times, TIMES, 12, TARE_TIMES_OF_NODE, 1, .command_track = 1,
+			               .command_number = id == 2 ? 9 - 8 * (launch - 1) : launch, .start = t + 20 * id,
+			               .end = t + 20 * id + 10, .observed = t + 190, .execution = id));
+	}
+	end(w);
+}
+
 static void headers(const char *folder)
 {
 	for (uint32_t i = 0; i < 7; i++) {
@@ -332,5 +368,6 @@ void every_record(const char *folder)
 	marks(folder);
 	apis(folder);
 	lists(folder);
+	graphs(folder);
 	headers(folder);
 }

@@ -35,6 +35,8 @@ PLACES = {
     "tare_trace_site_flags": ("SITE", FLAGS, "bits"),
     "tare_trace_depends_flags": ("DEPENDS", FLAGS, "bits"),
     "tare_trace_stamps": ("TIMES", FLAGS, "bits"),
+    "tare_trace_times_of": ("TIMES", DETAIL),
+    "tare_trace_pages_what": ("PAGES", DETAIL),
     "tare_trace_untimed": ("UNTIMED", DETAIL),
     "tare_trace_clock": ("CLOCK_PAIR", DETAIL),
     "tare_trace_phase_source": ("PHASE", FLAGS),

@@ -37,6 +37,16 @@ SAME_VALUE(ABI_CUPTI_KIND_DRIVER, CUPTI_ACTIVITY_KIND_DRIVER);
 SAME_VALUE(ABI_CUPTI_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_RUNTIME);
 SAME_VALUE(ABI_CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 SAME_VALUE(ABI_CUPTI_KIND_MEMCPY_PEER, CUPTI_ACTIVITY_KIND_MEMCPY2);
+SAME_VALUE(ABI_CUPTI_KIND_PAGES, CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+SAME_VALUE(ABI_CUPTI_PAGES_TO_DEVICE, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD);
+SAME_VALUE(ABI_CUPTI_PAGES_TO_HOST, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH);
+SAME_VALUE(ABI_CUPTI_PAGES_HOST_FAULTS, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT);
+SAME_VALUE(ABI_CUPTI_PAGES_DEVICE_FAULTS, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT);
+SAME_VALUE(ABI_CUPTI_PAGES_THRASHING, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING);
+SAME_VALUE(ABI_CUPTI_PAGES_THROTTLING, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THROTTLING);
+SAME_VALUE(ABI_CUPTI_PAGES_REMOTE_MAP, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP);
+SAME_VALUE(ABI_CUPTI_PAGES_BETWEEN_DEVICES, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD);
+SAME_VALUE(ABI_CUPTI_PAGES_ALL_DEVICES, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES);
 SAME_VALUE(ABI_CUPTI_KIND_EXTERNAL_CORRELATION, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
 SAME_VALUE(ABI_CUPTI_EXTERNAL_CUSTOM0, CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0);
 SAME_VALUE(ABI_CUPTI_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -125,6 +135,25 @@ SAME_PLACE(cupti_subscription, name, CUpti_SubscriberParams, subscriberName);
 SAME_PLACE(cupti_subscription, holder, CUpti_SubscriberParams, oldSubscriberName);
 SAME_PLACE(cupti_subscription, holder_bytes, CUpti_SubscriberParams, oldSubscriberSize);
 #endif
+#define PAGES(theirs) \
+	SAME_PLACE(struct cupti_pages, kind, theirs, kind); \
+	SAME_PLACE(struct cupti_pages, counter, theirs, counterKind); \
+	SAME_PLACE(struct cupti_pages, value, theirs, value); \
+	SAME_PLACE(struct cupti_pages, start, theirs, start); \
+	SAME_PLACE(struct cupti_pages, end, theirs, end); \
+	SAME_PLACE(struct cupti_pages, address, theirs, address); \
+	SAME_PLACE(struct cupti_pages, source, theirs, srcId); \
+	SAME_PLACE(struct cupti_pages, destination, theirs, dstId); \
+	SAME_PLACE(struct cupti_pages, cause, theirs, flags)
+PAGES(CUpti_ActivityUnifiedMemoryCounter2);
+#if CUPTI_API_VERSION >= 130000
+PAGES(CUpti_ActivityUnifiedMemoryCounter3);
+#endif
+SAME_SIZE(cupti_pages_config, CUpti_ActivityUnifiedMemoryCounterConfig);
+SAME_PLACE(cupti_pages_config, scope, CUpti_ActivityUnifiedMemoryCounterConfig, scope);
+SAME_PLACE(cupti_pages_config, counter, CUpti_ActivityUnifiedMemoryCounterConfig, kind);
+SAME_PLACE(cupti_pages_config, device, CUpti_ActivityUnifiedMemoryCounterConfig, deviceId);
+SAME_PLACE(cupti_pages_config, enable, CUpti_ActivityUnifiedMemoryCounterConfig, enable);
 SAME_PLACE(cupti_record, kind, CUpti_Activity, kind);
 SAME_PLACE(struct cupti_external, external_kind, CUpti_ActivityExternalCorrelation, externalKind);
 SAME_PLACE(struct cupti_external, external, CUpti_ActivityExternalCorrelation, externalId);
@@ -144,6 +173,7 @@ SAME_PLACE(struct cupti_graph_resource, original_node, CUpti_GraphData, original
 #define cupti_domain CUpti_CallbackDomain
 #define cupti_subscriber CUpti_SubscriberHandle
 #define cupti_record CUpti_Activity
+#define cupti_pages_config CUpti_ActivityUnifiedMemoryCounterConfig
 #define cupti_callback CUpti_CallbackFunc
 #define cupti_buffer_requested CUpti_BuffersCallbackRequestFunc
 #define cupti_buffer_completed CUpti_BuffersCallbackCompleteFunc

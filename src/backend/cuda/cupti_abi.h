@@ -26,6 +26,11 @@ typedef struct {
 	size_t holder_bytes;    // at least 64
 } cupti_subscription;
 
+// Which counter of unified memory is wanted.
+typedef struct {
+	uint32_t scope, counter, device, enable;
+} cupti_pages_config;
+
 typedef void (*cupti_callback)(void *context, cupti_domain domain, uint32_t id, const void *data);
 typedef void (*cupti_buffer_requested)(uint8_t **buffer, size_t *bytes, size_t *most_records);
 typedef void (*cupti_buffer_completed)(cu_context context, uint32_t stream, uint8_t *buffer,
@@ -48,9 +53,23 @@ enum {
 	ABI_CUPTI_KIND_RUNTIME = 5,
 	ABI_CUPTI_KIND_CONCURRENT_KERNEL = 10,
 	ABI_CUPTI_KIND_MEMCPY_PEER = 22,
+	ABI_CUPTI_KIND_PAGES = 25, // UNIFIED_MEMORY_COUNTER
 	ABI_CUPTI_KIND_EXTERNAL_CORRELATION = 39,
 	ABI_CUPTI_EXTERNAL_CUSTOM0 = 3,
 	ABI_CUPTI_FLUSH_FORCED = 1,
+};
+
+// Of unified memory: what is counted.
+enum {
+	ABI_CUPTI_PAGES_TO_DEVICE = 1,
+	ABI_CUPTI_PAGES_TO_HOST = 2,
+	ABI_CUPTI_PAGES_HOST_FAULTS = 3,
+	ABI_CUPTI_PAGES_DEVICE_FAULTS = 4,
+	ABI_CUPTI_PAGES_THRASHING = 5,
+	ABI_CUPTI_PAGES_THROTTLING = 6,
+	ABI_CUPTI_PAGES_REMOTE_MAP = 7,
+	ABI_CUPTI_PAGES_BETWEEN_DEVICES = 8,
+	ABI_CUPTI_PAGES_ALL_DEVICES = 2, // scope: of this process
 };
 
 enum {
@@ -119,6 +138,14 @@ struct cupti_memset {
 	uint64_t graph_node;
 };
 
+// A counter of unified memory (since CUDA 7).
+struct cupti_pages {
+	cupti_kind kind;
+	uint32_t counter;
+	uint64_t value, start, end, address;
+	uint32_t source, destination, stream, process;
+	uint32_t cause, padding;
+};
 // Which call of ours (external) a call of the driver (correlation) belongs to.
 struct cupti_external {
 	cupti_kind kind;
@@ -172,6 +199,7 @@ struct cupti_graph_resource {
 	required(cuptiActivityEnable, (cupti_kind kind)) \
 	required(cuptiActivityDisable, (cupti_kind kind)) \
 	required(cuptiActivityFlushAll, (uint32_t flag)) \
+	optional(cuptiActivityConfigureUnifiedMemoryCounter, (cupti_pages_config *configs, uint32_t count)) \
 	required(cuptiActivityGetNextRecord, (uint8_t *buffer, size_t valid_bytes, \
 	                                      cupti_record **record)) \
 	required(cuptiActivityGetNumDroppedRecords, (cu_context context, uint32_t stream, \

@@ -19,10 +19,12 @@ struct activity {
 	uint32_t correlation;
 	uint64_t queued, submitted, start, end;
 	uint64_t seen;             // host ticks
+	uint32_t node;             // of a graph: its id in the trace; 0: of none, or an old CUPTI does not say
 	const struct cupti_kernel *kernel; // while its buffer is read
 };
 
 bool cuda_timed;
+static bool nodes_told; // records have the graph's node that they are of
 static struct buffer *idle, *full;
 static uint32_t made;
 static guest_lock lock, harvesting; // the first for a few stores
@@ -102,10 +104,13 @@ static void write_times(struct guest_thread *thread, const struct cuda_pending *
 	// Not when the activity was read: the call may have ended since, and times come after their command.
 	observed = guest_ticks();
 	if (timed) {
+		bool node = of->many && activity->node;
 		record->times = (struct tare_trace_times){ .command_track = of->track, .command_number = of->number,
 			.queued = activity->queued, .submitted = activity->submitted, .start = activity->start,
-			.end = activity->end, .observed = observed, .execution = of->many };
-		guest_commit(record, tare_trace_head(TARE_TRACE_TIMES, present, 0, thread->track));
+			.end = activity->end, .observed = observed, .execution = node ? activity->node : of->many };
+		guest_commit(record, tare_trace_head(TARE_TRACE_TIMES, present,
+		                                     node ? TARE_TIMES_OF_NODE : TARE_TIMES_OF_COMMAND,
+		                                     thread->track));
 		return;
 	}
 	record->untimed = (struct tare_trace_untimed_record){ .command_track = of->track,
@@ -195,9 +200,12 @@ static void read_buffer(struct guest_thread *thread, struct buffer *buffer)
 	while (buffer->valid &&
 	       cuda_cupti.cuptiActivityGetNextRecord(buffer->records, buffer->valid, &record) == ABI_CUPTI_SUCCESS) {
 		struct activity activity;
+		if (record->kind == ABI_CUPTI_KIND_PAGES)
+			cuda_pages_tell(thread, (const void *)record);
 		if (!read_record(record, &activity))
 			continue;
 		activity.seen = now;
+		activity.node = nodes_told ? cuda_node_of(record) : 0;
 		settle_or_keep(thread, &activity);
 	}
 }
@@ -246,7 +254,7 @@ void cuda_harvest(void)
 	struct guest_thread *thread = tracing ? guest_thread() : NULL;
 	if (!thread || !atomic_load(&guest_alive) || !guest_try(&harvesting))
 		return;
-	if (__atomic_load_n(&guest_header->pending, __ATOMIC_RELAXED))
+	if (__atomic_load_n(&guest_header->pending, __ATOMIC_RELAXED) || atomic_load(&cuda_pages_told))
 		flush_if_due();
 	cuda_clock_pairs(thread, false);
 	read_all(thread);
@@ -290,8 +298,11 @@ bool cuda_activity_begin(void)
 {
 	static const cupti_kind kinds[] = { ABI_CUPTI_KIND_CONCURRENT_KERNEL, ABI_CUPTI_KIND_MEMCPY,
 		                            ABI_CUPTI_KIND_MEMSET };
+	uint32_t version = 0;
 	guest_lock_register(&lock);
 	guest_lock_register(&harvesting);
+	nodes_told = cuda_cupti.cuptiGetVersion(&version) == ABI_CUPTI_SUCCESS &&
+	             version >= ABI_CUPTI_VERSION_GRAPH_NODE;
 	if (cuda_cupti.cuptiActivityRegisterTimestampCallback(timestamp) != ABI_CUPTI_SUCCESS ||
 	    cuda_cupti.cuptiActivityRegisterCallbacks(requested, completed) != ABI_CUPTI_SUCCESS)
 		return false;

@@ -29,6 +29,8 @@ static struct cuda_said allocated(const struct cuda_call *call, const struct cud
 		bytes = pitch ? (uint64_t)*pitch * (uintptr_t)cuda_parameter(told, 3) : 0;
 	}
 	know_memory(address, bytes, function->detail, told);
+	if (function->detail == TARE_TRACE_MEMORY_SHARED)
+		cuda_pages_begin(told->context);
 	return (struct cuda_said){ (uintptr_t)address, bytes, false };
 }
 

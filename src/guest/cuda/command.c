@@ -4,6 +4,8 @@
 #include "guest/region.h"
 #include "guest/stack.h"
 
+#include <string.h>
+
 _Atomic int32_t cuda_captures;
 bool cuda_launches_wait;
 
@@ -19,11 +21,21 @@ struct work {
 	bool waits;
 };
 
-// The beginning of the driver's structure of a launch.
-struct launch_config {
-	unsigned int groups[3], items[3], shared_bytes;
-	cu_stream stream;
+// The driver's structure of a launch, and of what is said of it beside.
+struct launch_attribute {
+	unsigned int id, padding;
+	unsigned int value[16];
 };
+struct launch_sizes {
+	unsigned int groups[3], items[3], shared_bytes;
+};
+struct launch_config {
+	struct launch_sizes sizes;
+	cu_stream stream;
+	const struct launch_attribute *attributes;
+	unsigned int attribute_count;
+};
+enum { ATTRIBUTE_CLUSTER = 4 };
 
 // The beginning of a rectangle of two dimensions; that of three is cu_memcpy3d.
 struct rectangle_side {
@@ -197,14 +209,17 @@ static void batch(struct work *work, const struct cupti_call *told)
 
 static bool same_shape(const struct tare_trace_shape *a, const struct tare_trace_shape *b)
 {
-	return a->global[0] == b->global[0] && a->global[1] == b->global[1] && a->global[2] == b->global[2] &&
+	return a->local_bytes == b->local_bytes && memcmp(a->cluster, b->cluster, sizeof a->cluster) == 0 &&
+	       a->global[0] == b->global[0] && a->global[1] == b->global[1] && a->global[2] == b->global[2] &&
 	       a->local[0] == b->local[0] && a->local[1] == b->local[1] && a->local[2] == b->local[2];
 }
 
-static uint32_t shape_of(struct guest_thread *thread, const unsigned int groups[3], const unsigned int items[3])
+static uint32_t shape_of(struct guest_thread *thread, const struct launch_sizes *sizes, const uint8_t cluster[3])
 {
 	struct cuda_thread *mine = cuda_of(thread);
-	struct tare_trace_shape shape = { .dimensions = 1 };
+	const unsigned int *groups = sizes->groups, *items = sizes->items;
+	struct tare_trace_shape shape = { .dimensions = 1, .local_bytes = sizes->shared_bytes,
+		.cluster = { cluster[0], cluster[1], cluster[2] } };
 	for (uint32_t i = 0; i < 3; i++) {
 		shape.local[i] = items[i] ? items[i] : 1;
 		shape.global[i] = (uint64_t)groups[i] * shape.local[i];
@@ -224,11 +239,18 @@ static uint32_t shape_of(struct guest_thread *thread, const unsigned int groups[
 }
 
 static void launched(struct guest_thread *thread, struct work *work, const struct cupti_call *told,
-                     cu_function function, const unsigned int groups[3], const unsigned int items[3])
+                     cu_function function, const struct launch_sizes *sizes, const uint8_t cluster[3])
 {
 	work->kernel = cuda_kernel_of(thread, function, told->symbol);
 	work->object = (uintptr_t)function;
-	work->amount = shape_of(thread, groups, items);
+	work->amount = shape_of(thread, sizes, cluster);
+}
+
+static void cluster_of(const struct launch_config *config, uint8_t cluster[3])
+{
+	for (unsigned int i = 0; config->attributes && i < config->attribute_count; i++)
+		for (int k = 0; config->attributes[i].id == ATTRIBUTE_CLUSTER && k < 3; k++)
+			cluster[k] = (uint8_t)config->attributes[i].value[k];
 }
 
 // ---- all of them
@@ -238,16 +260,18 @@ static void describe(struct guest_thread *thread, const struct cuda_call *call, 
 	const struct cupti_call *told = call->told;
 	const struct cuda_function *function = &cuda_functions[call->function];
 	const void *first = cuda_parameter(told, 0);
+	uint8_t cluster[3] = { 0 };
 	switch (function->form) {
 	case CUDA_LAUNCH: {
-		const unsigned int *sizes = (const unsigned int *)((const void *const *)told->parameters + 1);
-		launched(thread, work, told, (cu_function)(uintptr_t)first, sizes, sizes + 3);
+		const struct launch_sizes *sizes = (const void *)((const void *const *)told->parameters + 1);
+		launched(thread, work, told, (cu_function)(uintptr_t)first, sizes, cluster);
 		break;
 	}
 	case CUDA_LAUNCH_EX: {
 		const struct launch_config *config = first;
 		work->stream = config->stream;
-		launched(thread, work, told, (cu_function)(uintptr_t)number_at(told, 1), config->groups, config->items);
+		cluster_of(config, cluster);
+		launched(thread, work, told, (cu_function)(uintptr_t)number_at(told, 1), &config->sizes, cluster);
 		break;
 	}
 	case CUDA_GRAPH:

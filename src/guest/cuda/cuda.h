@@ -120,6 +120,8 @@ struct cuda_device {
 	bool known;
 	_Atomic uint32_t process;      // in whose file it is defined
 	_Atomic uint64_t paired_ticks; // when its clock was last written
+	uint32_t pages_queue;          // see pages.c; 0: none in this generation's file
+	uint32_t pages_process;
 };
 // The device of a context, defined when it was not yet; NULL: it is not known.
 struct cuda_device *cuda_device_of(cu_context context);
@@ -177,10 +179,17 @@ struct cuda_kernel {
 	uint64_t hash;                 // of what it says
 	bool again;                    // its handle meant another one before
 	_Atomic uint32_t process;
-	_Atomic uint32_t told;         // its registers are, in this generation's file
+	uint32_t told_process;         // in whose file its registers are
+	uint64_t told;                 // of which devices, a bit each
 };
 struct cuda_kernel *cuda_kernel_of(struct guest_thread *thread, cu_function handle, const char *symbol);
 void cuda_kernel_tell(struct cuda_kernel *kernel, const struct cupti_kernel *record);
+// The kernel that only its name is known of (of a graph's node); its place is its handle. NULL: no memory.
+struct cuda_kernel *cuda_kernel_named(const char *symbol);
+
+bool cuda_nodes_begin(void);
+// The id of the graph's node that a record with such a node is of, defined when it was not; 0: it is of none.
+uint32_t cuda_node_of(const cupti_record *record);
 
 bool cuda_objects_begin(void);
 void cuda_objects_now(void); // recording has begun
@@ -239,4 +248,12 @@ struct cuda_pending {
 // Takes it, or leaves it where there are to be more. `first`: it is the first activity of it.
 bool cuda_pending_find(uint32_t correlation, struct cuda_pending *found, bool *first);
 void cuda_harvest(void); // for the core
+
+// Managed memory: whether what the driver does with it is told; asks for it, once, when memory is allocated in a
+// context; writes what is told.
+extern _Atomic bool cuda_pages_told;
+void cuda_pages_begin(cu_context context);
+void cuda_pages_tell(struct guest_thread *thread, const struct cupti_pages *told);
+// The queue that stands for it of the device with this number of CUPTI's; of the host's faults, of any. 0: none.
+uint32_t cuda_pages_queue(uint32_t device, bool any);
 void cuda_flush_at_exit(void);

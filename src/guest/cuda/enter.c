@@ -132,7 +132,8 @@ static void begin(const void *caller)
 		.calls = cuda_calls_seen, .in_child = in_child };
 	bool nested = guest_this && guest_this->depth;
 	bool timed;
-	if (!cuda_libraries_open(caller) || !cuda_functions_find() || !cuda_objects_begin() || !cuda_pending_begin())
+	if (!cuda_libraries_open(caller) || !cuda_functions_find() || !cuda_objects_begin() || !cuda_pending_begin() ||
+	    !cuda_nodes_begin())
 		return;
 	// Until driver 610 a process has one subscriber. Another one keeps it.
 	if (cuda_cupti.cuptiSubscribe(&subscriber, callback, NULL) != ABI_CUPTI_SUCCESS)

@@ -96,6 +96,25 @@ static void attribute_fact(const struct cuda_device *device, enum tare_trace_fac
 		cuda_fact(fact, device, (uint64_t)value * factor, 0);
 }
 
+static void occupancy_facts(const struct cuda_device *device)
+{
+	static const struct { enum tare_trace_fact fact; cu_attribute attribute; } facts[] = {
+		{ TARE_TRACE_FACT_UNIT_ITEMS, ABI_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR },
+		{ TARE_TRACE_FACT_UNIT_GROUPS, ABI_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR },
+		{ TARE_TRACE_FACT_UNIT_REGISTERS, ABI_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR },
+		{ TARE_TRACE_FACT_UNIT_LOCAL_BYTES, ABI_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR },
+		{ TARE_TRACE_FACT_GROUP_REGISTERS, ABI_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK },
+		{ TARE_TRACE_FACT_GROUP_RESERVED_BYTES, ABI_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK },
+	};
+	int major = 0, minor = 0;
+	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+		attribute_fact(device, facts[i].fact, facts[i].attribute, 1);
+	if (cuda_driver.cuDeviceGetAttribute &&
+	    cuda_driver.cuDeviceGetAttribute(&major, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device->ordinal) == ABI_SUCCESS &&
+	    cuda_driver.cuDeviceGetAttribute(&minor, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device->ordinal) == ABI_SUCCESS)
+		cuda_fact(TARE_TRACE_FACT_CAPABILITY, device, (uint64_t)(100 * major + minor), 0);
+}
+
 static void uuid_fact(const struct cuda_device *device)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -146,6 +165,7 @@ static void define_device(const struct cuda_device *device)
 	attribute_fact(device, TARE_TRACE_FACT_COMPUTE_UNITS, ABI_ATTRIBUTE_MULTIPROCESSOR_COUNT, 1);
 	attribute_fact(device, TARE_TRACE_FACT_CLOCK_HZ, ABI_ATTRIBUTE_CLOCK_RATE, 1000);
 	attribute_fact(device, TARE_TRACE_FACT_GROUP_LIMIT, ABI_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1);
+	occupancy_facts(device);
 	attribute_fact(device, TARE_TRACE_FACT_UNIFIED_MEMORY, ABI_ATTRIBUTE_INTEGRATED, 1);
 	clock_facts(device);
 	uuid_fact(device);
@@ -256,6 +276,24 @@ static void define_stream(const struct cuda_stream *stream, const struct cupti_c
 	cuda_fact(TARE_TRACE_FACT_PROFILING, traced_handle(stream), cuda_timed, 0);
 	if (cuda_timed)
 		tell_change(traced_handle(stream));
+}
+
+uint32_t cuda_pages_queue(uint32_t ordinal, bool any)
+{
+	enum { ANY_ORDER = 1 };
+	uint32_t process = atomic_load(&guest_process);
+	struct cuda_device *device = ordinal < MOST_DEVICES ? &devices[ordinal] : NULL;
+	for (uint32_t i = 0; any && i < MOST_DEVICES && (!device || atomic_load(&device->process) != process); i++)
+		device = &devices[i];
+	if (!device || atomic_load(&device->process) != process)
+		return 0;
+	if (device->pages_process != process) {
+		device->pages_process = process;
+		device->pages_queue = guest_queue_number();
+		define_at(begin_ticks, TARE_OBJECT_QUEUE, &device->pages_queue, NULL, device, ANY_ORDER, 0,
+		          text_of("unified memory"), device->pages_queue);
+	}
+	return device->pages_queue;
 }
 
 enum { DESTROYED = 1 }; // in place of a stream: its handle may come again
@@ -387,14 +425,51 @@ struct cuda_kernel *cuda_kernel_of(struct guest_thread *thread, cu_function hand
 	return kernel;
 }
 
+struct cuda_kernel *cuda_kernel_named(const char *symbol)
+{
+	uint32_t process = atomic_load(&guest_process);
+	uint64_t hash = hash_of(symbol);
+	const void *key = guest_hash_key(hash);
+	struct cuda_kernel *kernel = (struct cuda_kernel *)(uintptr_t)guest_map_find(kernels, key, 0);
+	if (!kernel) {
+		kernel = guest_memory(sizeof *kernel);
+		if (!kernel)
+			return NULL;
+		*kernel = (struct cuda_kernel){ .handle = (cu_function)kernel, .hash = hash };
+		guest_map_put(kernels, key, (uintptr_t)kernel);
+	}
+	if (atomic_exchange(&kernel->process, process) != process)
+		define_kernel(kernel, symbol);
+	return kernel;
+}
+
+static void kernel_fact(enum tare_trace_fact fact, const struct cuda_kernel *kernel, const struct cuda_device *device,
+                        uint64_t value)
+{
+	union tare_trace_record record = { .fact = {
+		.head = guest_api_head(TARE_TRACE_CUDA, TARE_TRACE_FACT, (uint16_t)fact),
+		.object = (uintptr_t)kernel->handle, .ticks = definition_ticks(), .value = value,
+		.device = (uintptr_t)device } };
+	guest_define(&record);
+}
+
+// Once a device; by who harvests, one thread at a time.
 void cuda_kernel_tell(struct cuda_kernel *kernel, const struct cupti_kernel *record)
 {
 	uint32_t process = atomic_load(&guest_process);
-	if (atomic_load(&kernel->process) != process || atomic_exchange(&kernel->told, process) == process)
+	const struct cuda_device *device = record->device < MOST_DEVICES ? &devices[record->device] : NULL;
+	if (!device || atomic_load(&device->process) != process || atomic_load(&kernel->process) != process)
 		return;
-	cuda_fact(TARE_TRACE_FACT_REGISTERS, kernel->handle, record->registers, 0);
-	cuda_fact(TARE_TRACE_FACT_LOCAL_BYTES, kernel->handle,
-	          (uint64_t)record->static_shared + (uint64_t)record->dynamic_shared, 0);
-	cuda_fact(TARE_TRACE_FACT_PRIVATE_BYTES, kernel->handle, record->local_a_thread, 0);
-	cuda_fact(TARE_TRACE_FACT_SUB_GROUP, kernel->handle, WARP_ITEMS, 0);
+	if (kernel->told_process != process)
+		kernel->told = 0;
+	kernel->told_process = process;
+	if (CUDA_LIKELY(kernel->told >> record->device & 1))
+		return;
+	kernel->told |= UINT64_C(1) << record->device;
+	kernel_fact(TARE_TRACE_FACT_REGISTERS, kernel, device, record->registers);
+	kernel_fact(TARE_TRACE_FACT_LOCAL_BYTES, kernel, device,
+	            (uint64_t)record->static_shared + (uint64_t)record->dynamic_shared);
+	kernel_fact(TARE_TRACE_FACT_FIXED_LOCAL_BYTES, kernel, device, (uint64_t)record->static_shared);
+	kernel_fact(TARE_TRACE_FACT_PRIVATE_BYTES, kernel, device, record->local_a_thread);
+	kernel_fact(TARE_TRACE_FACT_SUB_GROUP, kernel, device, WARP_ITEMS);
 }
