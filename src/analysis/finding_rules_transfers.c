@@ -43,6 +43,11 @@ const struct finding_rule finding_rules_transfers[] = {
 	    "after the first kernel and before the last; 1 % of the working part",
 	    "time inside the calls; low: of it, the device idle", FORM("build 4") },
 	  FINDING_NEEDS_NOTHING, finding_build_in_loop },
+	{ { "managed-memory-moves", "the driver moves pages of managed memory to and fro (CUDA)",
+	    "as many bytes as were allocated, beyond once there and once back; 5 % of the working part",
+	    "time of the moves × part of the bytes beyond once there and once back; high: all of it; low: 0",
+	    "pairs_cuda managed-memory-moves raise", "pairs_cuda managed-memory-moves silent" },
+	  FINDING_NEEDS_TIMES, finding_managed_memory },
 	{ { "small-transfers", "many copies so small that their fixed cost dominates",
 	    "100 copies of at most 64 KB; 2 % of the working part",
 	    "fixed cost × copies saved by joining them to 64 KB; fixed: the call beside the copy, and the "

@@ -53,6 +53,8 @@ def recorder(tare_path, tmp_path_factory):
     cupti = shutil.copy(FAKES / "fake_cupti.so", folder / "lib/libcupti.so.13")
     made.environment.update({"LD_LIBRARY_PATH": f"{folder / 'lib'}:{os.environ.get('LD_LIBRARY_PATH', '')}",
                              "TARE_CUDA_LIBRARY": str(driver), "TARE_CUPTI_LIBRARY": str(cupti),
+                             # Kernels have no shared memory of their own.
+                             "TARE_FAKE_CUPTI": "unshared",
                              "MALLOC_PERTURB_": "0"})
     return made
 
@@ -135,6 +137,7 @@ def test_what_overlapping_is_said_to_gain_is_gained(recorder, name, form):
     ("pageable-memory", "cuda-pipeline pageable", "cuda-pipeline concurrent"),
     ("allocation-in-loop", "cuda-pipeline allocation", "cuda-pipeline concurrent"),
     ("build-in-loop", "cuda-pipeline build", "cuda-pipeline concurrent"),
+    ("managed-memory-moves", "pairs_cuda managed-memory-moves raise", "pairs_cuda managed-memory-moves silent"),
     ("synchronize-drains", "pairs_cuda synchronize-drains raise", "pairs_cuda synchronize-drains silent"),
     ("synchronous-launches", "pairs_cuda synchronous-launches raise", "pairs_cuda synchronous-launches silent")])
 def test_no_more_is_said_to_be_gained_than_is(recorder, name, broken, mended):

@@ -282,6 +282,39 @@ static void synchronize_drains(void)
 	DO(cuMemFreeHost, result);
 }
 
+// The one asks for so much shared memory that few blocks fit.
+static void low_occupancy(void)
+{
+	uint32_t first = 0, items = 1 << 14, add = 1, turns = 100;
+	void *parameters[] = { &memory, &memory, &first, &items, &add, &turns };
+
+	warm_up();
+	for (int i = 0; i < 20; i++)
+		DO(cuLaunchKernel, kernel.function, items / 64, 1, 1, 64, 1, 1, raise_it ? 40000 : 0, stream, parameters,
+		   NULL);
+	finish();
+}
+
+// The one has the host write all of it before each kernel; so that pages go back to a host that the stand-in's device
+// does not see, it also asks for them there.
+static void managed_memory_moves(void)
+{
+	cu_pointer shared;
+
+	DO(cuMemAllocManaged, &shared, MEGABYTE, ABI_MEM_ATTACH_GLOBAL);
+	for (int i = 0; i < 10; i++) {
+		if (raise_it || i == 0) {
+			if (cuda.cuMemPrefetchAsync)
+				DO(cuMemPrefetchAsync, shared, MEGABYTE, ABI_DEVICE_CPU, stream);
+			finish();
+			memset((void *)(uintptr_t)shared, i, MEGABYTE);
+		}
+		launch_steps(kernel, shared, shared, MEGABYTE / 4, GROUP, 1, stream);
+	}
+	finish();
+	DO(cuMemFree_v2, shared);
+}
+
 static void copies_beside(const char *from, int count)
 {
 	for (int i = 0; i < count; i++)
@@ -333,6 +366,8 @@ static const struct {
 	{ "synchronous-launches", synchronous_launches },
 	{ "synchronize-drains", synchronize_drains },
 	{ "launch-queue-full", launch_queue_full },
+	{ "low-occupancy", low_occupancy },
+	{ "managed-memory-moves", managed_memory_moves },
 };
 
 static void open_pair(void)
