@@ -304,7 +304,7 @@ int finding_allocation_in_loop(struct judging *judging, struct tare_error *error
 	double first_ns = 0, beyond_ns = 0, most_ns = INFINITY;
 	int code = row.count ? first_copies_ns(judging, &row, &draft, &first_ns, &beyond_ns) : 0;
 	if (!code && found.calls > 0)
-		code = finding_stall_most_ns(judging, &most_ns);
+		code = finding_stall_most_ns(judging, TARE_ROLE_ALLOCATE, &most_ns);
 	double best_ns = fmin(found.ns, most_ns);
 	if (code || row.count == 0 || found.before < FEWEST_ALLOCATIONS ||
 	    found.before * KERNELS_AN_ALLOCATION < row.count ||
@@ -340,13 +340,16 @@ int finding_build_in_loop(struct judging *judging, struct tare_error *error)
 	struct finding_draft draft;
 	struct kernel_row row = kernels_of(judging);
 	char ns[TARE_UNIT_TEXT], idle[TARE_UNIT_TEXT];
+	double most_ns = INFINITY;
 	(void)error;
 	finding_begin(judging, &draft, "build-in-loop");
 	struct between found = calls_between(judging, TARE_ROLE_BUILD, &row, &draft);
-	if (row.count == 0 || found.made == 0 ||
-	    !finding_matters(judging, TARE_NO_INDEX, found.ns, 0, 0, found.calls, FINDING_SHARE)) {
+	int code = found.made > 0 ? finding_stall_most_ns(judging, TARE_ROLE_BUILD, &most_ns) : 0;
+	double best_ns = fmin(found.ns, most_ns);
+	if (code || row.count == 0 || found.made == 0 ||
+	    !finding_matters(judging, TARE_NO_INDEX, best_ns, 0, 0, found.calls, FINDING_SHARE)) {
 		finding_drop(&draft);
-		return 0;
+		return code;
 	}
 	double gaps_ns = idle_ns(judging, TARE_LEDGER_BUILD, &row);
 	tare_format_ns(found.ns, ns);
@@ -358,7 +361,7 @@ int finding_build_in_loop(struct judging *judging, struct tare_error *error)
 	               finding_word(judging, FINDING_WORD_KEEP_BINARIES));
 	finding_figure(&draft, "builds", (double)found.made, "counted");
 	finding_figure(&draft, "calls_ns", found.ns, "host clock");
-	finding_cost(&draft, fmin(gaps_ns, found.ns), found.ns, found.ns);
+	finding_cost(&draft, fmin(gaps_ns, best_ns), best_ns, best_ns);
 	draft.finding.confidence =
 	    gaps_ns >= found.ns / 2 ? TARE_CONFIDENCE_SURE : TARE_CONFIDENCE_LIKELY;
 	return finding_raise(&draft);

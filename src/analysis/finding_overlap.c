@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #define LEAST_GAIN 0.05  // of the chunks' time
+#define LEAST_COPIES 0.1 // of the chunks' time, for waits to be about copies
 #define EXPOSED_SHARE 0.25 // of the working part: then it is said why nothing was predicted
 
 // How the commands of the chunks were issued.
@@ -233,9 +234,10 @@ static int judge_gain(struct judging *judging, const struct tare_overlap_gain *g
 	if (apart == APART_NOT || !finding_matters(judging, gain->device, saved_ns, 2, 3 * gain->chunks,
 	                                           issue.waits, FINDING_SHARE))
 		return code;
-	// Both are about the host's waits.
+	// Both are about the host's waits; where little is copied it is not the copies that could overlap.
+	bool copies = (double)gain->exposed_ns >= LEAST_COPIES * measured_ns;
 	if ((apart == APART_WAITS || apart == APART_BLOCKS) &&
-	    finding_take_back(judging, "synchronize-drains", saved_ns))
+	    finding_take_back(judging, "synchronize-drains", copies ? saved_ns : 0))
 		return 0;
 	finding_begin(judging, &draft, ids[apart]);
 	title(judging, gain, &issue, apart, &draft);

@@ -36,12 +36,13 @@ const struct finding_rule finding_rules_transfers[] = {
 	    "before 4 kernels and every fourth one; with the first copies of them 1 % of the working part",
 	    "time inside the calls that make and free them; low: of it, the device idle; high: and the first "
 	    "copies of the objects, beyond bytes / measured rate where one is kept. CUDA, whose calls may wait for "
-	    "the device: no more than the working part beyond the longest kind of work, with one queue beyond all of it",
+	    "the device: no more than the working part beyond the longest kind of work and one command of each other kind, with one queue beyond all of it",
 	    FORM("allocation") },
 	  FINDING_NEEDS_NOTHING, finding_allocation_in_loop },
 	{ { "build-in-loop", "programs are built between kernels",
 	    "after the first kernel and before the last; 1 % of the working part",
-	    "time inside the calls; low: of it, the device idle", FORM("build 4") },
+	    "time inside the calls; low: of it, the device idle. CUDA: no more than allocation-in-loop's bound",
+	    FORM("build 4") },
 	  FINDING_NEEDS_NOTHING, finding_build_in_loop },
 	{ { "managed-memory-moves", "the driver moves pages of managed memory to and fro (CUDA)",
 	    "as many bytes as were allocated, beyond once there and once back; 5 % of the working part",

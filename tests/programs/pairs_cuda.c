@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The twins of pairs_work.c and pairs_transfers.c on CUDA: for every finding a program that must raise it, and a
-// like one that must not: pairs_cuda NAME raise|silent. They are for the stand-in for the driver with the script
-// cuda-pairs.tare-device, where a turn of a work-item takes 1 ns; they run on a GPU, too.
+// like one that must not: pairs_cuda NAME raise|silent [FACTOR]. They are for the stand-in for the driver with the
+// script cuda-pairs.tare-device, where a turn of a work-item takes 1 ns; on a GPU the factor makes kernels as long.
 #include "example.h"
 
 #include <stdbool.h>
@@ -19,6 +19,7 @@ static cu_stream stream, other;
 static cu_pointer memory; // on the device, as much as AGAIN
 static char *host;        // plain, on 4096 bytes, as much
 static bool raise_it;
+static uint32_t factor = 1;
 
 static void compute(double us)
 {
@@ -28,7 +29,7 @@ static void compute(double us)
 
 static void run_in(cu_stream to, uint32_t items, uint32_t block, uint32_t turns)
 {
-	launch_steps(kernel, memory, memory, items, block, turns, to);
+	launch_steps(kernel, memory, memory, items, block, turns * factor, to);
 }
 
 static void run(uint32_t turns)
@@ -398,8 +399,10 @@ static void close_pair(void)
 
 int main(int count, char **arguments)
 {
-	raise_it = count == 3 && strcmp(arguments[2], "raise") == 0;
-	for (size_t i = 0; count == 3 && i < sizeof pairs / sizeof *pairs; i++) {
+	raise_it = count >= 3 && strcmp(arguments[2], "raise") == 0;
+	if (count == 4)
+		factor = (uint32_t)strtoul(arguments[3], NULL, 10);
+	for (size_t i = 0; count >= 3 && i < sizeof pairs / sizeof *pairs; i++) {
 		if (strcmp(pairs[i].name, arguments[1]) != 0)
 			continue;
 		if (raise_it && pairs[i].go == synchronous_launches)
@@ -409,6 +412,6 @@ int main(int count, char **arguments)
 		close_pair();
 		return 0;
 	}
-	fprintf(stderr, "usage: pairs_cuda NAME raise|silent\n");
+	fprintf(stderr, "usage: pairs_cuda NAME raise|silent [FACTOR]\n");
 	return 2;
 }

@@ -195,6 +195,20 @@ static void each_rule_is_raised_where_it_must_be(void **state)
 	}
 }
 
+static void a_graph_is_not_said_to_save_all_of_a_launch(void **state)
+{
+	(void)state;
+	for (int cuda = 0; cuda < 2; cuda++) {
+		struct scene *scene = run_script(&(struct script){ .run_ns = 2 * US, .dispatch_ns = 3 * US, .cuda = cuda });
+		const struct tare_finding *finding = found(scene, "many-short-kernels");
+		assert_non_null(finding);
+		int64_t least_ns = cuda ? finding->cost_ns / 2 : finding->cost_ns;
+		assert_true(llabs(finding->cost_low_ns - least_ns) < 20 * US);
+		assert_int_equal(strstr(finding->evidence, "graph") != NULL, cuda);
+		free_scene(scene);
+	}
+}
+
 static bool is_timeless(const char *id)
 {
 	return strcmp(id, "host-polling") == 0 || strcmp(id, "recording-cost") == 0;
@@ -612,6 +626,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_rule_is_raised_where_it_must_be),
+		cmocka_unit_test(a_graph_is_not_said_to_save_all_of_a_launch),
 		cmocka_unit_test(without_device_times_nothing_is_claimed),
 		cmocka_unit_test(what_is_said_hangs_together),
 		cmocka_unit_test(the_same_time_is_counted_once),
