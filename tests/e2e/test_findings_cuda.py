@@ -27,6 +27,7 @@ OVERLAP = {"overlap-missed": "sequential", "single-queue": "default-queue", "blo
            "legacy-default-stream": "legacy-stream"}
 # The host is the real one: on a busy machine it is stopped at any moment, and that is then what is found.
 TRIES = 8
+KEPT_BUSY = "others had the processors in every try, and kept the mended program's host from its work"
 
 pytestmark = pytest.mark.skipif(SANITIZED, reason="the times are of a host that is not slowed down")
 
@@ -121,16 +122,21 @@ def span_ns(folder, kinds=("write", "kernel", "read")):
 @pytest.mark.parametrize("name, form", OVERLAP.items())
 def test_what_overlapping_is_said_to_gain_is_gained(recorder, name, form):
     """What is predicted from the broken form is what the mended one takes, of runs that were not disturbed."""
-    ranges, times = [], []
+    ranges, times, quiet = [], [], False
     for _ in range(TRIES):
+        others = Others()
         found, _ = find(recorder, f"cuda-pipeline {form}")
         if name in found:
             figures = {figure["name"]: figure["value"] for figure in found[name]["figures"]}
             ranges.append((figures["predicted_low_ns"] * 0.95, figures["predicted_high_ns"] * 1.05))
         times.append(span_ns(record(recorder, "cuda-pipeline concurrent")))
+        quiet = quiet or others.cores() <= BUSY_CORES
         if any(low <= min(times) <= high for low, high in ranges):
             break
-    assert any(low <= min(times) <= high for low, high in ranges), (ranges, times)
+    kept = any(low <= min(times) <= high for low, high in ranges)
+    if ranges and not kept and not quiet:
+        pytest.skip(KEPT_BUSY)
+    assert kept, (ranges, times)
 
 
 @pytest.mark.parametrize("name, broken, mended", [
@@ -156,5 +162,5 @@ def test_no_more_is_said_to_be_gained_than_is(recorder, name, broken, mended):
             break
     kept = any(0 < cost <= 1.05 * (took - min(mended_ns)) for cost, took in tries)
     if tries and not kept and not quiet:
-        pytest.skip("others had the processors in every try, and kept the mended program's host from its work")
+        pytest.skip(KEPT_BUSY)
     assert kept, (tries, mended_ns)
