@@ -176,8 +176,9 @@ int finding_pageable_memory(struct judging *judging, struct tare_error *error)
 	const struct tare_recording *recording = judging->recording;
 	int code = 0;
 	(void)error;
+	// Where it keeps chunks apart that was said (finding_overlap).
 	for (uint32_t i = 0; i < recording->device_count && !code; i++)
-		if (recording->devices[i].same_as == i)
+		if (recording->devices[i].same_as == i && !finding_is_raised(judging, "pageable-memory", i))
 			code = judge_pageable(judging, i);
 	return code;
 }
@@ -300,11 +301,14 @@ int finding_allocation_in_loop(struct judging *judging, struct tare_error *error
 	(void)error;
 	finding_begin(judging, &draft, "allocation-in-loop");
 	struct between found = calls_between(judging, TARE_ROLE_ALLOCATE, &row, &draft);
-	double first_ns = 0, beyond_ns = 0;
+	double first_ns = 0, beyond_ns = 0, most_ns = INFINITY;
 	int code = row.count ? first_copies_ns(judging, &row, &draft, &first_ns, &beyond_ns) : 0;
+	if (!code && found.calls > 0)
+		code = finding_stall_most_ns(judging, TARE_ROLE_ALLOCATE, &most_ns);
+	double best_ns = fmin(found.ns, most_ns);
 	if (code || row.count == 0 || found.before < FEWEST_ALLOCATIONS ||
 	    found.before * KERNELS_AN_ALLOCATION < row.count ||
-	    !finding_matters(judging, TARE_NO_INDEX, found.ns + first_ns, 0, 0, found.calls,
+	    !finding_matters(judging, TARE_NO_INDEX, fmin(found.ns + first_ns, most_ns), 0, 0, found.calls,
 	                     FINDING_SHARE)) {
 		finding_drop(&draft);
 		return code;
@@ -321,11 +325,11 @@ int finding_allocation_in_loop(struct judging *judging, struct tare_error *error
 	                         "took %s, of which what new memory costs is not known: %s at most",
 	                 bytes, ns, gaps_ns > 0 ? "idled for some of it" : "never idled for them", first,
 	                 beyond);
-	finding_advice(&draft, "Make the buffers once before the loop and use them again; many drivers wait "
-	                       "for the device when memory is made or freed");
+	finding_advice(&draft, "Make the buffers once before the loop and use them again; %s",
+	               finding_word(judging, FINDING_WORD_MEMORY_WAITS));
 	finding_figure(&draft, "objects", (double)found.made, "counted");
 	finding_figure(&draft, "calls_ns", found.ns, "host clock");
-	finding_cost(&draft, fmin(gaps_ns, found.ns), found.ns, found.ns + beyond_ns);
+	finding_cost(&draft, fmin(gaps_ns, best_ns), best_ns, fmin(found.ns + beyond_ns, most_ns));
 	draft.finding.confidence =
 	    gaps_ns >= found.ns / 2 ? TARE_CONFIDENCE_LIKELY : TARE_CONFIDENCE_POSSIBLE;
 	return finding_raise(&draft);
@@ -336,13 +340,16 @@ int finding_build_in_loop(struct judging *judging, struct tare_error *error)
 	struct finding_draft draft;
 	struct kernel_row row = kernels_of(judging);
 	char ns[TARE_UNIT_TEXT], idle[TARE_UNIT_TEXT];
+	double most_ns = INFINITY;
 	(void)error;
 	finding_begin(judging, &draft, "build-in-loop");
 	struct between found = calls_between(judging, TARE_ROLE_BUILD, &row, &draft);
-	if (row.count == 0 || found.made == 0 ||
-	    !finding_matters(judging, TARE_NO_INDEX, found.ns, 0, 0, found.calls, FINDING_SHARE)) {
+	int code = found.made > 0 ? finding_stall_most_ns(judging, TARE_ROLE_BUILD, &most_ns) : 0;
+	double best_ns = fmin(found.ns, most_ns);
+	if (code || row.count == 0 || found.made == 0 ||
+	    !finding_matters(judging, TARE_NO_INDEX, best_ns, 0, 0, found.calls, FINDING_SHARE)) {
 		finding_drop(&draft);
-		return 0;
+		return code;
 	}
 	double gaps_ns = idle_ns(judging, TARE_LEDGER_BUILD, &row);
 	tare_format_ns(found.ns, ns);
@@ -354,7 +361,7 @@ int finding_build_in_loop(struct judging *judging, struct tare_error *error)
 	               finding_word(judging, FINDING_WORD_KEEP_BINARIES));
 	finding_figure(&draft, "builds", (double)found.made, "counted");
 	finding_figure(&draft, "calls_ns", found.ns, "host clock");
-	finding_cost(&draft, fmin(gaps_ns, found.ns), found.ns, found.ns);
+	finding_cost(&draft, fmin(gaps_ns, best_ns), best_ns, best_ns);
 	draft.finding.confidence =
 	    gaps_ns >= found.ns / 2 ? TARE_CONFIDENCE_SURE : TARE_CONFIDENCE_LIKELY;
 	return finding_raise(&draft);

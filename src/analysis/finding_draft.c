@@ -277,6 +277,37 @@ int finding_raise(struct finding_draft *draft)
 	return code;
 }
 
+bool finding_is_raised(const struct judging *judging, const char *id, uint32_t device)
+{
+	const struct tare_findings *findings = judging->findings;
+	for (size_t i = 0; i < findings->count; i++)
+		if (strcmp(findings->at[i].id, id) == 0 && findings->at[i].device == device)
+			return true;
+	return false;
+}
+
+bool finding_take_back(struct judging *judging, const char *id, double cost_ns)
+{
+	struct tare_findings *findings = judging->findings;
+	size_t kept = 0;
+	bool left = false;
+	for (size_t i = 0; i < findings->count; i++) {
+		struct tare_finding *finding = &findings->at[i];
+		bool same = strcmp(finding->id, id) == 0;
+		left |= same && (double)finding->cost_ns > cost_ns;
+		if (!same || (double)finding->cost_ns > cost_ns) {
+			findings->at[kept++] = *finding;
+			continue;
+		}
+		free(finding->title);
+		free(finding->evidence);
+		free(finding->advice);
+		free(finding->claims);
+	}
+	findings->count = kept;
+	return left;
+}
+
 int finding_unjudged(struct judging *judging, const char *format, ...)
 {
 	struct tare_findings *findings = judging->findings;

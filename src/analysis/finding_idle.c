@@ -55,6 +55,8 @@ static int judge_idle(struct judging *judging, const struct idle *idle)
 			continue;
 		if (gap->looped && idle->category == TARE_LEDGER_COMPUTING)
 			continue;
+		if (gap->drained && (idle->category == TARE_LEDGER_COMPUTING || idle->category == TARE_LEDGER_WAIT))
+			continue;
 		if (idle->start_up && gap->from_ns > first_kernel_ns)
 			break;
 		judging_add_part(judging, TARE_NO_INDEX, gap, part_ns, &sum);

@@ -10,12 +10,26 @@
 #include <stdlib.h>
 
 #define LEAST_GAIN 0.05  // of the chunks' time
+#define LEAST_COPIES 0.1 // of the chunks' time, for waits to be about copies
 #define EXPOSED_SHARE 0.25 // of the working part: then it is said why nothing was predicted
 
 // How the commands of the chunks were issued.
 struct issue {
 	uint64_t queues, copies, blocking, waits;
+	uint64_t staged; // copies from plain memory that do not block by their name, and held the host up
+	uint64_t legacy, beside; // commands in the legacy default stream, and in streams that wait for it
 	bool free_order; // commands of a queue may overlap
+};
+
+// What keeps the chunks apart.
+enum apart { APART_NOT, APART_WAITS, APART_BLOCKS, APART_STAGES, APART_LEGACY, APART_ONE_QUEUE };
+static const char *const ids[] = {
+	[APART_NOT] = NULL,
+	[APART_WAITS] = "overlap-missed",
+	[APART_BLOCKS] = "blocking-call",
+	[APART_STAGES] = "pageable-memory",
+	[APART_LEGACY] = "legacy-default-stream",
+	[APART_ONE_QUEUE] = "single-queue",
 };
 
 static bool in_chunks(const struct judging *judging, const struct tare_overlap_gain *gain,
@@ -39,6 +53,13 @@ static uint64_t waits_between(const struct judging *judging, int64_t from_ns, in
 	return count;
 }
 
+// Whether a CUDA copy from plain memory kept the host for most of its time, though it need not.
+static bool is_staged(const struct tare_recording *recording, const struct tare_recorded_command *c)
+{
+	return recording->queues[c->queue].api == TARE_TRACE_CUDA && !(c->flags & TARE_COMMAND_BLOCKING) &&
+	       c->memory == TARE_TRACE_MEMORY_PAGEABLE && 2 * (c->exit_ns - c->enter_ns) >= c->end_ns - c->start_ns;
+}
+
 static int look(const struct judging *judging, const struct tare_overlap_gain *gain,
                 struct issue *issue)
 {
@@ -58,6 +79,9 @@ static int look(const struct judging *judging, const struct tare_overlap_gain *g
 		                     !recording->queues[c->queue].one_engine;
 		issue->copies += tables_is_transfer(c);
 		issue->blocking += tables_is_transfer(c) && (c->flags & TARE_COMMAND_BLOCKING);
+		issue->staged += tables_is_transfer(c) && is_staged(recording, c);
+		issue->legacy += recording->queues[c->queue].legacy;
+		issue->beside += recording->queues[c->queue].blocking;
 		first_ns = c->enter_ns < first_ns ? c->enter_ns : first_ns;
 		last_ns = c->enter_ns > last_ns ? c->enter_ns : last_ns;
 	}
@@ -65,15 +89,18 @@ static int look(const struct judging *judging, const struct tare_overlap_gain *g
 	return 0;
 }
 
-// What keeps the chunks apart; NULL: nothing in how they are issued.
-static const char *id_of(const struct issue *issue, uint64_t chunks)
+static enum apart apart_of(const struct issue *issue, uint64_t chunks)
 {
 	bool waits = 2 * issue->waits >= chunks, blocks = 2 * issue->blocking >= chunks;
 	if (waits || (blocks && issue->queues == 1))
-		return "overlap-missed";
+		return APART_WAITS;
 	if (blocks)
-		return "blocking-call";
-	return issue->queues == 1 && !issue->free_order ? "single-queue" : NULL;
+		return APART_BLOCKS;
+	if (issue->queues > 1 && 2 * issue->staged >= chunks)
+		return APART_STAGES;
+	if (2 * issue->legacy >= chunks && 2 * issue->beside >= chunks)
+		return APART_LEGACY;
+	return issue->queues == 1 && !issue->free_order ? APART_ONE_QUEUE : APART_NOT;
 }
 
 // The chunks' time without their kernels, which the prediction does not shorten.
@@ -108,46 +135,79 @@ static const char *why_range(const struct tare_overlap_gain *gain)
 	                                             : "; from two copy engines at full rate to one";
 }
 
-static void describe(const struct judging *judging, const struct tare_overlap_gain *gain,
-                     const struct issue *issue, struct finding_draft *draft)
+static void title(const struct judging *judging, const struct tare_overlap_gain *gain, const struct issue *issue,
+                  enum apart apart, struct finding_draft *draft)
 {
-	const char *id = draft->finding.id;
+	unsigned long long chunks = gain->chunks, copies = issue->copies;
+	switch (apart) {
+	case APART_ONE_QUEUE:
+		finding_title(draft, "Copies could overlap with kernels and do not: all %llu chunks are in %s", chunks,
+		              finding_word(judging, FINDING_WORD_ONE_QUEUE));
+		break;
+	case APART_BLOCKS:
+		finding_title(draft, "%llu of %llu copies block, so that the %llu %s take turns",
+		              (unsigned long long)issue->blocking, copies, (unsigned long long)issue->queues,
+		              finding_word(judging, FINDING_WORD_QUEUE_NOUN));
+		break;
+	case APART_STAGES:
+		finding_title(draft, "%llu of %llu copies are asynchronous and from or to pageable memory: they hold the "
+		                     "host up, so that the %llu %s take turns",
+		              (unsigned long long)issue->staged, copies, (unsigned long long)issue->queues,
+		              finding_word(judging, FINDING_WORD_QUEUE_NOUN));
+		break;
+	case APART_LEGACY:
+		finding_title(draft, "%llu commands are in the legacy default stream, between those of %llu other streams, "
+		                     "which wait for it and it for them",
+		              (unsigned long long)issue->legacy, (unsigned long long)issue->queues - 1);
+		break;
+	default:
+		finding_title(draft, "Copies could overlap with kernels and do not: the host waits for each "
+		                     "of %llu chunks", chunks);
+	}
+}
+
+static void advise(const struct judging *judging, const struct issue *issue, enum apart apart,
+                   struct finding_draft *draft)
+{
+	static const char needed[] = "if chunks need each other's results, this gains nothing";
+	switch (apart) {
+	case APART_ONE_QUEUE:
+		finding_advice(draft, "Put the chunks in turn into %s, with pinned memory; %s",
+		               finding_word(judging, FINDING_WORD_QUEUES), needed);
+		break;
+	case APART_BLOCKS:
+		finding_advice(draft, "%s and wait once at the end, with pinned memory; %s",
+		               finding_word(judging, FINDING_WORD_NOT_BLOCK), needed);
+		break;
+	case APART_STAGES:
+		finding_advice(draft, "Copy from pinned memory %s, which is faster on top of what is said here; %s",
+		               finding_word(judging, FINDING_WORD_PINNED), needed);
+		break;
+	case APART_LEGACY:
+		finding_advice(draft, "Give these commands a stream of their own and order them by events, make the other "
+		                      "streams with cudaStreamNonBlocking, or compile with --default-stream per-thread; %s",
+		               needed);
+		break;
+	default:
+		finding_advice(draft, "Enqueue the next chunk before waiting for this one: %s, pinned memory, "
+		                      "copies that do not block; %s; `tare overlap` shows what this device can do",
+		               issue->queues == 1 ? finding_word(judging, FINDING_WORD_QUEUES) : "no wait between chunks",
+		               needed);
+	}
+}
+
+static void tell(const struct tare_overlap_gain *gain, struct finding_draft *draft)
+{
 	char measured[TARE_UNIT_TEXT], low[TARE_UNIT_TEXT], high[TARE_UNIT_TEXT];
-	unsigned long long chunks = gain->chunks;
 	tare_format_ns((double)gain->measured_ns, measured);
 	tare_format_ns(gain->predicted_low_ns, low);
 	tare_format_ns(gain->predicted_high_ns, high);
-	if (id[0] == 's')
-		finding_title(draft, "Copies could overlap with kernels and do not: all %llu chunks are in %s",
-		              chunks, finding_word(judging, FINDING_WORD_ONE_QUEUE));
-	else if (id[0] == 'b')
-		finding_title(draft, "%llu of %llu copies block, so that the %llu %s take turns",
-		              (unsigned long long)issue->blocking,
-		              (unsigned long long)issue->copies,
-		              (unsigned long long)issue->queues,
-		              finding_word(judging, FINDING_WORD_QUEUE_NOUN));
-	else
-		finding_title(draft, "Copies could overlap with kernels and do not: the host waits for each "
-		                     "of %llu chunks", chunks);
 	finding_evidence(draft,
 	                 "%llu chunks took %s, %.0f %% of it transfers not hidden; predicted %s to %s%s; "
 	                 "%s then set the pace",
-	                 chunks, measured,
+	                 (unsigned long long)gain->chunks, measured,
 	                 100 * (double)gain->exposed_ns / (double)gain->measured_ns, low, high,
 	                 why_range(gain), gain->limit);
-	if (id[0] == 's')
-		finding_advice(draft, "Put the chunks in turn into %s, with pinned memory; if "
-		                      "chunks need each other's results, this gains nothing",
-		               finding_word(judging, FINDING_WORD_QUEUES));
-	else if (id[0] == 'b')
-		finding_advice(draft, "%s and wait once at the end, with pinned "
-		                      "memory; if chunks need each other's results, this gains nothing",
-		               finding_word(judging, FINDING_WORD_NOT_BLOCK));
-	else
-		finding_advice(draft, "Enqueue the next chunk before waiting for this one: %s, pinned memory, "
-		                      "copies that do not block; if chunks need each other's results, "
-		                      "this gains nothing; `tare overlap` shows what this device can do",
-		               issue->queues == 1 ? finding_word(judging, FINDING_WORD_QUEUES) : "no wait between chunks");
 }
 
 static void add_figures(const struct tare_overlap_gain *gain, struct finding_draft *draft)
@@ -170,12 +230,19 @@ static int judge_gain(struct judging *judging, const struct tare_overlap_gain *g
 	if (gain->beside == TARE_TOGETHER_APART || saved_ns < LEAST_GAIN * measured_ns)
 		return 0;
 	int code = look(judging, gain, &issue);
-	const char *id = code ? NULL : id_of(&issue, gain->chunks);
-	if (!id || !finding_matters(judging, gain->device, saved_ns, 2, 3 * gain->chunks,
-	                            issue.waits, FINDING_SHARE))
+	enum apart apart = code ? APART_NOT : apart_of(&issue, gain->chunks);
+	if (apart == APART_NOT || !finding_matters(judging, gain->device, saved_ns, 2, 3 * gain->chunks,
+	                                           issue.waits, FINDING_SHARE))
 		return code;
-	finding_begin(judging, &draft, id);
-	describe(judging, gain, &issue, &draft);
+	// Both are about the host's waits; where little is copied it is not the copies that could overlap.
+	bool copies = (double)gain->exposed_ns >= LEAST_COPIES * measured_ns;
+	if ((apart == APART_WAITS || apart == APART_BLOCKS) &&
+	    finding_take_back(judging, "synchronize-drains", copies ? saved_ns : 0))
+		return 0;
+	finding_begin(judging, &draft, ids[apart]);
+	title(judging, gain, &issue, apart, &draft);
+	tell(gain, &draft);
+	advise(judging, &issue, apart, &draft);
 	add_figures(gain, &draft);
 	claim(judging, gain, &draft);
 	finding_cost(&draft, measured_ns - gain->predicted_high_ns, saved_ns,

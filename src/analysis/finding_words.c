@@ -9,7 +9,8 @@ static const char *const words[FINDING_WORDS][TARE_TRACE_API_COUNT] = {
 	[FINDING_WORD_REPLAY] = {
 		[TARE_TRACE_OPENCL] = "replay them as a command buffer",
 		[TARE_TRACE_LEVELZERO] = "put them into one command list that is executed again and again",
-		[TARE_TRACE_CUDA] = "replay them as a graph",
+		[TARE_TRACE_CUDA] = "replay them as a graph (cudaGraphLaunch, torch.cuda.graph), whose nodes still have a "
+		                    "gap between them, which `tare latency` measures",
 	},
 	[FINDING_WORD_HAND_OVER] = {
 		[TARE_TRACE_OPENCL] = "Call clFlush after enqueueing what may start now",
@@ -61,6 +62,12 @@ static const char *const words[FINDING_WORDS][TARE_TRACE_API_COUNT] = {
 		[TARE_TRACE_OPENCL] = "(CL_MEM_ALLOC_HOST_PTR, mapped)",
 		[TARE_TRACE_LEVELZERO] = "(zeMemAllocHost)",
 		[TARE_TRACE_CUDA] = "(cudaHostAlloc, cudaHostRegister; in PyTorch pin_memory)",
+	},
+	[FINDING_WORD_MEMORY_WAITS] = {
+		[TARE_TRACE_OPENCL] = "many drivers wait for the device when memory is made or freed",
+		[TARE_TRACE_LEVELZERO] = "many drivers wait for the device when memory is made or freed",
+		[TARE_TRACE_CUDA] = "cudaFree and what makes or ends page-locked memory wait for the device; cudaMallocAsync "
+		                    "and cudaFreeAsync do not",
 	},
 	[FINDING_WORD_KEEP_BINARIES] = {
 		[TARE_TRACE_OPENCL] = "(clGetProgramInfo, CL_PROGRAM_BINARIES)",

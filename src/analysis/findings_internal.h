@@ -14,6 +14,7 @@ struct judged_gap {
 	enum tare_ledger_category cause;             // the largest part
 	float parts_ns[TARE_LEDGER_CATEGORIES];      // sum: to - from
 	bool looped;         // many-short-kernels was raised for it, with the host's own time in it
+	bool drained;        // synchronize-drains was raised for it
 };
 
 // Of parts of idle gaps: how long, and between what the clocks' residual leaves it.
@@ -140,6 +141,7 @@ enum finding_word {
 	FINDING_WORD_ONE_QUEUE,
 	FINDING_WORD_PINNED,        // how one gets it, in parentheses
 	FINDING_WORD_KEEP_BINARIES, // how what was built is kept, in parentheses
+	FINDING_WORD_MEMORY_WAITS,  // what making and freeing memory does
 	FINDING_WORDS
 };
 const char *finding_word(const struct judging *judging, enum finding_word word);
@@ -164,6 +166,10 @@ void finding_saw_call(struct finding_draft *draft, uint32_t call, int64_t from_n
                       int64_t cost_ns);
 void finding_cost(struct finding_draft *draft, double low_ns, double best_ns, double high_ns);
 
+// Whether one of the id was raised for the device.
+bool finding_is_raised(const struct judging *judging, const char *id, uint32_t device);
+// Takes back those of the id that cost no more than this. Returns whether one is left that costs more.
+bool finding_take_back(struct judging *judging, const char *id, double cost_ns);
 // What could not be judged and why, a sentence without a full stop; the same one once only.
 // Returns 0 or -ENOMEM.
 int finding_unjudged(struct judging *judging, const char *format, ...)

@@ -9,6 +9,11 @@ int finding_overlap(struct judging *judging, struct tare_error *error);
 int finding_pageable_memory(struct judging *judging, struct tare_error *error);
 int finding_allocation_in_loop(struct judging *judging, struct tare_error *error);
 int finding_build_in_loop(struct judging *judging, struct tare_error *error);
+// finding_stall.c: what calls of a role that may wait for the device, as CUDA's of memory and modules do, cost no
+// more than: the working part beyond what its work takes at least. *most_ns is INFINITY where no such call was made.
+int finding_stall_most_ns(const struct judging *judging, uint8_t role, double *most_ns);
+// finding_managed.c
+int finding_managed_memory(struct judging *judging, struct tare_error *error);
 // finding_transfers.c
 int finding_transfers_dominate(struct judging *judging, struct tare_error *error);
 int finding_small_transfers(struct judging *judging, struct tare_error *error);

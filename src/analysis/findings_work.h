@@ -12,6 +12,12 @@ int finding_launch_bound(struct judging *judging, struct tare_error *error);
 // finding_lists.c
 int finding_list_rebuilt(struct judging *judging, struct tare_error *error);
 int finding_synchronous_launches(struct judging *judging, struct tare_error *error);
+// finding_drain.c
+int finding_synchronize_drains(struct judging *judging, struct tare_error *error);
+// finding_queue_full.c
+int finding_launch_queue_full(struct judging *judging, struct tare_error *error);
+// finding_occupancy.c
+int finding_low_occupancy(struct judging *judging, struct tare_error *error);
 // finding_kernel.c
 int finding_one_kernel_dominates(struct judging *judging, struct tare_error *error);
 int finding_under_filled_device(struct judging *judging, struct tare_error *error);

@@ -125,6 +125,8 @@ struct tare_recorded_queue {
 	uint64_t properties;      // as made
 	bool out_of_order;        // the API does not say that its commands run one after another
 	bool one_engine;          // all its commands go to one engine of the device
+	// CUDA's legacy default stream waits for all blocking streams of its context, and they for it.
+	bool legacy, blocking;
 	bool profiling;
 	bool profiling_added;     // by the recorder
 	int32_t priority;         // less is more urgent; 0: the usual one, or not told

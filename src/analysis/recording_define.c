@@ -7,6 +7,9 @@
 // Of a queue's properties, for all APIs alike.
 #define QUEUE_ANY_ORDER 1
 #define QUEUE_TIMED 2
+// And of CUDA's streams.
+#define STREAM_NON_BLOCKING 0x100
+#define STREAM_LEGACY 0x200
 
 // ---- by content
 
@@ -230,6 +233,8 @@ static uint32_t add_queue(struct loading *l, const struct tare_trace_object *o)
 	q->out_of_order = o->properties & QUEUE_ANY_ORDER;
 	q->profiling = o->properties & QUEUE_TIMED;
 	q->one_engine = q->api == TARE_TRACE_LEVELZERO; // bound to an ordinal and an index
+	q->legacy = q->api == TARE_TRACE_CUDA && (o->properties & STREAM_LEGACY);
+	q->blocking = q->api == TARE_TRACE_CUDA && !q->legacy && !(o->properties & STREAM_NON_BLOCKING);
 	if (!tare_id_map_put(&l->queue_of, o->number, index))
 		loading_fail(l, ENOMEM, "queues");
 	return index;

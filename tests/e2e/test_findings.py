@@ -33,7 +33,7 @@ def rows():
 def pairs():
     for name, raised_by, silent_on in rows():
         for program, expected in ((raised_by, True), (silent_on, False)):
-            # Those of Level Zero are test_findings_levelzero.py's.
+            # Those of Level Zero and CUDA are test_findings_levelzero.py's and test_findings_cuda.py's.
             if re.fullmatch(r"(pairs_work|pairs_transfers|pipeline|matmul) .*", program):
                 yield name, program, expected
 
@@ -68,8 +68,8 @@ def test_every_finding_has_its_pair():
     assert len(found) >= 14
     assert len({name for name, _, _ in found}) == len(found)
     raised = {name for name, _, expected in pairs() if expected}
-    levelzero = {name for name, raised_by, _ in found if raised_by.startswith("pairs_levelzero ")}
-    assert {name for name, _, _ in found} - raised == {"unflushed-queue"} | levelzero
+    elsewhere = {name for name, raised_by, _ in found if re.match("pairs_levelzero |pairs_cuda |cuda-", raised_by)}
+    assert {name for name, _, _ in found} - raised == {"unflushed-queue"} | elsewhere
 
 
 @pytest.mark.parametrize("name, program, expected", list(pairs()),

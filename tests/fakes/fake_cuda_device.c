@@ -271,6 +271,19 @@ void pause_shortly(void)
 	pthread_mutex_lock(&mutex);
 }
 
+void host_takes(int64_t ps)
+{
+	const int64_t until = now_ps() + ps;
+
+	while (ps > 0 && now_ps() < until) {
+		int64_t left_ns = (until - now_ps()) / 1000;
+		leave(ABI_SUCCESS);
+		if (left_ns > 10 * (int64_t)SOON_NS)
+			nanosleep(&(struct timespec){ .tv_nsec = SOON_NS }, NULL);
+		pthread_mutex_lock(&mutex);
+	}
+}
+
 cu_result drain(struct cu_stream_object *stream)
 {
 	struct device *device = stream->device;

@@ -202,6 +202,7 @@ struct device {
 
 struct words {
 	int init, driver, devices, major, minor, ptx_major, ptx_minor;
+	bool launch_blocking;  // CUDA_LAUNCH_BLOCKING is 1
 	int fail_launch, fail_code, hang_launch, step;
 	bool no_wait_value, no_managed, no_peer, shared_link, exclusive, prohibited;
 	char name[64];
@@ -237,6 +238,8 @@ int64_t now_ps(void);
 void pump(void);
 // Sleeps, or not, until something may have changed, without the mutex.
 void pause_shortly(void);
+// The caller's time, as the script's `host` line says, without the mutex.
+void host_takes(int64_t ps);
 // Gives the mutex back, and tells the observer what has ended.
 cu_result leave(cu_result result);
 // Operations that are queued in any stream.

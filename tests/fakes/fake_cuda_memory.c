@@ -117,6 +117,7 @@ cu_result cuMemAlloc_v2(cu_pointer *pointer, size_t bytes)
 {
 	void *at = NULL;
 	ENTER_CONTEXT();
+	host_takes(current->device->script.host.allocate_ps);
 	cu_result result = allocate(&at, bytes, TARE_PLACE_DEVICE);
 	*pointer = (cu_pointer)(uintptr_t)at;
 	return leave(result);
@@ -140,6 +141,7 @@ cu_result cuMemGetInfo_v2(size_t *vacant, size_t *total)
 cu_result cuMemHostAlloc(void **pointer, size_t bytes, unsigned int flags)
 {
 	ENTER_CONTEXT();
+	host_takes(current->device->script.host.allocate_ps);
 	return leave(allocate(pointer, bytes,
 	                      flags & ABI_MEMHOSTALLOC_WRITECOMBINED ? TARE_PLACE_WRITE_COMBINED
 	                                                             : TARE_PLACE_PINNED));
@@ -159,6 +161,7 @@ cu_result cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int flags)
 		return leave(ABI_INVALID_VALUE);
 	if (range_of(pointer))
 		return leave(FAKE_ALREADY_REGISTERED);
+	host_takes(current->device->script.host.register_ps);
 	keep_range(pointer, bytes, TARE_PLACE_REGISTERED)->registered = true;
 	return leave(ABI_SUCCESS);
 }

@@ -3,7 +3,7 @@
 // the driver takes (222), a .target that the device is not older than, and must not contain the
 // word `fake_error` (218); both say so in the log. Every `.entry` is a kernel, its `.param` lines
 // its parameters. A kernel is loaded at its first launch unless it was asked about before; that
-// waits for all work of its context.
+// waits for all work of its context. With CUDA_LAUNCH_BLOCKING=1 each launch waits for its kernel.
 #include "fake_cuda_device.h"
 
 #include <ctype.h>
@@ -156,6 +156,7 @@ cu_result cuModuleLoadDataEx(cu_module *module, const void *image, unsigned int 
                              cu_jit_option *options, void **values)
 {
 	ENTER_CONTEXT();
+	host_takes(current->device->script.host.build_ps);
 	char *text = without_comments(image);
 	cu_result result = check(current->device, text, option_count, options, values);
 	if (result == ABI_SUCCESS) {
@@ -287,6 +288,7 @@ cu_result cuLaunchKernel(cu_function function, unsigned int groups_x, unsigned i
 	const unsigned int groups[3] = { groups_x, groups_y, groups_z };
 	const unsigned int size[3] = { size_x, size_y, size_z };
 	struct op op = { .kind = KERNEL, .shared_bytes = shared_bytes, .script = function->script };
+	struct op *made = NULL;
 
 	ENTER_CONTEXT();
 	if (extra || (function->parameter_count && !parameters) ||
@@ -304,7 +306,10 @@ cu_result cuLaunchKernel(cu_function function, unsigned int groups_x, unsigned i
 	kernel_cost(current->device, &op, (uint64_t)groups_x * groups_y * groups_z,
 	            (uint64_t)size_x * size_y * size_z);
 	count_launch(&op);
-	return leave(append(stream, &op, NULL));
+	cu_result result = append(stream, &op, &made);
+	if (made && gpu.words.launch_blocking)
+		result = drain(made->stream);
+	return leave(result);
 }
 
 cu_result fake_cuda_launch(cu_stream stream, const char *name, int64_t cost_ns,

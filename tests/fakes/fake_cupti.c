@@ -16,7 +16,8 @@
 // times), fill=BYTES (a buffer counts as full by then), late (all records come with the flush,
 // the last one first), early (what is done is given back before a call's callback is told of
 // its end, and there is time to read it), hold (the end of the first launch is told late), uncorrelated,
-// outer (a record's call is the runtime's where there is one), strange (nodes have other numbers in records
+// outer (a record's call is the runtime's where there is one), unshared (kernels have no shared memory of
+// their own), strange (nodes have other numbers in records
 // than callbacks tell).
 #include "fake_cupti.h"
 
@@ -63,7 +64,11 @@ union held {
 
 static struct {
 	pthread_mutex_t lock;
-	struct { int version, fail_enable, drop, timeless, fill; bool late, early, hold, strange, uncorrelated, outer; char holder[64]; } script;
+	struct {
+		int version, fail_enable, drop, timeless, fill;
+		bool late, early, hold, strange, uncorrelated, outer, unshared;
+		char holder[64];
+	} script;
 	pid_t process;
 	bool subscribed, latency;
 	bool enabled[KINDS];
@@ -297,7 +302,7 @@ static void see(const struct fake_cuda_activity *what)
 		                             .device = what->device, .stream = stream, .name = kept_name(what->name),
 		                             .grid = { size(what->grid[0]), size(what->grid[1]), size(what->grid[2]) },
 		                             .block = { size(what->block[0]), size(what->block[1]), size(what->block[2]) },
-		                             .registers = 32, .static_shared = 256, .local_a_thread = 16,
+		                             .registers = 32, .static_shared = self.script.unshared ? 0 : 256, .local_a_thread = 16,
 		                             .dynamic_shared = (int32_t)what->shared_bytes,
 		                             .queued = timed && self.latency ? start - 2000 : 0,
 		                             .submitted = timed && self.latency ? start - 1000 : 0,
@@ -396,6 +401,7 @@ static void read_script(void)
 		self.script.outer |= strcmp(word, "outer") == 0;
 		self.script.strange |= strcmp(word, "strange") == 0;
 		self.script.uncorrelated |= strcmp(word, "uncorrelated") == 0;
+		self.script.unshared |= strcmp(word, "unshared") == 0;
 		if (value && strcmp(word, "holder") == 0)
 			snprintf(self.script.holder, sizeof self.script.holder, "%s", value);
 		for (size_t i = 0; value && i < sizeof numbers / sizeof *numbers; i++)

@@ -47,6 +47,7 @@ struct script {
 	int64_t residual_ns;
 	int64_t command_cost_ns;  // of recording
 	bool not_calibrated, untimed;
+	bool cuda;                // the queue is a stream
 };
 
 struct scene {
@@ -211,6 +212,10 @@ static struct scene *make_scene(const struct script *script)
 	made_thread(scene->made, 0);
 	made_queue(scene->made, 0,
 	           made_device(scene->made, 0, TARE_NO_INDEX, script->residual_ns), false);
+	if (script->cuda) {
+		scene->made->queues[0].api = scene->made->devices[0].api = TARE_TRACE_CUDA;
+		scene->made->recording.apis = 1 << TARE_TRACE_CUDA;
+	}
 	describe(scene);
 	// The program does something before and after, about which nothing is found.
 	spend(scene, 50 * MS, true);

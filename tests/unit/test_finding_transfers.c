@@ -79,6 +79,80 @@ static void the_gain_is_the_models(void **state)
 	free(made);
 }
 
+// The queues are CUDA's streams. With `legacy` kernels are in its legacy default stream (the rig's last queue) and
+// copies in others, as they run one after another in one queue: each waits for the one before.
+static void make_cuda(struct made *made, bool legacy)
+{
+	made->recording.apis = 1 << TARE_TRACE_CUDA;
+	made->devices[0].api = TARE_TRACE_CUDA;
+	for (size_t i = 0; i < made->recording.queue_count; i++) {
+		made->queues[i].api = TARE_TRACE_CUDA;
+		made->queues[i].legacy = legacy && i + 1 == made->recording.queue_count;
+		made->queues[i].blocking = legacy && !made->queues[i].legacy;
+	}
+	static struct tare_recorded_wait waits[64];
+	for (size_t i = 0; i < made->recording.command_count && i < 64 && legacy; i++) {
+		made->commands[i].queue = made->commands[i].kind == TARE_KIND_KERNEL
+		                              ? (uint32_t)made->recording.queue_count - 1
+		                              : (uint32_t)(i / 3 % 3);
+		waits[i] = (struct tare_recorded_wait){ .command = (uint32_t)(i - 1) & INT32_MAX, .last = 1 };
+		made->commands[i].first_wait = i ? (uint32_t)i : TARE_NO_INDEX;
+	}
+	made->recording.waits = legacy ? waits : made->recording.waits;
+	made->recording.wait_count = legacy ? 64 : made->recording.wait_count;
+}
+
+// Of a form with CUDA's cause: the finding, whose gain is the model's.
+static void check_cuda(enum rig_form form, bool legacy, const char *id, const char *not_said)
+{
+	struct rig_pipeline pipeline = { .form = form, .chunks = 16, .in_ns = 300000, .work_ns = 300000,
+		                         .out_ns = 300000 };
+	int64_t measured_ns, true_ns;
+	struct made *made = rig_run(&pipeline, &measured_ns);
+	make_cuda(made, legacy);
+	struct tare_findings findings = judge(made);
+	const struct tare_finding *finding = find(&findings, id);
+	pipeline.form = RIG_CONCURRENT;
+	free(rig_run(&pipeline, &true_ns));
+	char text[400];
+	if (!finding || find(&findings, not_said))
+		fail_msg("'%s' was not raised alone, but%s", id, text_of(&findings, text));
+	assert_true(finding->modelled);
+	assert_string_equal(finding->figures[0].name, "chunks");
+	assert_true(finding->cost_low_ns <= measured_ns - true_ns);
+	assert_true((double)finding->cost_high_ns > 0.95 * (double)(measured_ns - true_ns));
+	size_t times = 0;
+	for (size_t i = 0; i < findings.count; i++)
+		times += strcmp(findings.at[i].id, id) == 0;
+	assert_int_equal(times, 1);
+	tare_findings_free(&findings);
+	free(made);
+}
+
+static void what_keeps_cudas_chunks_apart_is_called_by_its_name(void **state)
+{
+	(void)state;
+	check_cuda(RIG_DEFAULT_QUEUE, true, "legacy-default-stream", "single-queue");
+	check_cuda(RIG_PAGEABLE, false, "pageable-memory", "blocking-call");
+	check_cuda(RIG_DEFAULT_QUEUE, false, "single-queue", "legacy-default-stream");
+}
+
+// Streams that do not wait for the default one are not kept apart by it, whatever else does.
+static void streams_that_do_not_wait_are_not_blamed(void **state)
+{
+	int64_t span_ns;
+	struct made *made = rig_run(&(struct rig_pipeline){ .form = RIG_DEFAULT_QUEUE, .chunks = 16, .in_ns = 300000,
+	                                                    .work_ns = 300000, .out_ns = 300000 }, &span_ns);
+	(void)state;
+	make_cuda(made, true);
+	for (size_t i = 0; i < made->recording.queue_count; i++)
+		made->queues[i].blocking = false;
+	struct tare_findings findings = judge(made);
+	assert_null(find(&findings, "legacy-default-stream"));
+	tare_findings_free(&findings);
+	free(made);
+}
+
 static void little_gain_is_not_told(void **state)
 {
 	struct rig_pipeline pipeline = { .form = RIG_SEQUENTIAL, .chunks = 16, .in_ns = 10000,
@@ -182,6 +256,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_form_raises_its_own_finding_at_any_speed),
 		cmocka_unit_test(the_gain_is_the_models),
+		cmocka_unit_test(what_keeps_cudas_chunks_apart_is_called_by_its_name),
+		cmocka_unit_test(streams_that_do_not_wait_are_not_blamed),
 		cmocka_unit_test(little_gain_is_not_told),
 		cmocka_unit_test(without_times_nothing_is_raised_and_that_is_said),
 		cmocka_unit_test(within_the_residual_nothing_is_raised),

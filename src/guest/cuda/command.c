@@ -7,6 +7,7 @@
 #include <string.h>
 
 _Atomic int32_t cuda_captures;
+bool cuda_launches_wait;
 
 // What a call put into a stream.
 struct work {
@@ -382,7 +383,8 @@ void cuda_command_end(struct guest_thread *thread, const struct cuda_call *call)
 {
 	const struct cuda_function *function = &cuda_functions[call->function];
 	uint64_t exit = guest_ticks();
-	struct work work = { .kind = function->kind, .waits = function->waits };
+	struct work work = { .kind = function->kind,
+		.waits = function->waits || (cuda_launches_wait && function->kind == TARE_KIND_KERNEL) };
 	struct cuda_stream *stream;
 	unsigned flags;
 	uint32_t number;

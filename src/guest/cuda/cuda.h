@@ -280,6 +280,8 @@ static inline const void *cuda_parameter(const struct cupti_call *told, size_t p
 
 // Whether they are asked for.
 extern bool cuda_timed;
+// Launches wait for their kernels: CUDA_LAUNCH_BLOCKING, which the driver reads when it begins, as we do.
+extern bool cuda_launches_wait;
 bool cuda_activity_begin(void);
 void cuda_activity_in_child(void);
 struct cuda_command {

@@ -264,8 +264,11 @@ int InitializeInjection(void)
 {
 	static _Atomic bool entered;
 	int error = errno;
-	if (!atomic_exchange(&entered, true))
+	if (!atomic_exchange(&entered, true)) {
+		const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+		cuda_launches_wait = blocking && strtol(blocking, NULL, 10) != 0;
 		begin(__builtin_return_address(0));
+	}
 	errno = error;
 	return 1;
 }

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PAIRS_NS = 20000000, MOST_DEVICES = 64, TEXT_BYTES = 256, NVIDIA_GPU = 4, STREAM_NON_BLOCKING = 1 };
+enum { PAIRS_NS = 20000000, MOST_DEVICES = 64, TEXT_BYTES = 256, NVIDIA_GPU = 4, STREAM_NON_BLOCKING = 1,
+       WARP_ITEMS = 32 };
 
 static struct cuda_device devices[MOST_DEVICES];
 static const char platform; // its address is the handle
@@ -264,12 +265,12 @@ static const void *traced_handle(const struct cuda_stream *stream)
 
 static void define_stream(const struct cuda_stream *stream, const struct cupti_call *call)
 {
-	enum { PROFILING = 2, NON_BLOCKING = 0x100 };
+	enum { PROFILING = 2, NON_BLOCKING = 0x100, LEGACY = 0x200 };
 	const char *name = !is_default(stream->handle) ? NULL
 	                   : stream->of_thread ? "default stream of a thread" : "default stream";
 	define_at(stream->again ? definition_ticks() : begin_ticks, TARE_OBJECT_QUEUE, traced_handle(stream),
-	          call->context, stream->device, (cuda_timed ? PROFILING : 0) | (stream->blocking ? 0 : NON_BLOCKING),
-	          0, name ? text_of(name) : 0, stream->number);
+	          call->context, stream->device, (cuda_timed ? PROFILING : 0) | (stream->blocking ? 0 : NON_BLOCKING) |
+	              (stream->legacy ? LEGACY : 0), 0, name ? text_of(name) : 0, stream->number);
 	cuda_fact(TARE_TRACE_FACT_PROFILING, traced_handle(stream), cuda_timed, 0);
 	if (stream->priority)
 		cuda_fact(TARE_TRACE_FACT_PRIORITY, traced_handle(stream), (uint64_t)(int64_t)stream->priority, 0);
@@ -472,4 +473,5 @@ void cuda_kernel_tell(struct cuda_kernel *kernel, const struct cupti_kernel *rec
 	            (uint64_t)record->static_shared + (uint64_t)record->dynamic_shared);
 	kernel_fact(TARE_TRACE_FACT_FIXED_LOCAL_BYTES, kernel, device, (uint64_t)record->static_shared);
 	kernel_fact(TARE_TRACE_FACT_PRIVATE_BYTES, kernel, device, record->local_a_thread);
+	kernel_fact(TARE_TRACE_FACT_SUB_GROUP, kernel, device, WARP_ITEMS);
 }

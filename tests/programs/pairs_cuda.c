@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+// The twins of pairs_work.c and pairs_transfers.c on CUDA: for every finding a program that must raise it, and a
+// like one that must not: pairs_cuda NAME raise|silent [FACTOR]. They are for the stand-in for the driver with the
+// script cuda-pairs.tare-device, where a turn of a work-item takes 1 ns; on a GPU the factor makes kernels as long.
+#include "example.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MEGABYTE ((size_t)1 << 20)
+#define AGAIN (4 * MEGABYTE) // to change so much takes longer than a launch
+enum { ITEMS = 256, GROUP = 32 };
+
+static struct kernel kernel;
+static cu_stream stream, other;
+static cu_pointer memory; // on the device, as much as AGAIN
+static char *host;        // plain, on 4096 bytes, as much
+static bool raise_it;
+static uint32_t factor = 1;
+
+static void compute(double us)
+{
+	for (double until = now_ns() + us * 1e3; now_ns() < until;)
+		;
+}
+
+static void run_in(cu_stream to, uint32_t items, uint32_t block, uint32_t turns)
+{
+	launch_steps(kernel, memory, memory, items, block, turns * factor, to);
+}
+
+static void run(uint32_t turns)
+{
+	run_in(stream, ITEMS, GROUP, turns);
+}
+
+static void finish(void)
+{
+	DO(cuStreamSynchronize, stream);
+}
+
+// The first launch is no finding here.
+static void warm_up(void)
+{
+	run(1);
+}
+
+// ---- kernels and the host
+
+static void many_short_kernels(void)
+{
+	warm_up();
+	for (int i = 0; i < (raise_it ? 2000 : 200); i++)
+		run(raise_it ? 1 : 1000);
+	finish();
+}
+
+static void launch_bound(void)
+{
+	cu_event event;
+
+	DO(cuEventCreate, &event, ABI_EVENT_DISABLE_TIMING);
+	warm_up();
+	for (int i = 0; i < 120; i++) {
+		for (double until = now_ns() + 300e3; raise_it && now_ns() < until;)
+			DO(cuEventRecord, event, other);
+		run(450);
+	}
+	finish();
+	DO(cuEventDestroy_v2, event);
+}
+
+static void one_kernel_dominates(void)
+{
+	uint32_t first = 0, items = raise_it ? 64 : 4096, add = 1, turns = 2000;
+	void *parameters[] = { &memory, &memory, &first, &items, &add, &turns };
+
+	for (int i = 0; i < 8; i++)
+		DO(cuLaunchKernel, kernel.function, items / 32, raise_it ? 64 : 1, 1, 32, 1, 1, 0, stream, parameters,
+		   NULL);
+	finish();
+}
+
+static void under_filled_device(void)
+{
+	warm_up();
+	for (int i = 0; i < 20; i++)
+		run_in(stream, raise_it ? 64 : 4096, 64, raise_it ? 20000 : 500);
+	finish();
+}
+
+static void odd_work_group_size(void)
+{
+	uint32_t block = raise_it ? 33 : 64;
+
+	warm_up();
+	for (int i = 0; i < 20; i++)
+		run_in(stream, block * 16, block, 3000);
+	finish();
+}
+
+// Of managed memory the first launch moves the pages to the device.
+static void slow_first_use(void)
+{
+	cu_pointer shared;
+
+	DO(cuMemAllocManaged, &shared, AGAIN, ABI_MEM_ATTACH_GLOBAL);
+	memset((void *)(uintptr_t)shared, 1, AGAIN);
+	for (int i = 0; i < (raise_it ? 5 : 200); i++)
+		launch_steps(kernel, shared, shared, ITEMS, GROUP, raise_it ? 100 : 400, stream);
+	finish();
+	DO(cuMemFree_v2, shared);
+}
+
+static void drift(void)
+{
+	warm_up();
+	for (uint32_t i = 0; i < 256; i++)
+		run(500 + (raise_it ? 3 * i : 0));
+	finish();
+}
+
+static void idle_host_computes(void)
+{
+	warm_up();
+	for (int i = 0; i < 10; i++) {
+		run(10000);
+		finish();
+		if (raise_it)
+			compute(2000);
+	}
+	if (!raise_it)
+		compute(20000);
+	else
+		warm_up();
+	finish();
+}
+
+static void idle_host_waits(void)
+{
+	warm_up();
+	for (int i = 0; i < (raise_it ? 12 : 1500); i++) {
+		run(200);
+		if (raise_it)
+			finish();
+	}
+	finish();
+}
+
+static void idle_host_builds(void)
+{
+	struct kernel made = { 0 };
+
+	// The other one has built before its first command.
+	if (raise_it)
+		made = load_kernel();
+	for (int i = 0; i < 4; i++)
+		run(20000);
+	finish();
+	if (raise_it)
+		DO(cuModuleUnload, made.module);
+}
+
+static void idle_host_sleeps(void)
+{
+	warm_up();
+	for (int i = 0; i < 10; i++) {
+		run(10000);
+		finish();
+		if (raise_it)
+			usleep(3000);
+	}
+	warm_up();
+	finish();
+}
+
+static void host_polling(void)
+{
+	warm_up();
+	for (int i = 0; i < 3; i++) {
+		run(60000);
+		while (raise_it && cuda.cuStreamQuery(stream) == ABI_NOT_READY)
+			;
+		finish();
+	}
+}
+
+// ---- transfers
+
+static void copy_in(size_t to, const char *from, size_t bytes)
+{
+	DO(cuMemcpyHtoDAsync_v2, memory + to, from, bytes, stream);
+}
+
+static void transfers_dominate(void)
+{
+	char *pinned = pinned_memory(AGAIN);
+
+	warm_up();
+	for (int i = 0; i < 60; i++) {
+		if (raise_it || i == 0)
+			copy_in(0, pinned + (i & 1) * 4096, 3 * MEGABYTE);
+		run(raise_it ? 1 : 4000);
+	}
+	finish();
+	DO(cuMemFreeHost, pinned);
+}
+
+// Of three sizes, so that what a copy costs beside its bytes can be told.
+static void small_transfers(void)
+{
+	warm_up();
+	for (size_t i = 0; i < 1500; i++)
+		if (raise_it)
+			copy_in(i * 256, host + i * 256, (size_t)256 << (2 * (i % 3)));
+		else if (i % 100 == 0)
+			copy_in(0, host + i * 256, MEGABYTE);
+	run(1);
+	finish();
+}
+
+static void unaligned_transfers(void)
+{
+	warm_up();
+	for (int i = 0; i < 40; i++)
+		copy_in(0, host + i * 64 + (raise_it ? 1 : 0), MEGABYTE);
+	run(1);
+	finish();
+}
+
+// All that is written is new each time where nothing is to be found.
+static void write_again(bool read_first)
+{
+	for (int i = 0; i < 40; i++) {
+		run(1);
+		if (read_first)
+			DO(cuMemcpyDtoH_v2, host, memory, AGAIN);
+		if (!raise_it)
+			memset(host, i, AGAIN);
+		DO(cuMemcpyHtoD_v2, memory, host, AGAIN);
+	}
+	finish();
+}
+
+static void duplicate_transfers(void)
+{
+	write_again(false);
+}
+
+static void ping_pong(void)
+{
+	write_again(true);
+}
+
+// ---- what only CUDA has
+
+// CUDA_LAUNCH_BLOCKING makes each launch wait for its kernel; see main.
+static void synchronous_launches(void)
+{
+	warm_up();
+	for (int i = 0; i < 200; i++)
+		run(450);
+	finish();
+}
+
+// The host looks at each result before it issues the next piece, which takes it half as long as the kernel runs.
+static void synchronize_drains(void)
+{
+	uint32_t *result = pinned_memory(sizeof *result);
+
+	warm_up();
+	for (int i = 0; i < 200; i++) {
+		run(450);
+		DO(cuMemcpyDtoHAsync_v2, result, memory, sizeof *result, stream);
+		if (raise_it)
+			finish();
+		compute(60);
+	}
+	finish();
+	DO(cuMemFreeHost, result);
+}
+
+// The one asks for so much shared memory that few blocks fit.
+static void low_occupancy(void)
+{
+	uint32_t first = 0, items = 1 << 14, add = 1, turns = 100;
+	void *parameters[] = { &memory, &memory, &first, &items, &add, &turns };
+
+	warm_up();
+	for (int i = 0; i < 20; i++)
+		DO(cuLaunchKernel, kernel.function, items / 64, 1, 1, 64, 1, 1, raise_it ? 40000 : 0, stream, parameters,
+		   NULL);
+	finish();
+}
+
+// The one has the host write all of it before each kernel; so that pages go back to a host that the stand-in's device
+// does not see, it also asks for them there.
+static void managed_memory_moves(void)
+{
+	cu_pointer shared;
+
+	DO(cuMemAllocManaged, &shared, MEGABYTE, ABI_MEM_ATTACH_GLOBAL);
+	for (int i = 0; i < 10; i++) {
+		if (raise_it || i == 0) {
+			if (cuda.cuMemPrefetchAsync)
+				DO(cuMemPrefetchAsync, shared, MEGABYTE, ABI_DEVICE_CPU, stream);
+			finish();
+			memset((void *)(uintptr_t)shared, i, MEGABYTE);
+		}
+		launch_steps(kernel, shared, shared, MEGABYTE / 4, GROUP, 1, stream);
+	}
+	finish();
+	DO(cuMemFree_v2, shared);
+}
+
+static void copies_beside(const char *from, int count)
+{
+	for (int i = 0; i < count; i++)
+		DO(cuMemcpyHtoDAsync_v2, memory + MEGABYTE, from, MEGABYTE, other);
+}
+
+// Copies for another stream, to which the host comes only when there is room again for its launches; the silent one
+// issues them first.
+static void launch_queue_full(void)
+{
+	enum { TIMES = 8 };
+	char *pinned = pinned_memory(MEGABYTE);
+
+	warm_up();
+	if (!raise_it)
+		copies_beside(pinned, TIMES);
+	for (int i = 0; i < TIMES; i++) {
+		for (int k = 0; k < 1500; k++)
+			run(20);
+		if (raise_it)
+			copies_beside(pinned, 1);
+	}
+	finish();
+	DO(cuStreamSynchronize, other);
+	DO(cuMemFreeHost, pinned);
+}
+
+static const struct {
+	const char *name;
+	void (*go)(void);
+} pairs[] = {
+	{ "many-short-kernels", many_short_kernels },
+	{ "launch-bound", launch_bound },
+	{ "one-kernel-dominates", one_kernel_dominates },
+	{ "under-filled-device", under_filled_device },
+	{ "odd-work-group-size", odd_work_group_size },
+	{ "slow-first-use", slow_first_use },
+	{ "drift", drift },
+	{ "idle-host-computes", idle_host_computes },
+	{ "idle-host-waits", idle_host_waits },
+	{ "idle-host-builds", idle_host_builds },
+	{ "idle-host-sleeps", idle_host_sleeps },
+	{ "host-polling", host_polling },
+	{ "transfers-dominate", transfers_dominate },
+	{ "small-transfers", small_transfers },
+	{ "unaligned-transfers", unaligned_transfers },
+	{ "duplicate-transfers", duplicate_transfers },
+	{ "ping-pong", ping_pong },
+	{ "synchronous-launches", synchronous_launches },
+	{ "synchronize-drains", synchronize_drains },
+	{ "launch-queue-full", launch_queue_full },
+	{ "low-occupancy", low_occupancy },
+	{ "managed-memory-moves", managed_memory_moves },
+};
+
+static void open_pair(void)
+{
+	int registers;
+
+	open_device();
+	kernel = load_kernel();
+	stream = stream_new(ABI_STREAM_NON_BLOCKING);
+	other = stream_new(ABI_STREAM_NON_BLOCKING);
+	memory = device_memory(AGAIN);
+	host = aligned_alloc(4096, AGAIN + 4096);
+	memset(host, 1, AGAIN + 4096);
+	// The kernel is loaded now, not by its first launch. What is judged begins with the fill.
+	DO(cuFuncGetAttribute, &registers, ABI_FUNCTION_NUM_REGS, kernel.function);
+	DO(cuMemsetD32Async, memory, 0, AGAIN / 4, stream);
+}
+
+static void close_pair(void)
+{
+	DO(cuStreamDestroy_v2, stream);
+	DO(cuStreamDestroy_v2, other);
+	DO(cuModuleUnload, kernel.module);
+	DO(cuMemFree_v2, memory);
+	free(host);
+	close_device();
+}
+
+int main(int count, char **arguments)
+{
+	raise_it = count >= 3 && strcmp(arguments[2], "raise") == 0;
+	if (count == 4)
+		factor = (uint32_t)strtoul(arguments[3], NULL, 10);
+	for (size_t i = 0; count >= 3 && i < sizeof pairs / sizeof *pairs; i++) {
+		if (strcmp(pairs[i].name, arguments[1]) != 0)
+			continue;
+		if (raise_it && pairs[i].go == synchronous_launches)
+			setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+		open_pair();
+		pairs[i].go();
+		close_pair();
+		return 0;
+	}
+	fprintf(stderr, "usage: pairs_cuda NAME raise|silent [FACTOR]\n");
+	return 2;
+}
