@@ -36,8 +36,9 @@ struct tare_task {
 	double groups_per_unit;
 	double waves;             // whole rounds when a unit runs one group at a time
 	double tail;              // part of the last wave that stays empty, 0 to 1
-	double trend_per_run;     // change of the duration from the first instance to the last, over
-	                          // the median (Theil-Sen); NaN when not told from zero
+	// Medians of the first and the last sixteenth of the instances, and last / first - 1; NaN when
+	// no trend is told from chance.
+	double first_ns, last_ns, trend_per_run;
 	struct tare_recorded_kernel_fact facts; // of the device; kernel TARE_NO_INDEX: none
 };
 
