@@ -35,6 +35,7 @@ void tare_run_restart(struct tare_run *run)
 	run->needed_ns = 0;
 	run->open_figures = 0;
 	run->worst = 0;
+	run->without_interval = 0;
 	run->limited_figures = 0;
 }
 

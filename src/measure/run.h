@@ -33,6 +33,7 @@ struct tare_run {
 	size_t open_figures;    // did not converge for lack of samples
 	size_t limited_figures; // did not and would not: the timer's step, the clock's mapping
 	double worst;           // widest of both (tare_cell_spread)
+	size_t without_interval; // of both
 	void (*between)(void *context); // called between measurements; NULL: none
 	void *between_context;
 	bool is_part;         // of a run that says for all its parts what did not converge

@@ -318,6 +318,7 @@ static double needed_ns(const struct sampler *sampler)
 		if (cell->absent || cell->converged)
 			continue;
 		sampler->run->worst = fmax(sampler->run->worst, tare_cell_spread(cell));
+		sampler->run->without_interval += isnan(tare_cell_spread(cell));
 		// Too wide by what more samples would not remove.
 		if (!(target > 0) ||
 		    (half_width(cell) > target && half_width(cell) - known <= target)) {
