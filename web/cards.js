@@ -20,8 +20,7 @@ function splitRate(rate) {
 
 function rateCard(title, cell, notes) {
 	const [value, unit] = splitRate(cell.rate);
-	const [low, high] = cell.rate.ci || [];
-	const spread = spreadNote(cell, formatSpread(cell.rate.median, low, high));
+	const spread = spreadNote(cell, formatSpread(cell.median, cell.low, cell.high));
 	return card(title, [value, h('span', { class: 'unit' }, ` ${unit}`)],
 		[[spread, `${cell.source} time`].filter(Boolean).join(', '), ...notes]);
 }

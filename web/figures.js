@@ -202,7 +202,7 @@ function stateText(cell) {
 		return `not available: ${cell.absent}`;
 	return [cell.verified === false ? 'WRONG DATA' : null, cell.converged ? 'converged' : 'not converged',
 		cell.verified === true ? 'verified' : null, cell.drifting ? 'drifts' : null,
-		cell.quantised ? 'timer-limited' : null].filter(Boolean).join(', ');
+		cell.quantised && !cell.converged ? 'timer-limited' : null].filter(Boolean).join(', ');
 }
 
 function stateElement(cell) {

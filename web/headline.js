@@ -147,9 +147,8 @@ function rateCards(result) {
 			return absent ? absentCard(lineTitle(line), absent.absent) : null;
 		}
 		const best = rated.reduce((most, cell) => (most.rate.median >= cell.rate.median ? most : cell));
-		const [low, high] = last.rate.ci || [];
 		return card(lineTitle(line), [significant(last.rate.median), h('span', { class: 'unit' }, ` ${last.rate.unit}`)],
-			[[spreadNote(last, formatSpread(last.rate.median, low, high)), `${last.source} time${atSize(last)}`].join(', '),
+			[[spreadNote(last, formatSpread(last.median, last.low, last.high)), `${last.source} time${atSize(last)}`].join(', '),
 				best.rate.median > 1.05 * last.rate.median ? `at most ${significant(best.rate.median)}${atSize(best)}` : null,
 				fitNotes(cells).join(', ')]);
 	}).filter(Boolean);

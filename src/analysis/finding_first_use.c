@@ -133,8 +133,10 @@ static int judge_drift(struct judging *judging, const struct tare_task *task)
 {
 	struct finding_draft draft;
 	char from[TARE_UNIT_TEXT], to[TARE_UNIT_TEXT];
-	double trend = task->trend_per_run, half_ns = task->median_ns * trend / 2;
-	double cost_ns = fabs(half_ns) * (double)task->timed;
+	double trend = task->trend_per_run, faster_ns = fmin(task->first_ns, task->last_ns);
+	double most_ns = fabs(task->last_ns - task->first_ns) * (double)task->timed;
+	double cost_ns = fmin(most_ns, task->mean_ns * (double)task->timed -
+	                                   faster_ns * (double)task->timed);
 	if (task->timed < INSTANCES || !(fabs(trend) >= DRIFT) ||
 	    !finding_matters(judging, task->device, cost_ns, 0, task->timed, 0, DRIFT_SHARE))
 		return 0;
@@ -149,13 +151,14 @@ static int judge_drift(struct judging *judging, const struct tare_task *task)
 		finding_saw_command(&draft, judging->order[i], command->start_ns, command->end_ns,
 		                    llround(cost_ns / (double)task->timed));
 	}
-	tare_format_ns(task->median_ns - half_ns, from);
-	tare_format_ns(task->median_ns + half_ns, to);
+	tare_format_ns(task->first_ns, from);
+	tare_format_ns(task->last_ns, to);
 	finding_title(&draft, "'%.60s' gets %.0f %% %s over the run: from %s to %s", task->name,
 	              100 * fabs(trend), trend > 0 ? "slower" : "faster", from, to);
 	finding_evidence(&draft,
-	                 "the trend over %llu launches of one shape (Theil-Sen) that chance gives once in "
-	                 "a thousand; the cost is against the faster end",
+	                 "over %llu launches of one shape, the median of the last sixteenth against that of "
+	                 "the first; chance gives such an order once in a thousand; the cost is against "
+	                 "the faster end",
 	                 (unsigned long long)task->timed);
 	finding_advice(&draft, "%s",
 	               trend > 0 ? "Look for a clock that sinks with heat or power, for work that grows "
@@ -167,7 +170,7 @@ static int judge_drift(struct judging *judging, const struct tare_task *task)
 	finding_figure(&draft, "median_ns", task->median_ns, "device timestamp");
 	finding_figure(&draft, "launches", (double)task->timed, "counted");
 	draft.finding.device = task->device;
-	finding_cost(&draft, 0, cost_ns, 2 * cost_ns);
+	finding_cost(&draft, 0, cost_ns, most_ns);
 	return finding_raise(&draft);
 }
 

@@ -68,7 +68,7 @@ const struct finding_rule finding_rules_work[] = {
 	  FINDING_NEEDS_TIMES, finding_slow_first_use },
 	{ { "drift", "a kernel gets slower or faster over the run",
 	    "100 launches of one shape, 15 %, chance 1 in 1,000; 3 % of the working part",
-	    "launches × median × trend / 2: against the faster end", PAIR("drift") },
+	    "launches × (mean − median of the faster end)", PAIR("drift") },
 	  FINDING_NEEDS_TIMES, finding_drift },
 	{ { "idle-host-computes", "no device runs anything while the host computes",
 	    "5 % of the working part, 5 µs in each gap; not in many-short-kernels' loops",

@@ -43,8 +43,9 @@ struct tare_task {
 	// Groups of the most frequent shape that a unit holds at once; groups 0: not known.
 	struct tare_occupancy occupancy;
 	double occupancy_waves;   // groups over what all units hold at once; NaN: not known
-	double trend_per_run;     // change of the duration from the first instance to the last, over
-	                          // the median (Theil-Sen); NaN when not told from zero
+	// Medians of the first and the last sixteenth of the instances, and last / first - 1; NaN when
+	// no trend is told from chance.
+	double first_ns, last_ns, trend_per_run;
 	struct tare_recorded_kernel_fact facts; // of the device; kernel TARE_NO_INDEX: none
 };
 

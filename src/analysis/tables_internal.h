@@ -138,9 +138,9 @@ int64_t tables_busy_total(const struct tables_busy *busy, uint32_t device);
 // ---- the tables; each returns 0 or -ENOMEM, and leaves what it has made to tare_tables_free
 
 int tables_tasks(const struct tables_context *context, struct tare_tables *tables);
-// Relative change of the lengths of spans (sorted by `from`) from the first to the last, NaN when
-// it is not told from zero.
-int tables_trend(const struct tables_span *spans, size_t n, double *relative);
+// Sets the task's trend and its ends from the lengths of its spans (sorted by `from`); NaN when it is
+// not told from none.
+int tables_trend(const struct tables_span *spans, size_t n, struct tare_task *task);
 void tables_fill_model(const struct tables_context *context, struct tare_task *task);
 int tables_transfers(const struct tables_context *context,
                      const struct tare_transfer_ceiling *ceilings, size_t ceiling_count,

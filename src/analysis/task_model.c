@@ -91,91 +91,58 @@ void tables_fill_model(const struct tables_context *context, struct tare_task *t
 
 // ---- trend
 
-// The order of the medians of BLOCKS blocks is tested, the slope is of PARTS finer ones. FEWEST is
-// the fewest instances to make blocks of, SMALLEST the smallest relative change worth a word.
-enum { BLOCKS = 16, PARTS = 256, FEWEST = 3 * BLOCKS };
+// The order of the medians of BLOCKS blocks is tested. FEWEST is the fewest instances to make blocks
+// of, SMALLEST the smallest relative change worth a word.
+enum { BLOCKS = 16, FEWEST = 3 * BLOCKS };
 #define SMALLEST 0.01
 // Without a trend, the sum over all pairs of blocks of the sign of their difference has a variance
 // of b (b - 1) (2 b + 5) / 18 = 493 (Kendall, "Rank Correlation Methods"); one in a thousand is
 // beyond 3.29 deviations of 22.2.
 static const int kendall_limit = 73;
 
-static int compare_doubles(const void *a, const void *b)
+static int find_block_medians(const struct tables_span *spans, size_t n, double *median_ns)
 {
-	double x = *(const double *)a;
-	double y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-// Theil-Sen (Sen, JASA 63, 1968): the median of the slopes of all pairs. NaN: there are none.
-static int slope_of(const int64_t *at_ns, const int64_t *length_ns, size_t n, double *slope)
-{
-	TARE_FREE double *slopes = malloc((n * (n - 1) / 2 + 1) * sizeof *slopes);
-	size_t count = 0;
-	if (!slopes)
-		return -ENOMEM;
-	for (size_t a = 0; a < n; a++)
-		for (size_t b = a + 1; b < n; b++)
-			if (at_ns[b] > at_ns[a])
-				slopes[count++] = (double)(length_ns[b] - length_ns[a]) /
-				                  (double)(at_ns[b] - at_ns[a]);
-	qsort(slopes, count, sizeof *slopes, compare_doubles);
-	*slope = count > 0 ? (slopes[(count - 1) / 2] + slopes[count / 2]) / 2 : NAN;
-	return 0;
-}
-
-// Medians of the parts' lengths, and when the middle of each began.
-static int cut_in_parts(const struct tables_span *spans, size_t n, size_t parts, int64_t *at_ns,
-                        int64_t *length_ns)
-{
-	TARE_FREE int64_t *lengths = malloc((n / parts + 2) * sizeof *lengths);
+	TARE_FREE int64_t *lengths = malloc((n / BLOCKS + 2) * sizeof *lengths);
 	if (!lengths)
 		return -ENOMEM;
-	for (size_t part = 0; part < parts; part++) {
-		size_t from = n / parts * part + n % parts * part / parts;
-		size_t to = n / parts * (part + 1) + n % parts * (part + 1) / parts;
+	for (size_t block = 0; block < BLOCKS; block++) {
+		size_t from = n / BLOCKS * block + n % BLOCKS * block / BLOCKS;
+		size_t to = n / BLOCKS * (block + 1) + n % BLOCKS * (block + 1) / BLOCKS;
 		for (size_t i = from; i < to; i++)
 			lengths[i - from] = spans[i].to - spans[i].from;
-		length_ns[part] = llround(tare_select_median(lengths, to - from));
-		at_ns[part] = spans[from + (to - from) / 2].from;
+		median_ns[block] = tare_select_median(lengths, to - from);
 	}
 	return 0;
 }
 
-// Mann-Kendall over the blocks. Blocks this long are independent of one another where instances
-// depend on their neighbours only.
-static int is_chance(const struct tables_span *spans, size_t n, bool *chance)
+// Mann-Kendall. Blocks this long are independent of one another where instances depend on their
+// neighbours only.
+static int kendall_score(const double *median_ns)
 {
-	int64_t at_ns[BLOCKS], length_ns[BLOCKS];
 	int score = 0;
-	if (cut_in_parts(spans, n, BLOCKS, at_ns, length_ns) != 0)
-		return -ENOMEM;
 	for (size_t a = 0; a < BLOCKS; a++)
 		for (size_t b = a + 1; b < BLOCKS; b++)
-			score += (length_ns[b] > length_ns[a]) - (length_ns[b] < length_ns[a]);
-	*chance = abs(score) < kendall_limit;
-	return 0;
+			score += (median_ns[b] > median_ns[a]) - (median_ns[b] < median_ns[a]);
+	return score;
 }
 
-int tables_trend(const struct tables_span *spans, size_t n, double *relative)
+int tables_trend(const struct tables_span *spans, size_t n, struct tare_task *task)
 {
-	size_t parts = n < PARTS ? n : PARTS;
-	int64_t at_ns[PARTS], length_ns[PARTS];
-	double median, slope, change;
-	bool chance;
-	*relative = NAN;
+	double median_ns[BLOCKS], change;
+	int score;
+	task->trend_per_run = task->first_ns = task->last_ns = NAN;
 	if (n < FEWEST)
 		return 0;
-	if (is_chance(spans, n, &chance) != 0)
+	if (find_block_medians(spans, n, median_ns) != 0)
 		return -ENOMEM;
-	if (chance)
+	score = kendall_score(median_ns);
+	change = median_ns[BLOCKS - 1] / median_ns[0] - 1;
+	// A course that falls and ends high again has no one direction to tell.
+	if (abs(score) < kendall_limit || median_ns[0] <= 0 || (score > 0) != (change > 0) ||
+	    fabs(change) < SMALLEST)
 		return 0;
-	if (cut_in_parts(spans, n, parts, at_ns, length_ns) != 0 ||
-	    slope_of(at_ns, length_ns, parts, &slope) != 0)
-		return -ENOMEM;
-	median = tare_select_median(length_ns, parts);
-	change = slope * (double)(spans[n - 1].from - spans[0].from) / median;
-	if (median > 0 && fabs(change) >= SMALLEST)
-		*relative = change;
+	task->trend_per_run = change;
+	task->first_ns = median_ns[0];
+	task->last_ns = median_ns[BLOCKS - 1];
 	return 0;
 }

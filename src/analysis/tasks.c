@@ -198,7 +198,8 @@ static int time_task(const struct gathering *g, const struct tables_busy *busy,
 	size_t n = (size_t)task->timed;
 	int64_t device_ns;
 	task->mean_ns = task->median_ns = task->p95_ns = NAN;
-	task->min_ns = task->max_ns = task->share = task->trend_per_run = NAN;
+	task->min_ns = task->max_ns = task->share = NAN;
+	task->trend_per_run = task->first_ns = task->last_ns = NAN;
 	if (n == 0)
 		return 0;
 	tables_sort(spans, n);
@@ -207,7 +208,7 @@ static int time_task(const struct gathering *g, const struct tables_busy *busy,
 		if (device_ns > 0)
 			task->share = (double)tables_union(spans, n) / (double)device_ns;
 	}
-	if (tables_trend(spans, n, &task->trend_per_run) != 0)
+	if (tables_trend(spans, n, task) != 0)
 		return -ENOMEM;
 	task->mean_ns = (double)task->total_ns / (double)n;
 	task->median_ns = tables_median_length(spans, n);

@@ -206,10 +206,13 @@ int tare_measure_command(const struct tare_settings *settings, enum tare_need ne
 	status = tare_outputs_open(settings, &outputs, error);
 	if (status != TARE_EXIT_OK)
 		return status;
-	status = session_open(settings, need, &session, error);
-	if (status != TARE_EXIT_OK)
-		goto out;
 	tare_progress_start(&progress, settings->command->name, settings->verbosity >= 0);
+	tare_progress_update(&progress, "opening the device", 0, 0, -1);
+	status = session_open(settings, need, &session, error);
+	if (status != TARE_EXIT_OK) {
+		tare_progress_clear(&progress);
+		goto out;
+	}
 	struct tare_run run = {
 		.device = session.device,
 		.facts = &session.result->devices[0].facts,

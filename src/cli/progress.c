@@ -44,7 +44,11 @@ const char *tare_progress_text(const char *command, const char *what, size_t cel
 	if (remaining_ns >= 0)
 		snprintf(left, sizeof left, ", %lld:%02lld left", (long long)(seconds / 60),
 		         (long long)(seconds % 60));
-	snprintf(text, size, "%s: %zu of %zu%s: %s", command, cells, total, left, what ? what : "");
+	if (total == 0)
+		snprintf(text, size, "%s: %s", command, what ? what : "");
+	else
+		snprintf(text, size, "%s: %zu of %zu%s: %s", command, cells, total, left,
+		         what ? what : "");
 	// The last column stays free: some terminals wrap when it is written.
 	cut(text, columns > 1 ? columns - 1 : 1);
 	return text;

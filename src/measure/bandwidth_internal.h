@@ -34,6 +34,8 @@ struct bandwidth {
 	char no_kernel[320];
 	struct tare_memory *buffers[BUFFER_COUNT];
 	char no_buffer[BUFFER_COUNT][320]; // why there is none
+	uint64_t filled[BUFFER_COUNT];     // bytes from the start that hold what they should
+	struct tare_random pattern;        // of what comes next in HEAP_SOURCE
 };
 
 // One measurement: a line at a size.
@@ -56,8 +58,14 @@ struct transfer {
 
 // ---- buffers.c
 // Lowers bandwidth->to_bytes to what device and host can hold (a warning says so) and allocates
-// and fills every buffer that the lines need. -ENOMEM when not even the smallest size fits.
+// every buffer that the lines need. -ENOMEM when not even the smallest size fits.
 int bandwidth_open_buffers(struct bandwidth *bandwidth, struct tare_error *error);
+// Fills the first `bytes` of a buffer, at most all of it, with the pattern (a source) or the poison (a
+// sink of the host), where that was not done yet. -EINTR between two steps of it.
+int bandwidth_fill(struct bandwidth *bandwidth, enum buffer buffer, uint64_t bytes,
+                   struct tare_error *error);
+// 0, or -EINTR once the user has interrupted the run.
+int bandwidth_check_interrupt(const struct bandwidth *bandwidth, struct tare_error *error);
 void bandwidth_close_buffers(struct bandwidth *bandwidth);
 enum tare_memory_kind bandwidth_kind(enum buffer buffer);
 bool bandwidth_is_pageable(enum buffer buffer);

@@ -10,6 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
+// Memory is filled when it is needed and in such steps: who interrupts a run does not wait for it.
+#define FILL_STEP (UINT64_C(8) << 20)
+#define TRIED_BYTES (UINT64_C(64) << 10)
+
 // Which buffers a line needs besides HEAP_SOURCE and HEAP_SINK; what others it needs it makes itself,
 // for the time of each measurement.
 static uint32_t needs(enum tare_line line)
@@ -175,29 +179,63 @@ static void fill_pattern(struct tare_random *random, uint8_t *at, uint64_t bytes
 		at[i] = 0x5a;
 }
 
-static int fill_buffer(struct bandwidth *bandwidth, enum buffer buffer, struct tare_error *error)
+static int fill_part(struct bandwidth *bandwidth, enum buffer buffer, uint64_t offset,
+                     uint64_t bytes, struct tare_error *error)
 {
 	struct tare_memory *memory = bandwidth->buffers[buffer];
-	const struct tare_memory *pattern = bandwidth->buffers[HEAP_SOURCE];
+	struct tare_memory *pattern = bandwidth->buffers[HEAP_SOURCE];
 	struct tare_operation copy = { .type = TARE_OPERATION_COPY };
 
 	if (buffer == HEAP_SOURCE) {
-		struct tare_random random = { .state = bandwidth->run->seed ^
-			                               UINT64_C(0x7461726500000000) };
-		fill_pattern(&random, memory->host, memory->bytes);
+		fill_pattern(&bandwidth->pattern, (uint8_t *)memory->host + offset, bytes);
 		return 0;
 	}
 	if (buffer == HEAP_SINK || buffer == HOST_SINK) {
-		memset(memory->host, 0xa5, memory->bytes);
+		memset((uint8_t *)memory->host + offset, 0xa5, bytes);
 		return 0;
 	}
 	if (buffer == HOST_SOURCE) {
-		memcpy(memory->host, pattern->host, memory->bytes);
+		memcpy((uint8_t *)memory->host + offset, (const uint8_t *)pattern->host + offset, bytes);
 		return 0;
 	}
-	copy.source = (struct tare_span){ bandwidth->buffers[HEAP_SOURCE], 0, memory->bytes };
-	copy.destination = (struct tare_span){ memory, 0, memory->bytes };
+	copy.source = (struct tare_span){ pattern, offset, bytes };
+	copy.destination = (struct tare_span){ memory, offset, bytes };
 	return tare_bench_run(bandwidth->bench.plain, &copy, error);
+}
+
+int bandwidth_check_interrupt(const struct bandwidth *bandwidth, struct tare_error *error)
+{
+	return tare_run_interrupted(bandwidth->run) ? tare_fail(error, EINTR, "interrupted") : 0;
+}
+
+int bandwidth_fill(struct bandwidth *bandwidth, enum buffer buffer, uint64_t bytes,
+                   struct tare_error *error)
+{
+	uint64_t *filled = &bandwidth->filled[buffer];
+	int status = 0;
+
+	if (bytes > bandwidth->buffers[buffer]->bytes)
+		bytes = bandwidth->buffers[buffer]->bytes;
+	if (buffer != HEAP_SOURCE)
+		status = bandwidth_fill(bandwidth, HEAP_SOURCE, bytes, error);
+	while (status == 0 && *filled < bytes) {
+		uint64_t step = bytes - *filled < FILL_STEP ? bytes - *filled : FILL_STEP;
+		status = bandwidth_check_interrupt(bandwidth, error);
+		if (status == 0)
+			status = fill_part(bandwidth, buffer, *filled, step, error);
+		if (status == 0)
+			*filled += step;
+	}
+	return status;
+}
+
+// Some drivers find the room only when memory is used: its end is, now.
+static int try_the_end(struct bandwidth *bandwidth, enum buffer buffer, struct tare_error *error)
+{
+	uint64_t bytes = bandwidth->buffers[buffer]->bytes;
+	uint64_t end = bytes < TRIED_BYTES ? bytes : TRIED_BYTES;
+
+	return fill_part(bandwidth, buffer, bytes - end, end, error);
 }
 
 static int open_one(struct bandwidth *bandwidth, enum buffer buffer, struct tare_error *error)
@@ -210,8 +248,8 @@ static int open_one(struct bandwidth *bandwidth, enum buffer buffer, struct tare
 
 	if (status == 0 && on_host && !bandwidth->buffers[buffer]->host)
 		status = tare_fail(error, ENOTSUP, "the host may not touch this memory");
-	if (status == 0)
-		status = fill_buffer(bandwidth, buffer, error);
+	if (status == 0 && !on_host)
+		status = try_the_end(bandwidth, buffer, error);
 	if (status == 0)
 		return 0;
 	tare_memory_free(bandwidth->buffers[buffer]);
@@ -247,6 +285,7 @@ void bandwidth_close_buffers(struct bandwidth *bandwidth)
 	for (int i = 0; i < BUFFER_COUNT; i++) {
 		tare_memory_free(bandwidth->buffers[i]);
 		bandwidth->buffers[i] = NULL;
+		bandwidth->filled[i] = 0;
 	}
 }
 
@@ -269,6 +308,8 @@ int bandwidth_open_buffers(struct bandwidth *bandwidth, struct tare_error *error
 	char text[TARE_UNIT_TEXT];
 	int status;
 
+	bandwidth->pattern =
+	    (struct tare_random){ .state = bandwidth->run->seed ^ UINT64_C(0x7461726500000000) };
 	if (bound.bytes < wanted)
 		bandwidth->to_bytes = round_down_to_power(bound.bytes);
 	for (;;) {

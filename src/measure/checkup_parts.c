@@ -116,8 +116,10 @@ static int settle(struct checkup *checkup, const struct checkup_row *row, struct
 			kept = warn_cut(part, row);
 		if (kept == 0)
 			kept = tare_result_add_part(checkup->run->result, part);
-		if (kept == 0)
+		if (kept == 0) {
+			tare_run_add_noise(checkup->run, run);
 			part = NULL;
+		}
 	} else {
 		kept = warn_missing(checkup, row, why->message, true);
 	}
@@ -151,6 +153,7 @@ static int measure_part(struct checkup *checkup, size_t index, struct tare_error
 		.progress = whole->progress ? report_progress : NULL,
 		.progress_context = checkup,
 		.interrupted = whole->interrupted,
+		.is_part = true,
 	};
 	checkup->row = index;
 	if ((double)run.budget_ns < LEAST_SHARE * (double)whole->budget_ns) {
@@ -194,6 +197,8 @@ static int sum_up(struct checkup *checkup, int status, struct tare_error *error)
 		summed = tare_telemetry_join(result);
 	if (summed == 0)
 		summed = checkup_conclude(result, &checkup->peaks);
+	if (summed == 0)
+		summed = tare_run_warn_convergence(checkup->run);
 	if (summed == 0 && tare_run_is_partial(checkup->run, status))
 		summed = tare_run_warn_lost(checkup->run, status, error);
 	if (status == -EINTR)

@@ -182,7 +182,7 @@ static void say_range(const struct overlap *overlap, char *sentence)
 static void say_yes(const struct overlap *overlap, const struct overlap_point *point,
                     const struct gain *gain, char *sentence)
 {
-	char schedule[96], half[TARE_UNIT_TEXT], times[TARE_UNIT_TEXT];
+	char schedule[96], times[TARE_UNIT_TEXT];
 
 	tare_schedule_text(&point->best_schedule, schedule, sizeof schedule);
 	tare_format_significant(gain->ratio, 3, times);
@@ -190,13 +190,13 @@ static void say_yes(const struct overlap *overlap, const struct overlap_point *p
 		say(sentence,
 		    "Worth it: yes. A kernel of %.2f times the longer copy, with its copies, runs "
 		    "%s "
-		    "times as fast (%s) with %s.",
-		    point->ratio, times, plus_minus(gain, half), schedule);
+		    "times as fast (at least %.2f) with %s.",
+		    point->ratio, times, gain->low, schedule);
 	else
 		say(sentence,
 		    "Worth it: yes. Your kernel (kernel : copy %.2f) with its copies runs %s times "
-		    "as fast (%s) with %s.",
-		    point->ratio, times, plus_minus(gain, half), schedule);
+		    "as fast (at least %.2f) with %s.",
+		    point->ratio, times, gain->low, schedule);
 	say_needs(overlap, point, sentence);
 	say_range(overlap, sentence);
 }

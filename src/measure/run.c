@@ -34,7 +34,8 @@ void tare_run_restart(struct tare_run *run)
 	run->cells_total = 0;
 	run->needed_ns = 0;
 	run->open_figures = 0;
-	run->worst_open = 0;
+	run->worst = 0;
+	run->without_interval = 0;
 	run->limited_figures = 0;
 }
 

@@ -31,10 +31,12 @@ struct tare_run {
 	size_t cells_done, cells_total;
 	double needed_ns;       // a budget in which everything would have converged
 	size_t open_figures;    // did not converge for lack of samples
-	double worst_open;      // widest relative half-width among them
 	size_t limited_figures; // did not and would not: the timer's step, the clock's mapping
+	double worst;           // widest of both (tare_cell_spread)
+	size_t without_interval; // of both
 	void (*between)(void *context); // called between measurements; NULL: none
 	void *between_context;
+	bool is_part;         // of a run that says for all its parts what did not converge
 	bool simulated;       // virtual time: no figure of this machine may enter
 	uint32_t engine;      // of the queues, where the API binds them to one (measure/engines.h)
 	int64_t host_step_ns; // the host clock's step (measure/host_step.h), measured once
@@ -113,8 +115,11 @@ struct tare_measurement {
 int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements, size_t count,
                      struct tare_error *error);
 
-// Adds the warning that counts cells that did not converge and names a budget that would do.
+// Adds the warning that counts the cells, also of parts, that did not converge, with the widest
+// interval and a budget that would do; of a part, nothing. Returns 0 or -ENOMEM.
 int tare_run_warn_convergence(struct tare_run *run);
+// Adds what did not converge in a part to what the whole says.
+void tare_run_add_noise(struct tare_run *whole, const struct tare_run *part);
 
 // Whether a run that ended with `status` still has figures worth concluding and writing, in its
 // document or in the parts of it: the user stopped it, or the device was lost or stuck in the

@@ -317,6 +317,8 @@ static double needed_ns(const struct sampler *sampler)
 		double known = figure->quantum + figure->systematic, target = target_of(cell);
 		if (cell->absent || cell->converged)
 			continue;
+		sampler->run->worst = fmax(sampler->run->worst, tare_cell_spread(cell));
+		sampler->run->without_interval += isnan(tare_cell_spread(cell));
 		// Too wide by what more samples would not remove.
 		if (!(target > 0) ||
 		    (half_width(cell) > target && half_width(cell) - known <= target)) {
@@ -324,9 +326,6 @@ static double needed_ns(const struct sampler *sampler)
 			continue;
 		}
 		sampler->run->open_figures++;
-		if (half_width(cell) > target &&
-		    half_width(cell) / cell->summary.median > sampler->run->worst_open)
-			sampler->run->worst_open = half_width(cell) / cell->summary.median;
 		factor = fmax(factor, factor_needed(cell));
 	}
 	return factor * (double)sampler->sampling_ns;
@@ -508,92 +507,5 @@ int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements
 		tare_fail(error, EINTR, "interrupted");
 	}
 	free(order);
-	return status;
-}
-
-struct counts {
-	size_t cells, skipped;
-};
-
-static struct counts count_open(const struct tare_result *result)
-{
-	struct counts counts = { 0 };
-
-	for (size_t i = 0; i < result->cell_count; i++) {
-		const struct tare_cell *cell = &result->cells[i];
-		if (strcmp(cell->source, "model") == 0)
-			continue;
-		counts.skipped += cell->absent && strstr(cell->absent, "budget ran out");
-		if (cell->absent)
-			continue;
-		counts.cells++;
-	}
-	return counts;
-}
-
-// A budget that would do, as a person would type it; 0: none in any sensible time.
-static double better_budget_s(const struct tare_run *run)
-{
-	double budget_s = (double)run->budget_ns * 1e-9, needed_s = run->needed_ns * 1.25e-9;
-
-	if (needed_s < 1.5 * budget_s)
-		needed_s = 1.5 * budget_s;
-	needed_s = needed_s > 60 ? ceil(needed_s / 60) * 60 : ceil(needed_s / 5) * 5;
-	return needed_s > 7200 ? 0 : needed_s;
-}
-
-// Plain digits, two of them significant.
-static const char *format_worst(double percent, char text[TARE_UNIT_TEXT])
-{
-	if (percent > 1000)
-		snprintf(text, TARE_UNIT_TEXT, "more than ±1000");
-	else if (percent >= 100)
-		snprintf(text, TARE_UNIT_TEXT, "±%.0f", 10 * round(percent / 10));
-	else
-		snprintf(text, TARE_UNIT_TEXT, "±%s",
-		         tare_format_significant(percent, 2, (char[TARE_UNIT_TEXT]){ 0 }));
-	return text;
-}
-
-static int warn_open(struct tare_run *run, const struct counts *counts, const char *budget)
-{
-	double better_s = better_budget_s(run);
-	char action[160], worst[64] = "", number[TARE_UNIT_TEXT];
-
-	if (better_s > 0)
-		snprintf(action, sizeof action, "--budget %.0f would do", better_s);
-	else
-		snprintf(action, sizeof action,
-		         "stop what else runs on this machine: no sensible budget "
-		         "would do");
-	if (isfinite(run->worst_open) && run->worst_open > 0)
-		snprintf(worst, sizeof worst, " (at worst %s %%)",
-		         format_worst(100 * run->worst_open, number));
-	return tare_result_warn(run->result, "not-converged", action,
-	                        "%zu of %zu figures did not converge to 1 %% in %s s%s",
-	                        run->open_figures, counts->cells, budget, worst);
-}
-
-int tare_run_warn_convergence(struct tare_run *run)
-{
-	struct counts counts = count_open(run->result);
-	char budget[TARE_UNIT_TEXT];
-	int status = 0;
-
-	tare_format_significant((double)run->budget_ns * 1e-9, 3, budget);
-	if (counts.skipped > 0)
-		status =
-		    tare_result_warn(run->result, "budget-short", "give more time with --budget",
-		                     "%zu figures were not measured: the budget of %s s ran out",
-		                     counts.skipped, budget);
-	if (status == 0 && run->open_figures > 0)
-		status = warn_open(run, &counts, budget);
-	if (status == 0 && run->limited_figures > 0)
-		status = tare_result_warn(run->result, "clock-limited",
-		                          "read them with their intervals; more "
-		                          "time does not help",
-		                          "%zu of %zu figures are as sure as the "
-		                          "clocks allow, not to 1 %%",
-		                          run->limited_figures, counts.cells);
 	return status;
 }

@@ -34,10 +34,16 @@ struct tare_figure *transfer_figure(struct transfer *transfer, struct tare_measu
 
 int transfer_need(const struct transfer *transfer, enum buffer buffer, struct tare_error *error)
 {
-	const struct bandwidth *bandwidth = transfer->bandwidth;
+	struct bandwidth *bandwidth = transfer->bandwidth;
+	// A rectangle's rows lie apart by their own length.
+	bool rectangle = strcmp(tare_lines[transfer->line].group, "rectangle") == 0;
+	uint64_t bytes = (rectangle ? 2 : 1) * transfer->bytes + BANDWIDTH_SLACK;
+	int status;
 
-	if (bandwidth->buffers[buffer])
-		return 0;
+	if (bandwidth->buffers[buffer]) {
+		status = bandwidth_fill(bandwidth, HEAP_SINK, bytes, error);
+		return status < 0 ? status : bandwidth_fill(bandwidth, buffer, bytes, error);
+	}
 	return tare_fail(error, ENOTSUP, "%s",
 	                 bandwidth->no_buffer[buffer][0] ? bandwidth->no_buffer[buffer]
 	                                                 : "no such memory");
@@ -172,8 +178,12 @@ int transfer_prepare(struct transfer *transfer, struct tare_measurement *measure
 	copy.blocking = false;
 	transfer_mark_unstamped(transfer, measurement);
 	status = tare_bench_run(bench->plain, &copy, error);
+	if (status == 0)
+		status = bandwidth_check_interrupt(transfer->bandwidth, error);
 	if (status == 0 && bench->timed != bench->plain)
 		status = tare_bench_run(bench->timed, &copy, error);
+	if (status == 0)
+		status = bandwidth_check_interrupt(transfer->bandwidth, error);
 	if (status == 0)
 		status = bandwidth_poison(transfer->bandwidth, copy.destination, error);
 	if (status == 0 && bench->stamped)

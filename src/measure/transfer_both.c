@@ -60,9 +60,12 @@ static int check_needs(struct transfer *transfer, struct tare_error *error)
 	static const enum buffer buffers[] = { HOST_SOURCE, DEVICE_SINK, DEVICE_SOURCE, HOST_SINK };
 	struct tare_bench *bench = &transfer->bandwidth->bench;
 
-	for (size_t i = 0; i < 4; i++)
-		if (transfer_need(transfer, buffers[i], error) < 0)
-			return -ENOTSUP;
+	int status = 0;
+
+	for (size_t i = 0; i < 4 && status == 0; i++)
+		status = transfer_need(transfer, buffers[i], error);
+	if (status < 0)
+		return status;
 	if (!bench->stamped)
 		return tare_fail(error, ENOTSUP, "%s", bench->unstamped);
 	if (!bench->to_device || !bench->to_host)

@@ -77,6 +77,8 @@ int transfer_make(struct transfer *transfer, enum tare_memory_kind kind, bool fi
 	int status = tare_memory_create(bandwidth->run->device, kind, transfer->bytes,
 	                                &transfer->fresh, error);
 
+	if (status == 0 && filled)
+		status = bandwidth_fill(bandwidth, HEAP_SOURCE, transfer->bytes, error);
 	if (status < 0 || !filled)
 		return status;
 	if (transfer->fresh->host) {

@@ -20,7 +20,7 @@ struct tare_summary {
 	size_t outliers_mild;      // beyond 1.5 interquartile ranges from the quartiles (Tukey)
 	size_t outliers_severe;    // beyond 3; not counted among the mild
 	bool drifting;             // a trend over the series that is larger than the interval (trend.h)
-	bool quantised;            // the interval was widened by the timer's quantum to each side
+	bool quantised;            // half of the interval or more is the timer's step
 };
 
 // Summarises `n` samples in the order in which they were taken; `quantum` is the smallest step of

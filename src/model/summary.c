@@ -55,7 +55,8 @@ int tare_summarise(const int64_t *samples, size_t n, double quantum, struct tare
 	summary->median = at.median;
 	summary->ci_low = at.low;
 	summary->ci_high = at.high;
-	summary->quantised = quantum > 0;
+	// The interval has a quantum on each side.
+	summary->quantised = quantum > 0 && 4 * quantum >= at.high - at.low;
 	summary->autocorrelation = at.dependence.lag1;
 	summary->effective_n = at.effective_n;
 	find_extremes(samples, n, summary);

@@ -51,7 +51,7 @@ const char *tare_text_plus_minus(const struct tare_cell *cell, double scale,
 		snprintf(buffer, TARE_UNIT_TEXT, "%.12s%s",
 		         tare_format_significant(half * scale, 2, number), mark);
 	} else {
-		half *= 100 / summary->median;
+		half = 100 * tare_cell_spread(cell);
 		if (half < 0.05)
 			snprintf(buffer, TARE_UNIT_TEXT, "<0.1 %%%s", mark);
 		else if (half >= 1000)

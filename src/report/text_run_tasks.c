@@ -237,7 +237,7 @@ static int write_work(const struct tare_text *text, const struct tare_run_report
 	           : tare_text_paragraph(text, TARE_STYLE_FAINT, "  ", 3,
 	                                 "waves: groups over compute units, by model; tail: "
 	                                 "what the last wave leaves empty; SIMD: as the "
-	                                 "driver says; trend: of the duration over the run");
+	                                 "driver says; trend: the last runs against the first");
 }
 
 // ---- what a unit holds at once, where it is known

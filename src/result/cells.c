@@ -156,6 +156,16 @@ bool tare_cell_rate_bounds(const struct tare_cell *cell, double *low, double *hi
 	return isfinite(*low) && isfinite(*high);
 }
 
+double tare_cell_spread(const struct tare_cell *cell)
+{
+	const struct tare_summary *summary = &cell->summary;
+
+	if (cell->absent || !(summary->median > 0))
+		return NAN;
+	return fmax(summary->median - summary->ci_low, summary->ci_high - summary->median) /
+	       summary->median;
+}
+
 int tare_cell_set_model(struct tare_cell *cell, double value, double low, double high)
 {
 	drop_figure(cell);

@@ -203,6 +203,9 @@ int tare_cell_set_rate(struct tare_cell *cell, double work, const char *unit, do
 // Bounds of a cell's rate, in its unit, for telling two figures apart: the interval of the median, or
 // of at least three samples too few for one their whole range. False: neither.
 bool tare_cell_rate_bounds(const struct tare_cell *cell, double *low, double *high);
+// The wider half of a time's interval over its median, as it is printed after ±; NaN: there is no
+// interval, or the median is not above 0.
+double tare_cell_spread(const struct tare_cell *cell);
 // A figure of source "model": a value with an interval and no samples.
 int tare_cell_set_model(struct tare_cell *cell, double value, double low, double high);
 // Drops what figure there is and records why there is none. Returns 0 or -ENOMEM.

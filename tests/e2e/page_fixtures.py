@@ -145,6 +145,8 @@ def bandwidth():
                            latency * rate * 1.1))
     for index in (5, 40, 77):
         cells[index].update(converged=False, drifting=True)
+    cells[5].update(quantised=True)
+    cells[6].update(quantised=True)
     timed = [item for item in cells if item['source'] == 'device']
     small, large = SIZES[:10], SIZES[10:]
     return document('bandwidth', cells=cells, plots=[

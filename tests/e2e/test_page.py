@@ -225,6 +225,12 @@ def test_the_filter_keeps_the_rows_with_all_words(page):
     assert shown and all('host-to-device' in text and '1 GB' in text for text in shown)
 
 
+def test_only_what_did_not_converge_is_limited_by_the_timer(page):
+    page.open('bandwidth')
+    states = page.js('return [...document.querySelectorAll("#figures tbody tr")].map((row) => row.outerHTML)')
+    assert sum('timer-limited' in state for state in states) == 1
+
+
 # Contrast of every visible text with what lies behind it (WCAG 2).
 CONTRAST = '''
 const parse = (colour) => (colour.match(/[\\d.]+/g) || []).map((part, i) => part * (colour.startsWith('color(srgb') && i < 3 ? 255 : 1));

@@ -7,6 +7,9 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "bandwidth_rig.h"
 #include "native_waits.h"
@@ -178,6 +181,35 @@ static void an_interruption_keeps_what_was_measured(void **state)
 	simulated_close(&simulated);
 }
 
+// Memory is filled when a copy needs it: who interrupts a run does not wait for gigabytes.
+static void an_interruption_waits_for_no_memory(void **state)
+{
+	static const volatile sig_atomic_t yes = 1;
+	struct tare_bandwidth_options options = { .from_bytes = 64 * KB, .to_bytes = 256 * MB };
+	struct simulated_run simulated;
+	struct rusage before, after;
+	char script[4096] = SIMPLE_DEVICE SIMPLE_PAIRS;
+	int status;
+	(void)state;
+	// Room for the largest size: 64 MiB becomes 4 GiB.
+	for (char *at = script; (at = strstr(at, "64 MiB"));)
+		memcpy(at, " 4 GiB", 6);
+	// Of a process of its own: the largest size is of its whole life.
+	if (fork() == 0) {
+		simulated_open(&simulated, script, "bandwidth", 100 * BUDGET);
+		simulated.run.interrupted = &yes;
+		getrusage(RUSAGE_SELF, &before);
+		status = tare_measure_bandwidth(&simulated.run, &options, NULL);
+		getrusage(RUSAGE_SELF, &after);
+		_exit(status != -EINTR || simulated.run.result->warning_count > 0 ? 1
+		      : after.ru_maxrss - before.ru_maxrss > (int64_t)(128 * MB / 1024) ? 2
+		                                                                       : 0);
+	}
+	assert_true(wait(&status) > 0);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void no_native_wait_comes_before_a_limited_one(void **state)
 {
 	// Each by itself, so that none is saved by what another has tried.
@@ -296,6 +328,7 @@ int main(void)
 		cmocka_unit_test(without_stamps_the_host_still_measures),
 		cmocka_unit_test(a_device_lost_in_the_middle_is_an_error),
 		cmocka_unit_test(an_interruption_keeps_what_was_measured),
+		cmocka_unit_test(an_interruption_waits_for_no_memory),
 		cmocka_unit_test(no_native_wait_comes_before_a_limited_one),
 		cmocka_unit_test(both_ways_an_end_before_its_start_is_said),
 		cmocka_unit_test(a_copy_that_ends_after_its_call_keeps_its_figures),

@@ -46,8 +46,12 @@ static int run_plan(size_t index, struct tare_run *run, struct tare_error *error
 		assert_int_equal(tare_series_add(&series, 1000), 0);
 		assert_int_equal(tare_cell_take_series(cell, &series, TARE_NOT_CONVERGED), 0);
 		tare_series_clear(&series);
-		assert_int_equal(tare_result_warn(run->result, "not-converged", "--budget 30 would do", "x"),
+		assert_int_equal(tare_result_warn(run->result, "one", "--budget 30 would do", "x"),
 		                 0);
+		run->open_figures = 1;
+		run->worst = 0.25 * (double)index;
+		run->needed_ns = 2 * (double)run->budget_ns;
+		assert_int_equal(tare_run_warn_convergence(run), 0);
 		assert_int_equal(tare_result_warn(run->result, "other", "do something", "y"), 0);
 	}
 	tare_device_pause(run->device, plan->takes_ns ? plan->takes_ns : run->budget_ns);
@@ -216,13 +220,29 @@ static void advice_names_the_command_it_is_for(void **state)
 	struct simulated_run simulated;
 	(void)state;
 	assert_int_equal(checkup(&simulated, plan, 10 * S, NULL), 0);
-	assert_string_equal(find_warning(part(&simulated, 1), "not-converged")->action,
+	assert_string_equal(find_warning(part(&simulated, 1), "one")->action,
 	                    "tare latency --budget 30 would do");
 	assert_string_equal(find_warning(part(&simulated, 1), "other")->action, "do something");
 	assert_null(find_warning(part(&simulated, 1), "short-profile"));
 	assert_string_equal(find_warning(part(&simulated, 2), "short-profile")->message, "half of it");
 	assert_string_equal(find_warning(part(&simulated, 2), "short-profile")->action,
 	                    "tare bandwidth measures it in full");
+	simulated_close(&simulated);
+}
+
+static void noise_is_said_once_for_all_parts(void **state)
+{
+	static const struct plan plan[3] = { { .figure = true }, { .figure = true }, { .figure = true } };
+	struct simulated_run simulated;
+	const struct tare_warning *warning;
+	(void)state;
+	assert_int_equal(checkup(&simulated, plan, 10 * S, NULL), 0);
+	for (size_t i = 1; i <= 3; i++)
+		assert_null(find_warning(part(&simulated, i), "not-converged"));
+	warning = find_warning(simulated.run.result, "not-converged");
+	assert_string_equal(warning->message,
+	                    "3 of 3 figures did not converge to 1 % in 10.0 s (at worst ±50 %)");
+	assert_string_equal(warning->action, "--budget 25 would do");
 	simulated_close(&simulated);
 }
 
@@ -274,7 +294,7 @@ static void what_becomes_of_a_part_that_fails(void **state)
 			assert_non_null(strstr(find_warning(result, table[i].warning)->message,
 			                       "the reason of part 1"));
 		else
-			assert_int_equal(result->warning_count, 0);
+			assert_int_equal(result->warning_count, find_warning(result, "not-converged") != NULL);
 		if (table[i].status == -EBADMSG)
 			assert_string_equal(error.message, "bandwidth: the reason of part 1");
 		else if (table[i].status < 0)
@@ -547,6 +567,7 @@ int main(void)
 		cmocka_unit_test(every_part_is_a_document_of_its_own),
 		cmocka_unit_test(the_device_is_shown_under_each_of_its_apis),
 		cmocka_unit_test(advice_names_the_command_it_is_for),
+		cmocka_unit_test(noise_is_said_once_for_all_parts),
 		cmocka_unit_test(peaks_go_from_part_to_part),
 		cmocka_unit_test(what_becomes_of_a_part_that_fails),
 		cmocka_unit_test(a_stop_before_a_part_keeps_those_before_it),

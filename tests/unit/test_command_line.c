@@ -64,6 +64,8 @@ static void progress_says_what_and_how_long_and_fits(void **state)
 	assert_string_equal(tare_progress_text("latency", "empty launch", 3, 28, 61500000000, 80, text,
 	                                       sizeof text),
 	                    "latency: 3 of 28, 1:02 left: empty launch");
+	assert_string_equal(tare_progress_text("peak", "opening the device", 0, 0, -1, 80, text, sizeof text),
+	                    "peak: opening the device");
 	assert_string_equal(tare_progress_text("latency", NULL, 0, 28, -1, 80, text, sizeof text),
 	                    "latency: 0 of 28: ");
 	assert_string_equal(tare_progress_text("bandwidth", "host → device", 3, 28, 0, 40, text,

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <math.h>
 
 #define MS INT64_C(1000000)
 #define S (1000 * MS)
@@ -361,6 +362,7 @@ static void figures_that_did_not_converge_are_counted_with_a_better_budget(void 
 	assert_int_equal(bench.run.result->warning_count, 1);
 	assert_string_equal(bench.run.result->warnings[0].id, "not-converged");
 	assert_non_null(strstr(bench.run.result->warnings[0].message, "1 of 4 figures"));
+	assert_non_null(strstr(bench.run.result->warnings[0].message, " (1 without an interval)"));
 	// The budget that it names does.
 	int64_t better_s = atoi(strpbrk(bench.run.result->warnings[0].action, "123456789"));
 	assert_in_range(better_s, 3, 600);
@@ -371,6 +373,43 @@ static void figures_that_did_not_converge_are_counted_with_a_better_budget(void 
 	open_bench(&bench, things, 4, 2 * better_s * S, 2);
 	assert_int_equal(measure(&bench, NULL), 0);
 	assert_true(bench.run.result->cells[0].converged);
+	close_bench(&bench);
+}
+
+static void the_worst_is_what_a_row_shows(void **state)
+{
+	struct thing thing = { .takes_ns = 5 * MS, .value = 100000, .noise = 0.6 };
+	struct bench bench;
+	const struct tare_summary *noisy;
+	(void)state;
+	open_bench(&bench, &thing, 1, 2 * S, 1);
+	assert_int_equal(measure(&bench, NULL), 0);
+	noisy = &bench.run.result->cells[0].summary;
+	assert_int_equal(bench.run.open_figures, 1);
+	assert_true(bench.run.worst > 0.01);
+	assert_true(fabs(bench.run.worst * noisy->median -
+	                 fmax(noisy->median - noisy->ci_low, noisy->ci_high - noisy->median)) < 1e-3);
+	close_bench(&bench);
+}
+
+static void nobody_is_told_to_measure_for_an_hour(void **state)
+{
+	struct thing thing = { .takes_ns = MS, .value = 1000 };
+	struct bench bench;
+	(void)state;
+	open_bench(&bench, &thing, 1, S, 1);
+	bench.run.open_figures = 1;
+	bench.run.limited_figures = 1;
+	for (int minutes = 5; minutes <= 60; minutes += 55) {
+		size_t said = bench.run.result->warning_count;
+		bench.run.needed_ns = 60e9 * minutes;
+		assert_int_equal(tare_run_warn_convergence(&bench.run), 0);
+		assert_int_equal(bench.run.result->warning_count, said + 1);
+		assert_int_equal(strstr(bench.run.result->warnings[said].action, "--budget") != NULL,
+		                 minutes == 5);
+		assert_non_null(strstr(bench.run.result->warnings[said].message,
+		                       "; 1 of them is as sure as the clocks allow"));
+	}
 	close_bench(&bench);
 }
 
@@ -470,7 +509,7 @@ static void the_worst_interval_is_in_plain_digits(void **state)
 		const char *message;
 		open_bench(&bench, &thing, 1, S, 1);
 		bench.run.open_figures = 1;
-		bench.run.worst_open = rows[i].worst;
+		bench.run.worst = rows[i].worst;
 		assert_int_equal(tare_run_warn_convergence(&bench.run), 0);
 		message = bench.run.result->warnings[0].message;
 		if (!strstr(message, rows[i].text) || strstr(message, "e+"))
@@ -560,6 +599,8 @@ int main(void)
 		cmocka_unit_test(short_samples_are_thinned_not_hoarded),
 		cmocka_unit_test(figures_that_did_not_converge_are_counted_with_a_better_budget),
 		cmocka_unit_test(when_all_converge_nothing_is_said),
+		cmocka_unit_test(nobody_is_told_to_measure_for_an_hour),
+		cmocka_unit_test(the_worst_is_what_a_row_shows),
 		cmocka_unit_test(a_coarse_timer_is_blamed_not_the_budget),
 		cmocka_unit_test(an_error_that_repetition_cannot_remove_widens_the_interval),
 		cmocka_unit_test(a_figure_is_not_converged_whose_interval_is_wide_in_the_end),

@@ -124,6 +124,12 @@ static void the_interval_is_never_narrower_than_the_timer(void **state)
 	assert_int_equal(tare_summarise(samples, 100, 80, &summary), 0);
 	assert_true(summary.quantised);
 	assert_true(summary.ci_low == 4920 && summary.ci_high == 5080);
+	// Samples that scatter by much more than the step are not the timer's doing.
+	for (size_t i = 0; i < 100; i++)
+		samples[i] = 5000 + (int64_t)(i * 37 % 100) * 10;
+	assert_int_equal(tare_summarise(samples, 100, 1, &summary), 0);
+	assert_true(summary.ci_high - summary.ci_low > 4);
+	assert_false(summary.quantised);
 }
 
 static void effective_n_follows_the_autocorrelation(void **state)

@@ -151,7 +151,9 @@ static void a_trend_is_told_from_none(void **state)
 	struct tare_random random = { 1 };
 	struct run *run = *state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		double change = (rows[i].to_ns - rows[i].from_ns) * 2 / (rows[i].to_ns + rows[i].from_ns);
+		// Of a straight line, the middles of the first and the last sixteenth.
+		double edge = (rows[i].to_ns - rows[i].from_ns) / 32;
+		double change = (rows[i].to_ns - edge) / (rows[i].from_ns + edge) - 1;
 		double told;
 		run->recording.command_count = 0;
 		for (int k = 0; k < rows[i].count; k++) {
@@ -167,6 +169,23 @@ static void a_trend_is_told_from_none(void **state)
 		if (rows[i].told)
 			assert_true(fabs(told - change) < 0.03);
 	}
+}
+
+// Falls by 46 % while most launches are close together in time: the change is of the durations, never
+// of a line drawn on.
+static void a_trend_is_what_the_ends_differ_by(void **state)
+{
+	struct run *run = *state;
+	int64_t at_ns = 0;
+	for (int k = 0; k < 1600; k++) {
+		int64_t length_ns = k < 200 ? 1000 : k < 1400 ? 1000 - (k - 200) * 460 / 1200 : 540;
+		add(run, TARE_KIND_KERNEL, at_ns, at_ns, at_ns + length_ns);
+		at_ns += k < 200 || k >= 1400 ? 100000 : 1500;
+	}
+	compute(run);
+	assert_true(fabs(run->tables.tasks[0].trend_per_run + 0.46) < 0.001);
+	assert_near(run->tables.tasks[0].first_ns, 1000);
+	assert_near(run->tables.tasks[0].last_ns, 540);
 }
 
 // ---- transfers
@@ -334,6 +353,7 @@ int main(void)
 		WITH_RUN(kernels_without_a_kernel_have_rows_of_their_own),
 		WITH_RUN(only_the_longest_shapes_have_rows),
 		WITH_RUN(a_trend_is_told_from_none),
+		WITH_RUN(a_trend_is_what_the_ends_differ_by),
 		WITH_RUN(maps_in_place_have_no_rate),
 		WITH_RUN(a_rate_needs_time_and_bytes),
 		WITH_RUN(ceilings_are_of_the_same_device_direction_and_memory),
