@@ -349,17 +349,11 @@ static void a_sample_takes_its_share(void **state)
 static void our_own_code_counts(void **state)
 {
 	size_t timed[2] = { 0 }, rare = 0;
-	struct timespec from, to;
 	(void)state;
 	make_first_context();
-	clock_gettime(CLOCK_MONOTONIC, &from);
+	// A busy machine takes the program's time, too, and with it lowers the share.
 	for (int i = 0; i < 8 && header()->sampled_from_ticks == 0; i++)
 		run_two_kernels(MANY, timed, &rare);
-	clock_gettime(CLOCK_MONOTONIC, &to);
-	// A busy machine takes the program's time, too, and with it lowers the share.
-	double wall_s = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
-	if (header()->sampled_from_ticks == 0 && (double)clock() / CLOCKS_PER_SEC < 0.7 * wall_s)
-		skip();
 	assert_true(header()->sampled_from_ticks != 0);
 }
 
@@ -400,7 +394,7 @@ static void none_changes_nothing_of_the_programs(void **state)
 
 static bool is_measured(const char *name)
 {
-	static const char *const names[] = { "profiling", "transfers", "release", "threads", "own" };
+	static const char *const names[] = { "profiling", "transfers", "release", "threads" };
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(names[i], name) == 0)
 			return true;
@@ -427,10 +421,8 @@ static void take_turns(char **argv)
 		if (child < 0 || waitpid(child, &status, 0) != child)
 			exit(2);
 		rewind(written);
-		// cmocka calls a test that is left out "not ok", which meson takes for red.
 		while ((status == 0 || turn == 2) && fgets(line, sizeof line, written) != NULL)
-			fputs(strncmp(line, "not ok", 6) == 0 && strstr(line, "# SKIP") != NULL ? line + 4 : line,
-			      stdout);
+			fputs(line, stdout);
 		fclose(written);
 	}
 	exit(status != 0);
