@@ -9,6 +9,9 @@ struct layer_bench *layer_bench(void)
 		bench = guest_memory(sizeof *bench);
 	if (bench == NULL || guest_header == NULL || !atomic_load(&guest_active))
 		return NULL;
+	// In the child of a fork the window is the parent's.
+	if (bench->thread.process != process)
+		bench->room = NULL;
 	bench->thread.process = process;
 	bench->thread.api[TARE_TRACE_OPENCL] = &bench->mine;
 	// What it takes to harvest here is not the program's.

@@ -28,7 +28,7 @@ void layer_bench_times(struct layer_bench *bench, bool timed);
 void layer_bench_room(struct layer_bench *bench, bool lent);
 // Has room for LAYER_BENCH_COMMANDS commands with their times, begun again where there is no more.
 void layer_bench_rewind(struct layer_bench *bench);
-// A kernel's launch, on `handle` (NULL: none), with the vendor's part in between.
+// A kernel's launch, with the vendor's part in between; returns what that returned.
 cl_int layer_bench_command(struct layer_bench *bench, layer_bench_vendor *vendor, void *context);
 // Takes the times of what is pending, by layer_next.
 void layer_bench_harvest(struct layer_bench *bench);
