@@ -28,7 +28,11 @@ def recorded(on, style, *options):
 
 
 def test_events_of_ours_have_a_price(on):
-    coverage, changes = recorded(on, "without")
+    for _ in range(5):
+        coverage, changes = recorded(on, "without")
+        # On a machine that is too busy the measuring gives up.
+        if coverage["cost_source"] == "calibration":
+            break
     assert coverage["cost_source"] == "calibration" and changes["calibration"] == 1
     assert coverage["self_cost_ns"] > 0 < coverage["calibration_ns"]
     assert coverage["driver_cost_low_ns"] <= coverage["driver_cost_ns"] <= coverage["driver_cost_high_ns"]
