@@ -48,6 +48,12 @@ def test_what_appending_took_is_counted_once(on):
     assert coverage["self_cost_ns"] > 0
 
 
+def test_what_is_appended_and_never_executed_has_no_price(on):
+    coverage, changes = recorded(on, "appended")
+    assert "lists" not in changes and changes["event"] == 1
+    assert coverage["cost_source"] == "own_code" and coverage["driver_cost_ns"] is None
+
+
 def test_a_program_with_events_of_its_own_costs_the_driver_nothing(on):
     coverage, changes = recorded(on, "plain")
     assert coverage["cost_source"] == "calibration" and "flag" not in changes
