@@ -14,7 +14,6 @@ struct gathering {
 	uint64_t *commands, *calls;     // of the view, by process
 	uint64_t *stacks;               // of these, with a call stack
 	uint64_t *untimed;              // of the commands, those whose times were not asked for
-	uint64_t *harvested;            // of the commands, those among which asking for times is shared out: not appended ones
 	int64_t *queue_ns, *process_ns; // when commands were last made to start
 };
 
@@ -154,7 +153,6 @@ static void count_commands(struct gathering *g)
 		coverage->calls += !tare_command_is_run(command);
 		if (process < recording->process_count && !tare_command_is_run(command)) {
 			g->commands[process]++;
-			g->harvested[process]++;
 			g->untimed[process] += (command->flags & TARE_COMMAND_NO_TIMES) != 0;
 			g->stacks[process] += command->stack < recording->stack_count;
 		}
@@ -231,7 +229,7 @@ static void find_self_cost(struct gathering *g)
 		bounded = bounded && (g->commands[i] == 0 || process->self_high_ps[0] > 0);
 		coverage->stacks += g->stacks[i];
 		stack_cost_ns += (double)g->stacks[i] * (double)process->self_stack_cost_ps / 1e3;
-		harvest_ns += (double)g->harvested[i] * (double)process->harvest_cost_ps / 1e3;
+		harvest_ns += (double)g->commands[i] * (double)process->harvest_cost_ps / 1e3;
 		double commands = commands_ps(g, i, process->self_cost_ps, process->self_untimed_cost_ps);
 		low_ns += (commands_ps(g, i, process->self_low_ps[0], process->self_low_ps[1]) - commands) / 1e3;
 		high_ns += (commands_ps(g, i, process->self_high_ps[0], process->self_high_ps[1]) - commands) / 1e3;
@@ -252,7 +250,7 @@ static void find_self_cost(struct gathering *g)
 int tables_coverage(const struct tables_context *context, struct tare_coverage *coverage)
 {
 	const struct tare_recording *recording = context->recording;
-	TARE_FREE uint64_t *counts = calloc(5 * recording->process_count + 1, sizeof *counts);
+	TARE_FREE uint64_t *counts = calloc(4 * recording->process_count + 1, sizeof *counts);
 	TARE_FREE int64_t *times =
 	    calloc(recording->process_count + recording->queue_count + 1, sizeof *times);
 	struct gathering g = { .context = context, .coverage = coverage };
@@ -262,7 +260,6 @@ int tables_coverage(const struct tables_context *context, struct tare_coverage *
 	g.calls = counts + recording->process_count;
 	g.stacks = counts + 2 * recording->process_count;
 	g.untimed = counts + 3 * recording->process_count;
-	g.harvested = counts + 4 * recording->process_count;
 	g.process_ns = times;
 	g.queue_ns = times + recording->process_count;
 	find_starters(&g);

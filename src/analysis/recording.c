@@ -268,7 +268,7 @@ static int load_process(struct loading *l, const struct tare_trace_header *refer
 	loading_finish_pages(l);
 	finish_process(l);
 	share_harvest(&r->processes[l->process],
-	              r->command_count - l->first_command - loading_run_count(l));
+	              r->command_count - l->first_command - loading_run_count(l) + loading_template_count(l));
 	if (!l->status)
 		loading_finish_phases(l);
 	if (!l->status)

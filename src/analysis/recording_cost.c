@@ -95,6 +95,21 @@ static bool is_levelzero(const struct tare_recording *recording, uint32_t proces
 	       recording->processes[process].self_cost_ps > 0;
 }
 
+// What is appended to a list got our events, or ones with our flag, too; which of them, the recording does not tell.
+static bool has_unpriced_appends(const struct tables_context *context)
+{
+	const struct tare_recording *recording = context->recording;
+	for (size_t i = 0; i < recording->call_count; i++) {
+		const struct tare_recorded_call *call = &recording->calls[i];
+		uint32_t process = tables_process(recording, call->thread);
+		if (call->role == TARE_ROLE_COMMAND && !(call->flags & TARE_CALL_FAILED) && is_levelzero(recording, process) &&
+		    tables_has_call(context, call) && (was_changed(recording, process, TARE_CHANGE_EVENT) ||
+		                                       was_changed(recording, process, TARE_CHANGE_FLAG)))
+			return true;
+	}
+	return false;
+}
+
 // Of other APIs what their drivers take for times was not measured.
 static bool is_priced(const struct tare_recording *recording, const struct tare_recorded_command *command)
 {
@@ -167,7 +182,7 @@ void tables_cost(const struct tables_context *context, struct tare_coverage *cov
 {
 	const struct tare_recording *recording = context->recording;
 	int64_t wall_ns = tare_view_ns(context->view);
-	struct sum sum = { .known = true };
+	struct sum sum = { .known = !has_unpriced_appends(context) };
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = &recording->commands[i];
 		uint32_t process = tables_process(recording, command->thread);

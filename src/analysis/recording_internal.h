@@ -244,6 +244,8 @@ bool loading_untimed_list(struct loading *l, uint64_t identity, uint64_t executi
 void loading_finish_lists(struct loading *l);
 // How many of the process's commands are runs of lists.
 size_t loading_run_count(const struct loading *l);
+// What was appended to the process's lists.
+size_t loading_template_count(const struct loading *l);
 void loading_forget_lists(struct loading *l);
 // The execution of the graph that a command of this identity launches, begun when it is asked for first; its
 // runs are added one by one. TARE_NO_INDEX: there is no such command.

@@ -556,6 +556,11 @@ void loading_finish_lists(struct loading *l)
 		finish_runs(l, (uint32_t)i);
 }
 
+size_t loading_template_count(const struct loading *l)
+{
+	return l->lists ? l->lists->template_count : 0;
+}
+
 size_t loading_run_count(const struct loading *l)
 {
 	size_t count = 0;

@@ -383,6 +383,16 @@ static void sub_devices(void)
 	}
 }
 
+// A list that is never executed.
+static void appended(void)
+{
+	ze_command_list_handle_t list = list_of(&device, device.compute);
+	for (int i = 0; i < 4; i++)
+		check(zeCommandListAppendBarrier(list, NULL, 0, NULL), "zeCommandListAppendBarrier");
+	check(zeCommandListClose(list), "zeCommandListClose");
+	check(zeCommandListDestroy(list), "zeCommandListDestroy");
+}
+
 static void *one_thread(void *context)
 {
 	ze_event_pool_handle_t pool = context;
@@ -434,7 +444,7 @@ static void run(const char *style)
 	} styles[] = { { "plain", plain }, { "synchronous", synchronous }, { "reused", reused },
 		       { "signalled", signalled }, { "wrapping", wrapping },
 		       { "several", several }, { "between", between }, { "endless", endless }, { "early", early },
-		       { "resetting", resetting }, { "sub-devices", sub_devices }, { "copies", copies }, { "threads", threads } };
+		       { "resetting", resetting }, { "sub-devices", sub_devices }, { "appended", appended }, { "copies", copies }, { "threads", threads } };
 	if (strcmp(style, "without") == 0)
 		without(0);
 	else if (strcmp(style, "in-order") == 0)

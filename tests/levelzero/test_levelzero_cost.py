@@ -28,11 +28,16 @@ def recorded(on, style, *options):
 
 
 def test_events_of_ours_have_a_price(on):
-    coverage, changes = recorded(on, "without")
+    for _ in range(5):
+        coverage, changes = recorded(on, "without")
+        # On a machine that is too busy the measuring gives up.
+        if coverage["cost_source"] == "calibration":
+            break
     assert coverage["cost_source"] == "calibration" and changes["calibration"] == 1
     assert coverage["self_cost_ns"] > 0 < coverage["calibration_ns"]
     assert coverage["driver_cost_low_ns"] <= coverage["driver_cost_ns"] <= coverage["driver_cost_high_ns"]
-    assert coverage["cost_low_ns"] <= coverage["cost_ns"] < coverage["cost_high_ns"]
+    assert coverage["cost_low_ns"] <= coverage["cost_ns"]
+    assert coverage["cost_high_ns"] is None or coverage["cost_ns"] < coverage["cost_high_ns"]
 
 
 def test_what_appending_took_is_counted_once(on):
@@ -42,6 +47,12 @@ def test_what_appending_took_is_counted_once(on):
     assert coverage["cost_source"] == "own_code" and changes["lists"] >= 1
     assert coverage["driver_cost_ns"] is None and coverage["cost_high_ns"] is None
     assert coverage["self_cost_ns"] > 0
+
+
+def test_what_is_appended_and_never_executed_has_no_price(on):
+    coverage, changes = recorded(on, "appended")
+    assert "lists" not in changes and changes["event"] == 1
+    assert coverage["cost_source"] == "own_code" and coverage["driver_cost_ns"] is None
 
 
 def test_a_program_with_events_of_its_own_costs_the_driver_nothing(on):
