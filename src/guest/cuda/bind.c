@@ -6,6 +6,7 @@
 
 #include <elf.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,9 +20,11 @@ enum { OF_CALL = -1, OF_ADDRESS = -1, IS_64 = -1 };
 #endif
 
 struct search {
-	const struct cuda_binding *bindings;
+	struct cuda_binding *bindings;
 	uint32_t count, led;
 	uint64_t loaded; // libraries ever
+	uint32_t visited;
+	bool bind_now;
 };
 
 struct library {
@@ -31,6 +34,7 @@ struct library {
 	const char *names;
 	const ElfW(Rela) *calls, *others;
 	size_t call_bytes, other_bytes;
+	bool program, bound_before; // bound when it was loaded, not with the first call
 };
 
 // glibc has made most of these addresses; those of the kernel's own library are offsets.
@@ -49,6 +53,9 @@ static void read_dynamic(struct library *library, const ElfW(Dyn) *entry)
 		case DT_PLTRELSZ: library->call_bytes = entry->d_un.d_val; break;
 		case DT_RELA: library->others = address_of(library, entry->d_un.d_ptr); break;
 		case DT_RELASZ: library->other_bytes = entry->d_un.d_val; break;
+		case DT_BIND_NOW: library->bound_before = true; break;
+		case DT_FLAGS: library->bound_before |= (entry->d_un.d_val & DF_BIND_NOW) != 0; break;
+		case DT_FLAGS_1: library->bound_before |= (entry->d_un.d_val & DF_1_NOW) != 0; break;
 		default: break;
 		}
 	}
@@ -96,11 +103,13 @@ static void lead(struct search *search, const struct library *library, const Elf
 	    relocation->r_addend != 0)
 		return;
 	for (uint32_t i = 0; i < search->count; i++) {
-		const struct cuda_binding *binding = &search->bindings[i];
+		struct cuda_binding *binding = &search->bindings[i];
 		if (strcmp(library->names + symbol->st_name, binding->name) != 0)
 			continue;
 		void *now = __atomic_load_n(place, __ATOMIC_RELAXED);
 		bool unbound = type == OF_CALL && (uintptr_t)now >= library->from && (uintptr_t)now < library->to;
+		// Of a library that is bound when it is loaded nobody can tell; of a program it is likely.
+		binding->called |= now == binding->theirs && (library->bound_before || type != OF_CALL ? library->program : true);
 		if (binding->theirs && (now == binding->theirs || unbound))
 			search->led += write_place(library, place, binding->ours);
 		return;
@@ -113,6 +122,8 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *context)
 	struct library library;
 	(void)bytes;
 	read_headers(&library, info);
+	library.program = search->visited++ == 0;
+	library.bound_before |= search->bind_now;
 	if (!library.symbols || !library.names)
 		return 0;
 	for (size_t i = 0; library.calls && i < library.call_bytes / sizeof *library.calls; i++)
@@ -130,10 +141,11 @@ static int count_loaded(struct dl_phdr_info *info, size_t bytes, void *context)
 	return 1;
 }
 
-uint32_t cuda_bind(const struct cuda_binding *bindings, uint32_t count)
+uint32_t cuda_bind(struct cuda_binding *bindings, uint32_t count)
 {
 	static _Atomic uint64_t seen;
-	struct search search = { .bindings = bindings, .count = count };
+	const char *now = getenv("LD_BIND_NOW");
+	struct search search = { .bindings = bindings, .count = count, .bind_now = now && now[0] };
 	dl_iterate_phdr(count_loaded, &search);
 	if (atomic_exchange(&seen, search.loaded) == search.loaded)
 		return 0;
