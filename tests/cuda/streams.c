@@ -398,12 +398,10 @@ static void early(const char *style)
 		if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 			exit(5);
 	}
-#ifdef WITH_CUPTI
 	if (strcmp(style, "load") == 0)
 		load_plugin();
 	dlopen("libcuda.so.1", RTLD_NOW); // as it is by those who link it
 	own_cupti(style);
-#endif
 }
 
 int main(int count, char **arguments)

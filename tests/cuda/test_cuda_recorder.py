@@ -426,7 +426,8 @@ def test_a_program_that_traces_has_its_records_and_ours_are_calls_from_then_on(o
 
 def test_a_library_that_could_trace_takes_nothing_from_us(on):
     """PyTorch's: they refer to CUPTI's functions and mostly do not call them."""
-    done, _ = in_both(on, STREAMS, "first:load", "kernels=5", "own-subscribe", "kernels=4")
+    done, said = in_both(on, STREAMS, "first:load", "kernels=5", "own-subscribe", "kernels=4", "own-end")
+    assert "own-end: 0 kernels, 0 other records, 8 calls" in said
     assert len(Trace(done.folder).times) == 9
 
 
