@@ -6,7 +6,6 @@
 
 #include <elf.h>
 #include <link.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,7 +23,6 @@ struct search {
 	uint32_t count, led;
 	uint64_t loaded; // libraries ever
 	uint32_t visited;
-	bool bind_now;
 };
 
 struct library {
@@ -34,7 +32,7 @@ struct library {
 	const char *names;
 	const ElfW(Rela) *calls, *others;
 	size_t call_bytes, other_bytes;
-	bool program, bound_before; // bound when it was loaded, not with the first call
+	bool program;
 };
 
 // glibc has made most of these addresses; those of the kernel's own library are offsets.
@@ -53,9 +51,6 @@ static void read_dynamic(struct library *library, const ElfW(Dyn) *entry)
 		case DT_PLTRELSZ: library->call_bytes = entry->d_un.d_val; break;
 		case DT_RELA: library->others = address_of(library, entry->d_un.d_ptr); break;
 		case DT_RELASZ: library->other_bytes = entry->d_un.d_val; break;
-		case DT_BIND_NOW: library->bound_before = true; break;
-		case DT_FLAGS: library->bound_before |= (entry->d_un.d_val & DF_BIND_NOW) != 0; break;
-		case DT_FLAGS_1: library->bound_before |= (entry->d_un.d_val & DF_1_NOW) != 0; break;
 		default: break;
 		}
 	}
@@ -108,8 +103,8 @@ static void lead(struct search *search, const struct library *library, const Elf
 			continue;
 		void *now = __atomic_load_n(place, __ATOMIC_RELAXED);
 		bool unbound = type == OF_CALL && (uintptr_t)now >= library->from && (uintptr_t)now < library->to;
-		// Of a library that is bound when it is loaded nobody can tell; of a program it is likely.
-		binding->called |= now == binding->theirs && (library->bound_before || type != OF_CALL ? library->program : true);
+		// A library may have been bound when it was loaded (RTLD_NOW); of a program it is likely that it has called.
+		binding->called |= library->program && now == binding->theirs;
 		if (binding->theirs && (now == binding->theirs || unbound))
 			search->led += write_place(library, place, binding->ours);
 		return;
@@ -123,7 +118,6 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *context)
 	(void)bytes;
 	read_headers(&library, info);
 	library.program = search->visited++ == 0;
-	library.bound_before |= search->bind_now;
 	if (!library.symbols || !library.names)
 		return 0;
 	for (size_t i = 0; library.calls && i < library.call_bytes / sizeof *library.calls; i++)
@@ -144,8 +138,7 @@ static int count_loaded(struct dl_phdr_info *info, size_t bytes, void *context)
 uint32_t cuda_bind(struct cuda_binding *bindings, uint32_t count)
 {
 	static _Atomic uint64_t seen;
-	const char *now = getenv("LD_BIND_NOW");
-	struct search search = { .bindings = bindings, .count = count, .bind_now = now && now[0] };
+	struct search search = { .bindings = bindings, .count = count };
 	dl_iterate_phdr(count_loaded, &search);
 	if (atomic_exchange(&seen, search.loaded) == search.loaded)
 		return 0;
