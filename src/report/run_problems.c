@@ -529,7 +529,7 @@ static void find_left(struct finder *finder)
 		add(finder, "left", count > 0,
 		    "process %llu traces its own work with CUPTI: from %.3f s on, the device times of %llu command%s are "
 		    "not known",
-		    big(recording->processes[left->process].pid), (double)left->first_ns / 1e9, big(count), plural(count));
+		    big(recording->processes[left->process].pid), (double)(left->first_ns - recording->start_ns) / 1e9, big(count), plural(count));
 	}
 }
 

@@ -200,6 +200,9 @@ static void by_runtime(int n)
 		RUNTIME("cudaMemcpyAsync_ptsz_v7000", DO(cuMemcpyHtoDAsync_v2, made, pinned, BYTES, streams[0]));
 		RUNTIME("__cudaLaunchKernel_v13000", usleep(20000); launch(empty, streams[0]));
 	}
+	// Of two of a kind the first is what it is for.
+	RUNTIME("cudaMemcpyAsync_v3020", DO(cuMemcpyHtoDAsync_v2, made, pinned, BYTES / 2, streams[0]);
+	        DO(cuMemcpyHtoDAsync_v2, made, pinned, BYTES / 2, streams[0]));
 	RUNTIME("cudaStreamSynchronize_v3020", DO(cuStreamSynchronize, streams[0]));
 	RUNTIME("cudaMemset_v3020", (void)0); // of nothing
 	launch(other, streams[0]);
@@ -420,17 +423,22 @@ static void own_cupti(const char *style)
 }
 #endif
 
-// Loads what calls CUPTI, and then a module.
-static void plug(int n)
+static void load_plugin(void)
 {
-	cu_module loaded;
-	(void)n;
 #ifndef WITH_CUPTI
 	void *library = dlopen(getenv("TARE_TEST_PLUGIN"), RTLD_NOW);
 	if (!library)
 		exit(2);
 	*(void **)&plugged = dlsym(library, "own_cupti");
 #endif
+}
+
+// Loads what calls CUPTI, and then a module.
+static void plug(int n)
+{
+	cu_module loaded;
+	(void)n;
+	load_plugin();
 	DO(cuModuleLoadDataEx, &loaded, ptx, 0, NULL, NULL);
 	DO(cuModuleUnload, loaded);
 }
@@ -445,10 +453,10 @@ static void early(const char *style)
 		if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 			exit(5);
 	}
-#ifdef WITH_CUPTI
+	if (strcmp(style, "load") == 0)
+		load_plugin();
 	dlopen("libcuda.so.1", RTLD_NOW); // as it is by those who link it
 	own_cupti(style);
-#endif
 }
 
 int main(int count, char **arguments)

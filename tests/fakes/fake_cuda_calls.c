@@ -73,7 +73,7 @@ uint32_t fake_cuda_context_device(cu_context context)
 static void before(struct cupti_call *call, const char *name, const void *parameters, uint64_t *data)
 {
 	void (*tell)(const char *, struct cupti_call *) = tell_call;
-	under_way = fake_cuda_new_number();
+	under_way = by_runtime && runtime.number ? runtime.number : fake_cuda_new_number();
 	*call = (struct cupti_call){ .site = ABI_CUPTI_SITE_ENTER, .function = name, .parameters = parameters,
 		.symbol = call->symbol, .context = current, .context_id = current ? (uint32_t)current->device->index + 1 : 0,
 		.data = data, .correlation = under_way };

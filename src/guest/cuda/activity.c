@@ -340,8 +340,7 @@ bool cuda_activity_begin(void)
 	uint32_t version = 0;
 	guest_lock_register(&lock);
 	guest_lock_register(&harvesting);
-	// It says so before anybody has registered buffers.
-	if (cuda_cupti.cuptiActivityFlushAll(0) == ABI_CUPTI_SUCCESS) {
+	if (cuda_share_traces()) {
 		tell_left();
 		return false;
 	}

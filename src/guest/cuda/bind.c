@@ -19,9 +19,10 @@ enum { OF_CALL = -1, OF_ADDRESS = -1, IS_64 = -1 };
 #endif
 
 struct search {
-	const struct cuda_binding *bindings;
+	struct cuda_binding *bindings;
 	uint32_t count, led;
 	uint64_t loaded; // libraries ever
+	uint32_t visited;
 };
 
 struct library {
@@ -31,6 +32,7 @@ struct library {
 	const char *names;
 	const ElfW(Rela) *calls, *others;
 	size_t call_bytes, other_bytes;
+	bool program;
 };
 
 // glibc has made most of these addresses; those of the kernel's own library are offsets.
@@ -96,11 +98,13 @@ static void lead(struct search *search, const struct library *library, const Elf
 	    relocation->r_addend != 0)
 		return;
 	for (uint32_t i = 0; i < search->count; i++) {
-		const struct cuda_binding *binding = &search->bindings[i];
+		struct cuda_binding *binding = &search->bindings[i];
 		if (strcmp(library->names + symbol->st_name, binding->name) != 0)
 			continue;
 		void *now = __atomic_load_n(place, __ATOMIC_RELAXED);
 		bool unbound = type == OF_CALL && (uintptr_t)now >= library->from && (uintptr_t)now < library->to;
+		// A library may have been bound when it was loaded (RTLD_NOW); of a program it is likely that it has called.
+		binding->called |= library->program && now == binding->theirs;
 		if (binding->theirs && (now == binding->theirs || unbound))
 			search->led += write_place(library, place, binding->ours);
 		return;
@@ -113,6 +117,7 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *context)
 	struct library library;
 	(void)bytes;
 	read_headers(&library, info);
+	library.program = search->visited++ == 0;
 	if (!library.symbols || !library.names)
 		return 0;
 	for (size_t i = 0; library.calls && i < library.call_bytes / sizeof *library.calls; i++)
@@ -130,7 +135,7 @@ static int count_loaded(struct dl_phdr_info *info, size_t bytes, void *context)
 	return 1;
 }
 
-uint32_t cuda_bind(const struct cuda_binding *bindings, uint32_t count)
+uint32_t cuda_bind(struct cuda_binding *bindings, uint32_t count)
 {
 	static _Atomic uint64_t seen;
 	struct search search = { .bindings = bindings, .count = count };

@@ -404,8 +404,6 @@ void cuda_command_end(struct guest_thread *thread, const struct cuda_call *call)
 	flags = flags_of(call, &work, exit);
 	number = write_record(thread, call, &work, stream, flags, exit);
 	if (number && !(flags & (TARE_COMMAND_NO_TIMES | TARE_COMMAND_FAILED)))
-		cuda_pending_add(thread, &(struct cuda_command){ .correlation = call->told->correlation,
-			.outer_correlation = call->outer_correlation, .number = number, .kind = work.kind,
-			.many = work.many, .kernel = work.kernel });
+		cuda_pending_add(thread, call->told->correlation, number, work.many, work.kernel);
 	guest_cpu_time(thread, call->enter, exit);
 }

@@ -107,12 +107,15 @@ static inline uint16_t cuda_detail(uint32_t name)
 struct cuda_binding {
 	const char *name;
 	void *ours, *theirs; // NULL: that library has no such function
+	bool called;         // it may have been called before it was led
 };
 // Leads to `ours` what the libraries that are loaded have bound to `theirs`, or not bound yet; only if libraries
 // have been loaded since the last call. Returns how many places were changed.
-uint32_t cuda_bind(const struct cuda_binding *bindings, uint32_t count);
+uint32_t cuda_bind(struct cuda_binding *bindings, uint32_t count);
 void cuda_share_begin(cupti_subscriber subscriber); // with our subscription
 void cuda_share_look(void);                         // for what has been loaded since
+// Whether the program may have registered buffers for records before we came.
+bool cuda_share_traces(void);
 // Hands a callback to the program if it has asked for it.
 void cuda_share_callback(cupti_domain domain, uint32_t id, const void *data);
 // The program takes activity records for itself: no times from here on.
@@ -123,7 +126,8 @@ bool cuda_activity_is_ours(void);
 
 // A recorded call of the driver's that has not returned.
 struct cuda_open {
-	uint32_t correlation;
+	uint32_t correlation; // as the runtime's call around it has
+	bool ends_outer;      // the runtime's call ends in it
 	uint64_t enter;
 };
 enum { CUDA_MOST_OPEN = 8 };
@@ -137,7 +141,7 @@ struct cuda_thread {
 	struct cuda_outer {
 		uint32_t name;                // 0: none
 		uint32_t correlation;
-		uint32_t ended_in;            // that call's correlation; 0: not yet
+		bool ended;                   // it is, or has been
 		uint64_t enter;
 	} outer;
 	struct cuda_open open[CUDA_MOST_OPEN];
@@ -250,7 +254,6 @@ struct cuda_call {
 	uint64_t enter;
 	uint32_t function;
 	uint32_t name;                 // what the program has called: the function, or one of the runtime's
-	uint32_t outer_correlation;    // of the runtime's call that it is in; 0: none
 	cu_result result;
 	bool of_thread;
 	bool nested;                   // within another call that is recorded
@@ -284,15 +287,9 @@ extern bool cuda_timed;
 extern bool cuda_launches_wait;
 bool cuda_activity_begin(void);
 void cuda_activity_in_child(void);
-struct cuda_command {
-	uint32_t correlation, outer_correlation; // of the driver's call, and of the runtime's around it (0: none)
-	uint32_t number;
-	uint8_t kind;
-	bool many;
-	struct cuda_kernel *kernel;
-};
 // Keeps a command until its activity is told.
-void cuda_pending_add(struct guest_thread *thread, const struct cuda_command *command);
+void cuda_pending_add(struct guest_thread *thread, uint32_t correlation, uint32_t number, bool many,
+                      struct cuda_kernel *kernel);
 bool cuda_pending_begin(void);
 
 // What waits for its times.

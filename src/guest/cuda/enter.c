@@ -80,24 +80,24 @@ static uint64_t enter_ticks(struct guest_thread *thread)
 }
 
 // Of more calls within calls than there are places the outermost is forgotten.
-static void open_call(struct cuda_thread *mine, uint32_t correlation, uint64_t enter)
+static void open_call(struct cuda_thread *mine, struct cuda_open opened)
 {
 	if (CUDA_UNLIKELY(mine->open_count == CUDA_MOST_OPEN)) {
 		mine->open_count--;
 		memmove(mine->open, mine->open + 1, sizeof *mine->open * (CUDA_MOST_OPEN - 1));
 	}
-	mine->open[mine->open_count++] = (struct cuda_open){ correlation, enter };
+	mine->open[mine->open_count++] = opened;
 }
 
-// When it was entered; 0: it is not recorded.
-static uint64_t close_call(struct cuda_thread *mine, uint32_t correlation)
+// With enter 0: it is not recorded.
+static struct cuda_open close_call(struct cuda_thread *mine, uint32_t correlation)
 {
 	for (uint32_t i = mine->open_count; i-- > 0;)
 		if (mine->open[i].correlation == correlation) {
 			mine->open_count = i;
-			return mine->open[i].enter;
+			return mine->open[i];
 		}
-	return 0;
+	return (struct cuda_open){ 0 };
 }
 
 static void call_begin(const struct cupti_call *told, const struct cuda_function *function, uint32_t number)
@@ -120,15 +120,15 @@ static void call_begin(const struct cupti_call *told, const struct cuda_function
 	// Not by the helper: the child of a fork that comes meanwhile would find the loader's lock taken.
 	if (CUDA_UNLIKELY(function->role == TARE_ROLE_BUILD || function->role == TARE_ROLE_CREATE))
 		cuda_share_look();
-	ends_outer = mine->outer.name && !mine->outer.ended_in && thread->depth == 1 &&
+	ends_outer = mine->outer.name && !mine->outer.ended && thread->depth == 1 &&
 	             cuda_runtime_ends_in(mine->outer.name - CUDA_MOST_FUNCTIONS, number);
 	if (ends_outer)
-		mine->outer.ended_in = told->correlation;
+		mine->outer.ended = true;
 	enter = ends_outer ? mine->outer.enter : enter_ticks(thread);
 	if (function->waits)
 		guest_waiting(thread, cuda_detail(ends_outer ? mine->outer.name : number), enter);
 	mine->enter = enter;
-	open_call(mine, told->correlation, enter);
+	open_call(mine, (struct cuda_open){ told->correlation, ends_outer, enter });
 }
 
 static void call_end(const struct cupti_call *told, const struct cuda_function *function, uint32_t number,
@@ -137,16 +137,17 @@ static void call_end(const struct cupti_call *told, const struct cuda_function *
 	struct cuda_call call = { .told = told, .function = number, .name = number,
 		.result = *(const cu_result *)told->result, .of_thread = of_thread };
 	struct guest_thread *thread = guest_thread_of(TARE_TRACE_CUDA);
+	struct cuda_open opened = { 0 };
 	struct cuda_outer *outer;
 	if (thread && cuda_of(thread))
-		call.enter = close_call(cuda_of(thread), told->correlation);
-	if (!call.enter)
+		opened = close_call(cuda_of(thread), told->correlation);
+	if (!opened.enter)
 		return;
+	call.enter = opened.enter;
 	outer = &cuda_of(thread)->outer;
-	if (outer->name && outer->ended_in == told->correlation)
+	if (outer->name && opened.ends_outer)
 		call.name = outer->name;
-	call.nested = thread->depth > 1 || (outer->name && !outer->ended_in);
-	call.outer_correlation = outer->name ? outer->correlation : 0;
+	call.nested = thread->depth > 1 || (outer->name && !outer->ended);
 	if (function->kind)
 		cuda_command_end(thread, &call);
 	else
@@ -164,7 +165,7 @@ static void runtime_begin(const struct cupti_call *told, uint32_t name)
 	if (!thread || outer->name)
 		return;
 	outer->enter = enter_ticks(thread);
-	outer->ended_in = 0;
+	outer->ended = false;
 	outer->correlation = told->correlation;
 	outer->name = name;
 }
@@ -181,7 +182,7 @@ static void runtime_end(const struct cupti_call *told)
 	call.name = outer->name;
 	call.nested = thread->depth > 0;
 	outer->name = 0;
-	if (CUDA_UNLIKELY(!outer->ended_in))
+	if (CUDA_UNLIKELY(!outer->ended))
 		cuda_runtime_call_end(thread, &call);
 }
 
@@ -251,11 +252,11 @@ static void begin(const void *caller)
 	}
 	cuda_objects_now();
 	guest_stacks_begin((const void *)begin);
+	cuda_share_begin(subscriber);
 	timed = !guest_options.strict && !guest_options.count_only;
 	atomic_store(&deferred, timed && nested);
 	cuda_timed = timed && !nested && cuda_activity_begin();
 	enable_callbacks();
-	cuda_share_begin(subscriber);
 	// Runs before what the core has registered: CUPTI is asked for the rest while it may be.
 	atexit(cuda_flush_at_exit);
 }

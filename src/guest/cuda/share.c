@@ -184,7 +184,7 @@ static uint32_t binding_count;
 static void add(const char *name, void *ours, void *known)
 {
 	if (known)
-		bindings[binding_count++] = (struct cuda_binding){ name, ours, known };
+		bindings[binding_count++] = (struct cuda_binding){ name, ours, known, false };
 }
 
 void cuda_share_begin(cupti_subscriber subscriber)
@@ -212,6 +212,14 @@ void cuda_share_begin(cupti_subscriber subscriber)
 	ADD(cuptiActivityDisable, activity_disable);
 #undef ADD
 	cuda_share_look();
+}
+
+bool cuda_share_traces(void)
+{
+	for (uint32_t i = 0; i < binding_count; i++)
+		if (bindings[i].called && strcmp(bindings[i].name, "cuptiActivityRegisterCallbacks") == 0)
+			return true;
+	return false;
 }
 
 void cuda_share_look(void)
