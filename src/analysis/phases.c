@@ -298,16 +298,34 @@ static size_t mark_row(const struct making *making, size_t name, struct thread_m
 // Where a thread stands: its next mark, and the commands that it has enqueued so far.
 struct thread_place {
 	size_t next, end;
-	uint64_t commands;
+	uint64_t commands, kernels, kernel_ns;
 };
+
+// Adds or takes what a thread has enqueued so far.
+static void add_place(const struct thread_place *place, bool begins, struct tare_phase_row *row)
+{
+	uint64_t kernel_ns = (uint64_t)row->kernel_ns;
+	row->commands += begins ? -place->commands : place->commands;
+	row->kernels += begins ? -place->kernels : place->kernels;
+	row->kernel_ns = (int64_t)(kernel_ns + (begins ? -place->kernel_ns : place->kernel_ns));
+}
+
+static void count_command(const struct tare_recorded_command *command, struct thread_place *place)
+{
+	struct tables_span span;
+	place->commands++;
+	if (!tables_is_kernel(command))
+		return;
+	place->kernels++;
+	if (tables_timed(command, &span))
+		place->kernel_ns += (uint64_t)tables_length(span.from, span.to);
+}
 
 static void pass_marks(const struct thread_mark *marks, struct thread_place *place, int64_t at_ns,
                        struct tare_phase_row *rows)
 {
-	for (; place->next < place->end && marks[place->next].at_ns <= at_ns; place->next++) {
-		uint64_t *commands = &rows[marks[place->next].row].commands;
-		*commands += marks[place->next].begins ? -place->commands : place->commands;
-	}
+	for (; place->next < place->end && marks[place->next].at_ns <= at_ns; place->next++)
+		add_place(place, marks[place->next].begins, &rows[marks[place->next].row]);
 }
 
 // A row has those enqueued when each of its parts ends less those when it begins.
@@ -332,14 +350,14 @@ static int count_commands(const struct making *making, struct tare_phases *phase
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = &recording->commands[i];
 		struct thread_place *place;
-		if (command->thread >= threads)
+		if (command->thread >= threads || tare_command_is_drivers(command))
 			continue;
 		place = &places[command->thread];
 		pass_marks(marks, place, command->enter_ns, phases->rows);
-		place->commands +=
-		    !tare_command_only_executes(command) &&
+		if (!tare_command_only_executes(command) &&
 		    tare_view_has_moment(recording, making->view, command->enter_ns) &&
-		    tare_view_wants_command(recording, making->view, command);
+		    tare_view_wants_command(recording, making->view, command))
+			count_command(command, place);
 	}
 	for (size_t i = 0; i < threads; i++)
 		pass_marks(marks, &places[i], INT64_MAX, phases->rows);

@@ -13,6 +13,8 @@ struct tare_phase_row {
 	int64_t covered_ns;       // union of all, cut to the view: when at least one was open
 	double median_ns, max_ns; // of those that were left; NaN: none
 	uint64_t commands;        // enqueued by its thread while it was open, within the view
+	uint64_t kernels;         // of these; and
+	int64_t kernel_ns;        // what they took of the device, whenever they ran: sum of those with times
 	struct tare_ledger ledger; // of the union of devices, over covered_ns
 	struct tare_time_span *spans;  // covered_ns
 	size_t span_count;

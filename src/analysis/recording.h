@@ -128,6 +128,7 @@ struct tare_recorded_queue {
 	bool legacy, blocking;
 	bool profiling;
 	bool profiling_added;     // by the recorder
+	int32_t priority;         // less is more urgent; 0: the usual one, or not told
 	int64_t created_ns;
 };
 

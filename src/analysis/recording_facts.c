@@ -120,6 +120,7 @@ static uint8_t fact_kind(uint16_t key)
 	case TARE_TRACE_FACT_SOURCE_BYTES:
 	case TARE_TRACE_FACT_BUILD_OPTIONS:
 	case TARE_TRACE_FACT_BUILD_FAILED: return TARE_OBJECT_PROGRAM;
+	case TARE_TRACE_FACT_PRIORITY:
 	case TARE_TRACE_FACT_PROFILING: return TARE_OBJECT_QUEUE;
 	case TARE_TRACE_FACT_VENDOR:
 	case TARE_TRACE_FACT_DRIVER_VERSION:
@@ -169,6 +170,8 @@ static void apply_fact(struct loading *l, const struct tare_trace_fact_record *f
 		apply_to_device(l, object->index, fact);
 	else if (kind == TARE_OBJECT_PROGRAM)
 		apply_to_program(l, object->index, fact);
+	else if (kind == TARE_OBJECT_QUEUE && key == TARE_TRACE_FACT_PRIORITY)
+		l->recording->queues[object->index].priority = (int32_t)(int64_t)fact->value;
 	else if (kind == TARE_OBJECT_QUEUE)
 		l->recording->queues[object->index].profiling = fact->value;
 }

@@ -22,6 +22,8 @@ void tare_json_put_phases(struct tare_json *json, const struct tare_run_report *
 		tare_json_put(json, object, "median_ns", tare_json_number(row->median_ns));
 		tare_json_put(json, object, "max_ns", tare_json_number(row->max_ns));
 		tare_json_put(json, object, "commands", tare_json_unsigned(row->commands));
+		tare_json_put(json, object, "kernels", tare_json_unsigned(row->kernels));
+		tare_json_put(json, object, "kernel_ns", json_integer(row->kernel_ns));
 		tare_json_put_ledger(json, ledger, &row->ledger);
 		tare_json_put(json, object, "ledger", ledger);
 		tare_json_push(json, list, object);

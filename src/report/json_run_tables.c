@@ -382,6 +382,7 @@ static void put_queue(struct tare_json *json, json_t *object,
 	              queue ? json_boolean(queue->out_of_order) : json_null());
 	tare_json_put(json, object, "profiling",
 	              queue ? json_boolean(queue->profiling) : json_null());
+	tare_json_put(json, object, "priority", json_integer(queue ? queue->priority : 0));
 	tare_json_put(json, object, "profiling_added",
 	              queue ? json_boolean(queue->profiling_added) : json_null());
 }

@@ -5,6 +5,8 @@
 // With WITH_OPENCL CUDA is initialised within a call of OpenCL's, which has a command, too.
 #include "backend/cuda/abi.h"
 
+#include "../programs/nvtx_client.h"
+
 #include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -53,6 +55,18 @@ static void kernels(int n)
 	for (int i = 0; i < n; i++)
 		launch(i % 2 ? other : empty, streams[i % STREAMS]);
 	DO(cuCtxSynchronize);
+}
+
+static void urgent(int n)
+{
+	cu_result (*create)(cu_stream *stream, unsigned int flags, int priority);
+	cu_stream stream;
+	*(void **)&create = dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuStreamCreateWithPriority");
+	check(create(&stream, 0, -3), "cuStreamCreateWithPriority");
+	for (int i = 0; i < n; i++)
+		launch(empty, stream);
+	DO(cuStreamSynchronize, stream);
+	DO(cuStreamDestroy_v2, stream);
 }
 
 static void shared(int n)
@@ -113,6 +127,23 @@ static void managed(int n)
 		DO(cuStreamSynchronize, streams[0]);
 	}
 	DO(cuMemFree_v2, shared);
+}
+
+// The kernels run when the ranges in which they were launched are over, or in others.
+static void ranges(int n)
+{
+	nvtx_client_begin();
+	for (int i = 0; i < n; i++) {
+		NVTX_GET(0, push_a, "pushed");
+		launch(empty, streams[0]);
+		launch(other, streams[0]);
+		NVTX_GET(0, pop);
+		launch(other, streams[0]);
+	}
+	uint64_t id = NVTX_GET(0, start_a, "ranged");
+	launch(empty, streams[0]);
+	NVTX_CALL(end, id);
+	DO(cuCtxSynchronize);
 }
 
 // What no recorded call has asked for; only the stand-in can.
@@ -333,7 +364,7 @@ int main(int count, char **arguments)
 	static const struct {
 		const char *name;
 		void (*run)(int n);
-	} styles[] = { { "kernels", kernels }, { "shared", shared }, { "managed", managed }, { "defaults", defaults }, { "copies", copies }, { "graph", graph },
+	} styles[] = { { "kernels", kernels }, { "shared", shared }, { "urgent", urgent }, { "ranges", ranges }, { "managed", managed }, { "defaults", defaults }, { "copies", copies }, { "graph", graph },
 		       { "threads", threads }, { "events", events }, { "wrong", wrong }, { "killed", killed },
 		       { "forks", forks }, { "waits", waits }, { "pageable", from_pageable },
 		       { "foreign", foreign }, { "second", on_second }, { "watched", watched } };

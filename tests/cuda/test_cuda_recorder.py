@@ -291,6 +291,20 @@ def test_who_has_no_managed_memory_is_not_asked_for_it(on):
     assert report["devices"][0]["managed_memory"] is None
 
 
+def test_kernels_belong_to_the_nvtx_range_that_launched_them(on):
+    report = on.report(on.record([STREAMS, "ranges=5"]).folder)
+    phases = {phase["name"]: phase for phase in report["phases"]}
+    pushed, ranged = phases["pushed"], phases["ranged"]
+    assert (pushed["count"], pushed["commands"], pushed["kernels"]) == (5, 10, 10)
+    assert pushed["kernel_ns"] == pytest.approx(5 * (50000 + 70000), abs=20)
+    assert (ranged["kernels"], ranged["kernel_ns"]) == (1, pytest.approx(50000, abs=2))
+
+
+def test_streams_have_their_priority(on):
+    report = on.report(on.record([STREAMS, "kernels=3", "urgent=7"]).folder)
+    assert {queue["commands"]: queue["priority"] for queue in report["queues"]} == {1: 0, 7: -3}
+
+
 def test_a_program_that_is_killed_leaves_what_was_delivered(on):
     done = on.record([STREAMS, "killed=9"])
     assert done.status in (-signal.SIGKILL, 128 + signal.SIGKILL)

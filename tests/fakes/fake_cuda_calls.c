@@ -126,6 +126,17 @@ cu_result cuStreamGetFlags(cu_stream handle, unsigned int *flags)
 	return leave(result);
 }
 
+FAKE_EXPORT cu_result cuStreamGetPriority(cu_stream handle, int *priority);
+cu_result cuStreamGetPriority(cu_stream handle, int *priority)
+{
+	struct cu_stream_object *stream;
+	ENTER_CONTEXT();
+	cu_result result = stream_of(handle, &stream);
+	if (result == ABI_SUCCESS)
+		*priority = stream->priority;
+	return leave(result);
+}
+
 // Of an address that it does not know all values are 0.
 FAKE_EXPORT cu_result cuPointerGetAttributes(unsigned int count, int *attributes, void **data, cu_pointer pointer);
 cu_result cuPointerGetAttributes(unsigned int count, int *attributes, void **data, cu_pointer pointer)

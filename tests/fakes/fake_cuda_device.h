@@ -145,6 +145,7 @@ struct cu_stream_object {
 	struct cu_stream_object *next;
 	struct device *device;
 	bool blocking, legacy, destroyed;
+	int priority;
 	pthread_t thread;         // whose default stream it is
 	bool of_thread;
 	size_t count;

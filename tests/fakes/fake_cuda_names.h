@@ -47,6 +47,8 @@
 	  (to, value, count, stream), cu_pointer to; unsigned int value; size_t count; cu_stream stream;) \
 	X(cuStreamCreate, (cu_stream *stream, unsigned int flags), (stream, flags), \
 	  cu_stream *stream; unsigned int flags;) \
+	X(cuStreamCreateWithPriority, (cu_stream *stream, unsigned int flags, int priority), (stream, flags, priority), \
+	  cu_stream *stream; unsigned int flags; int priority;) \
 	X(cuStreamDestroy_v2, (cu_stream stream), (stream), cu_stream stream;) \
 	X(cuStreamSynchronize, (cu_stream stream), (stream), cu_stream stream;) \
 	X(cuStreamQuery, (cu_stream stream), (stream), cu_stream stream;) \
@@ -96,6 +98,7 @@
 #define cuMemsetD16Async fake_cuMemsetD16Async
 #define cuMemsetD32Async fake_cuMemsetD32Async
 #define cuStreamCreate fake_cuStreamCreate
+#define cuStreamCreateWithPriority fake_cuStreamCreateWithPriority
 #define cuStreamDestroy_v2 fake_cuStreamDestroy_v2
 #define cuStreamSynchronize fake_cuStreamSynchronize
 #define cuStreamQuery fake_cuStreamQuery

@@ -17,6 +17,15 @@ cu_result cuStreamCreate(cu_stream *stream, unsigned int flags)
 	return leave(ABI_SUCCESS);
 }
 
+FAKE_EXPORT cu_result cuStreamCreateWithPriority(cu_stream *stream, unsigned int flags, int priority);
+cu_result cuStreamCreateWithPriority(cu_stream *stream, unsigned int flags, int priority)
+{
+	cu_result result = cuStreamCreate(stream, flags);
+	if (result == ABI_SUCCESS)
+		(*stream)->priority = priority;
+	return result;
+}
+
 cu_result cuStreamDestroy_v2(cu_stream handle)
 {
 	struct cu_stream_object *stream;

@@ -115,7 +115,7 @@ static const struct row rows[] = {
 	{ "event among definitions", FIRST + 192, PUT("\x10"), 0, 1, 1, "contradicts the format" },
 	{ "site among definitions", FIRST + 192,
 	  PUT("\x21\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1"), 0, 1, 1, "contradicts the format" },
-	{ "no type among definitions", FIRST + 192, PUT("\x22"), 0, 1, 1, "record at byte 4288 is of a kind" },
+	{ "no type among definitions", FIRST + 192, PUT("\x30"), 0, 1, 1, "record at byte 4288 is of a kind" },
 	{ "text's id", FIRST + 64 + 8, PUT("\0"), 0, 0, 1, "contradicts the format" },
 	{ "text's total", FIRST + 64 + 12, PUT("\xff\xff\xff\xff"), 0, 0, 1,
 	  "contradicts the format" },

@@ -21,6 +21,7 @@ struct cuda_driver_calls {
 	cu_result (*cuDeviceGetPCIBusId)(char *text, int length, cu_device device);
 	cu_result (*cuStreamIsCapturing)(cu_stream stream, int *status);
 	cu_result (*cuStreamGetFlags)(cu_stream stream, unsigned int *flags);
+	cu_result (*cuStreamGetPriority)(cu_stream stream, int *priority);
 	cu_result (*cuPointerGetAttributes)(unsigned int count, int *attributes, void **data, cu_pointer pointer);
 	cu_result (*cuFuncGetName)(const char **name, cu_function function);
 };
@@ -135,6 +136,7 @@ struct cuda_stream {
 	uint32_t number;
 	bool of_thread;                // the default stream of one thread
 	bool again;                    // its handle meant another one before
+	int priority;                  // less is more urgent
 	bool legacy, blocking;         // blocking: it and the legacy stream wait for each other
 	struct cuda_device *device;
 	_Atomic uint32_t process;

@@ -38,6 +38,7 @@ static void driver_open(const void *caller)
 		SYMBOL(cuDriverGetVersion), SYMBOL(cuDeviceGet), SYMBOL(cuDeviceGetName),
 		SYMBOL(cuDeviceGetUuid_v2), SYMBOL(cuDeviceTotalMem_v2), SYMBOL(cuDeviceGetAttribute),
 		SYMBOL(cuDeviceGetPCIBusId), SYMBOL(cuStreamIsCapturing), SYMBOL(cuStreamGetFlags),
+		SYMBOL(cuStreamGetPriority),
 		SYMBOL(cuPointerGetAttributes), SYMBOL(cuFuncGetName),
 	};
 #undef SYMBOL

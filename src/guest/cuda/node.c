@@ -51,8 +51,11 @@ static uint64_t shape_of(const struct cupti_kernel *kernel)
 
 static void tell_kernel(struct content *content, const struct cupti_kernel *record)
 {
-	struct cuda_kernel *kernel = cuda_kernel_named(record->name);
+	struct cuda_kernel *kernel;
 	content->node = record->graph_node;
+	if (CUDA_LIKELY(!content->node))
+		return; // most are launched by themselves
+	kernel = cuda_kernel_named(record->name);
 	content->kind = TARE_KIND_KERNEL;
 	content->object = (uintptr_t)kernel;
 	content->amount = shape_of(record);

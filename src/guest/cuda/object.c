@@ -274,6 +274,8 @@ static void define_stream(const struct cuda_stream *stream, const struct cupti_c
 	          call->context, stream->device, (cuda_timed ? PROFILING : 0) | (stream->blocking ? 0 : NON_BLOCKING) |
 	              (stream->legacy ? LEGACY : 0), 0, name ? text_of(name) : 0, stream->number);
 	cuda_fact(TARE_TRACE_FACT_PROFILING, traced_handle(stream), cuda_timed, 0);
+	if (stream->priority)
+		cuda_fact(TARE_TRACE_FACT_PRIORITY, traced_handle(stream), (uint64_t)(int64_t)stream->priority, 0);
 	if (cuda_timed)
 		tell_change(traced_handle(stream));
 }
@@ -329,6 +331,8 @@ static struct cuda_stream *stream_new(struct guest_thread *thread, const struct 
 		return NULL;
 	if (!is_default(handle) && cuda_driver.cuStreamGetFlags)
 		cuda_driver.cuStreamGetFlags(handle, &flags);
+	if (!is_default(handle) && cuda_driver.cuStreamGetPriority)
+		cuda_driver.cuStreamGetPriority(handle, &stream->priority);
 	stream->context_id = call->context_id;
 	stream->number = guest_queue_number();
 	stream->of_thread = of_thread;
