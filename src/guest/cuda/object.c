@@ -282,7 +282,7 @@ static void define_stream(const struct cuda_stream *stream, const struct cupti_c
 
 uint32_t cuda_pages_queue(uint32_t ordinal, bool any)
 {
-	enum { ANY_ORDER = 1 };
+	enum { ANY_ORDER = 1, PROFILING = 2 };
 	uint32_t process = atomic_load(&guest_process);
 	struct cuda_device *device = ordinal < MOST_DEVICES ? &devices[ordinal] : NULL;
 	for (uint32_t i = 0; any && i < MOST_DEVICES && (!device || atomic_load(&device->process) != process); i++)
@@ -292,7 +292,7 @@ uint32_t cuda_pages_queue(uint32_t ordinal, bool any)
 	if (device->pages_process != process) {
 		device->pages_process = process;
 		device->pages_queue = guest_queue_number();
-		define_at(begin_ticks, TARE_OBJECT_QUEUE, &device->pages_queue, NULL, device, ANY_ORDER, 0,
+		define_at(begin_ticks, TARE_OBJECT_QUEUE, &device->pages_queue, NULL, device, ANY_ORDER | PROFILING, 0,
 		          text_of("unified memory"), device->pages_queue);
 	}
 	return device->pages_queue;
