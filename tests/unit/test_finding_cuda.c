@@ -126,10 +126,38 @@ static void calls_that_wait_cost_no_more_than_what_the_device_does_not_need(void
 	}
 }
 
+// Each result, some bytes, is waited for before the next piece is issued: that is not about copies that could overlap,
+// unless much is copied.
+static void waits_are_about_copies_only_where_much_is_copied(void **state)
+{
+	enum { PIECES = 40 };
+	(void)state;
+	for (int much = 0; much < 2; much++) {
+		struct made *made = start(false);
+		int64_t now_ns = 1000 * US, read_ns = (much ? 50 : 2) * US;
+		for (uint32_t i = 0; i < PIECES; i++) {
+			int64_t enter_ns = now_ns, done_ns = now_ns + 103 * US + read_ns;
+			add(made, 0, TARE_KIND_KERNEL, now_ns, now_ns + US, now_ns + 2 * US, now_ns + 102 * US);
+			add(made, 0, TARE_KIND_READ, now_ns + US, now_ns + 2 * US, now_ns + 103 * US, done_ns);
+			made->commands[made->recording.command_count - 1].direction = TARE_DIRECTION_FROM_DEVICE;
+			made_call(made, made_plain_call(0, TARE_ROLE_WAIT, enter_ns + 2 * US, done_ns + 30 * US));
+			now_ns = done_ns + 31 * US;
+		}
+		made->processes[0].end_ns = made->recording.end_ns = now_ns + 1000 * US;
+		made_sort(made);
+		struct tare_findings findings = judge(made);
+		assert_int_equal(find(&findings, "synchronize-drains") != NULL, !much);
+		assert_int_equal(find(&findings, "overlap-missed") != NULL, much);
+		tare_findings_free(&findings);
+		free(made);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_full_stream_is_told_where_it_holds_up_others),
+		cmocka_unit_test(waits_are_about_copies_only_where_much_is_copied),
 		cmocka_unit_test(calls_that_wait_cost_no_more_than_what_the_device_does_not_need),
 	};
 	return cmocka_run_group_tests_name("finding_cuda", tests, NULL, NULL);
