@@ -270,7 +270,6 @@ def test_without_the_devices_limits_there_is_no_occupancy(on):
 
 def test_managed_memory_that_the_driver_moves_is_transfers_of_their_own(on):
     """1 MiB to the device for the first kernel, then half of it to and fro, at 40 GB/s and 1.2 us a page's fault."""
-    on.environment["TARE_CUDA_MANAGED"] = "1"
     (on.folder / "script").write_text(SCRIPT + "kernel takes fixed 30 us\n"
                                       "migrate page 64 KiB fault 1.2 us fixed 5 us rate 40 GB/s\n")
     report = on.report(on.record([STREAMS, "managed=3", "waits=3"]).folder)
@@ -289,10 +288,8 @@ def test_managed_memory_that_the_driver_moves_is_transfers_of_their_own(on):
     assert not any("unified" in each["function"] for each in report["api"])
 
 
-@pytest.mark.parametrize("wanted, style", [("1", "kernels=4"), ("0", "managed=2"), ("", "managed=2")])
-def test_who_has_no_managed_memory_or_does_not_ask_for_it_is_not_told(on, wanted, style):
-    on.environment["TARE_CUDA_MANAGED"] = wanted
-    report = on.report(on.record([STREAMS, style]).folder)
+def test_who_has_no_managed_memory_is_not_told(on):
+    report = on.report(on.record([STREAMS, "kernels=4"]).folder)
     assert report["devices"][0]["managed_memory"] is None
 
 

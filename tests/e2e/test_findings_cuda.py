@@ -55,7 +55,7 @@ def recorder(tare_path, tmp_path_factory):
     made.environment.update({"LD_LIBRARY_PATH": f"{folder / 'lib'}:{os.environ.get('LD_LIBRARY_PATH', '')}",
                              "TARE_CUDA_LIBRARY": str(driver), "TARE_CUPTI_LIBRARY": str(cupti),
                              # Kernels have no shared memory of their own.
-                             "TARE_FAKE_CUPTI": "unshared", "TARE_CUDA_MANAGED": "1",
+                             "TARE_FAKE_CUPTI": "unshared",
                              "MALLOC_PERTURB_": "0"})
     return made
 

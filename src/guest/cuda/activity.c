@@ -323,6 +323,8 @@ void cuda_activity_leave(void)
 	before = guest_aside_begin(thread, TARE_TRACE_CUDA);
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		cuda_cupti.cuptiActivityDisable(kinds[i]);
+	if (atomic_load(&cuda_pages_told))
+		cuda_cupti.cuptiActivityDisable(ABI_CUPTI_KIND_PAGES);
 	cuda_cupti.cuptiActivityFlushAll(ABI_CUPTI_FLUSH_FORCED);
 	guest_acquire(&harvesting);
 	if (thread) {

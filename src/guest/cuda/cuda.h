@@ -29,6 +29,8 @@ extern struct cuda_driver_calls cuda_driver; // members are NULL where the drive
 extern struct cupti_functions cuda_cupti;
 extern char cuda_library[256];               // the driver's file
 
+// Whether an address lies in a driver of CUDA that programs can call: that of NVIDIA's OpenCL offers no functions.
+bool cuda_is_driver(const void *caller);
 // Opens both, from within cuInit; `caller`: an address in the driver's library. False: there is no CUPTI.
 bool cuda_libraries_open(const void *caller);
 

@@ -265,7 +265,8 @@ int InitializeInjection(void)
 {
 	static _Atomic bool entered;
 	int error = errno;
-	if (!atomic_exchange(&entered, true)) {
+	// NVIDIA's OpenCL has a driver of its own inside, which calls us too: that is not the program's CUDA.
+	if (cuda_is_driver(__builtin_return_address(0)) && !atomic_exchange(&entered, true)) {
 		const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
 		cuda_launches_wait = blocking && strtol(blocking, NULL, 10) != 0;
 		begin(__builtin_return_address(0));

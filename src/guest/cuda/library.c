@@ -10,9 +10,8 @@
 
 struct cuda_driver_calls cuda_driver;
 struct cupti_functions cuda_cupti;
-char cuda_library[256];
-
 enum { NAME_BYTES = 256 };
+char cuda_library[NAME_BYTES];
 
 struct symbol {
 	const char *name;
@@ -31,6 +30,23 @@ static bool find_symbols(void *library, const struct symbol *symbols, size_t cou
 	return true;
 }
 
+// The library that holds an address; NULL: not told.
+static void *library_of(const void *address, char name[NAME_BYTES])
+{
+	Dl_info where;
+	if (!dladdr(address, &where) || !where.dli_fname)
+		return NULL;
+	snprintf(name, NAME_BYTES, "%s", where.dli_fname);
+	return dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+bool cuda_is_driver(const void *caller)
+{
+	char name[NAME_BYTES];
+	void *library = library_of(caller, name);
+	return !library || dlsym(library, "cuDeviceGetName");
+}
+
 static void driver_open(const void *caller)
 {
 #define SYMBOL(name) { #name, &cuda_driver.name, false }
@@ -42,12 +58,7 @@ static void driver_open(const void *caller)
 		SYMBOL(cuPointerGetAttributes), SYMBOL(cuFuncGetName),
 	};
 #undef SYMBOL
-	Dl_info where;
-	void *library = NULL;
-	if (dladdr(caller, &where) && where.dli_fname) {
-		snprintf(cuda_library, sizeof cuda_library, "%s", where.dli_fname);
-		library = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-	}
+	void *library = library_of(caller, cuda_library);
 	if (!library)
 		library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 	if (library)

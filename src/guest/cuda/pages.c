@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the driver does with managed memory by itself: pages that it moves between host and device, and the faults
-// that make it. Where that is wanted, CUPTI is asked for it when the program allocates the first such memory.
+// that make it. CUPTI is asked for it when the program allocates the first such memory.
 #include "guest/cuda/cuda.h"
-
-#include <stdlib.h>
 
 _Atomic bool cuda_pages_told;
 
@@ -18,19 +16,12 @@ static const struct {
 };
 enum { COUNTERS = sizeof counters / sizeof *counters };
 
-// Not by itself, as long as it was not tried on a device: CUPTI is asked within a callback of its own.
-static bool is_wanted(void)
-{
-	const char *told = getenv("TARE_CUDA_MANAGED");
-	return told && told[0] && told[0] != '0';
-}
-
 // One counter at a time: what an older library does not know is not to cost us the others.
 void cuda_pages_begin(cu_context context)
 {
 	static _Atomic bool begun;
 	uint32_t device = 0, known = 0;
-	if (!cuda_timed || !is_wanted() || !cuda_cupti.cuptiActivityConfigureUnifiedMemoryCounter || !cuda_cupti.cuptiGetDeviceId ||
+	if (!cuda_timed || !cuda_cupti.cuptiActivityConfigureUnifiedMemoryCounter || !cuda_cupti.cuptiGetDeviceId ||
 	    cuda_cupti.cuptiGetDeviceId(context, &device) != ABI_CUPTI_SUCCESS || atomic_exchange(&begun, true))
 		return;
 	for (size_t i = 0; i < COUNTERS; i++) {
