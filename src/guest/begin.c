@@ -103,9 +103,9 @@ static void forget_costs(void)
 	guest_options.calibrated = TARE_TRACE_NO_API;
 	guest_options.self_cost_ps = guest_options.self_untimed_cost_ps = 0;
 	guest_options.self_call_cost_ps = guest_options.self_stack_cost_ps = 0;
-	__atomic_store_n(&guest_header->self_cost_ps, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&guest_header->self_untimed_cost_ps, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&guest_header->self_call_cost_ps, 0, __ATOMIC_RELAXED);
+	for (int i = 0; i < 2; i++)
+		guest_options.self_low_ps[i] = guest_options.self_high_ps[i] = 0;
+	guest_tell_self_cost(guest_header);
 	__atomic_store_n(&guest_header->self_stack_cost_ps, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&guest_header->driver_rounds, 0, __ATOMIC_RELEASE);
 }
