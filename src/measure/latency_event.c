@@ -387,12 +387,14 @@ int latency_sample_callback(struct tare_measurement *measurement, int64_t *value
 		    tare_clock_can_tell(&bench->track.fit.rate, values[0] / 1000, NULL) == 0 &&
 		    tare_event_stamps(event, &stamps, NULL) == 0 &&
 		    tare_stamps_have(&stamps, TARE_STAMP_END)) {
-			values[1] =
-			    latency_ps(tare_clock_map(&bench->track.fit, stamps.at[TARE_STAMP_END],
-			                              callback->entered),
-			               callback->entered, 1);
+			struct tare_host_time end = tare_clock_map(
+			    &bench->track.fit, stamps.at[TARE_STAMP_END], callback->entered);
+			values[1] = latency_bounded(latency_ps(end, callback->entered, 1), values[0],
+			                            &task->outside[1]);
 			measurement->figures[1].systematic =
 			    1000.0 * (double)bench->track.fit.residual_ns;
+			task->samples++;
+			latency_refuse_bounded(task, &measurement->figures[1], task->outside[1]);
 		}
 	}
 	tare_event_free(event);

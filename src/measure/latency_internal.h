@@ -31,9 +31,16 @@ struct latency_task {
 	struct tare_queue *queues[LATENCY_QUEUES];
 	struct tare_event *events[LATENCY_CALLS];
 	struct latency_call *calls; // see latency_call.c
-	size_t samples;    // launch to start: taken,
+	size_t samples;    // of a figure that lies on two clocks: taken,
 	size_t outside[3]; // and those of each figure that cannot be
 };
+
+// Causality is surer than the clock fit: nothing starts before its call nor ends after what follows it. Puts a
+// mapped interval within 0 and `around_ps`, and counts what lay outside.
+int64_t latency_bounded(int64_t mapped_ps, int64_t around_ps, size_t *outside);
+// Where most samples had to be put within their bounds, the median is a bound and no figure: it is refused with the
+// reason (true).
+bool latency_refuse_bounded(struct latency_task *task, struct tare_figure *figure, size_t outside);
 
 // One row of the table in latency.c: one measurement.
 struct latency_row {

@@ -193,34 +193,34 @@ int latency_begin_to_start(struct tare_measurement *measurement, struct tare_err
 	return try_launch(task->latency, error);
 }
 
-// Causality is surer than the clock fit: nothing starts before the call nor ends after the return.
-static int64_t bounded(int64_t mapped_ps, int64_t around_ps, size_t *outside)
+int64_t latency_bounded(int64_t mapped_ps, int64_t around_ps, size_t *outside)
 {
 	*outside += mapped_ps < 0 || mapped_ps > around_ps;
 	return mapped_ps < 0 ? 0 : mapped_ps > around_ps ? around_ps : mapped_ps;
 }
 
-// Where most samples had to be put within their bounds, the median is a bound and no figure.
-static void refuse_bounds(struct latency_task *task, struct tare_measurement *measurement)
+bool latency_refuse_bounded(struct latency_task *task, struct tare_figure *figure, size_t outside)
 {
-	const struct tare_clock_track *track = &task->latency->bench.track;
 	char text[TARE_UNIT_TEXT];
 
+	figure->refused = 2 * outside > task->samples;
+	if (figure->refused)
+		snprintf(figure->absent, sizeof figure->absent, "lost in the clock fit's error of %s",
+		         tare_format_ns((double)task->latency->bench.track.fit.residual_ns, text));
+	else
+		figure->absent[0] = '\0';
+	return figure->refused;
+}
+
+static void refuse_bounds(struct latency_task *task, struct tare_measurement *measurement)
+{
 	for (size_t i = 0; i < 3; i++) {
-		struct tare_figure *figure = &measurement->figures[i];
-		if (i < 2 && tare_clock_track_unmapped(track))
+		if (i < 2 && tare_clock_track_unmapped(&task->latency->bench.track))
 			continue;
-		figure->refused = 2 * task->outside[i] > task->samples;
-		if (!figure->refused)
-			figure->absent[0] = '\0';
-		else if (i == 2)
-			snprintf(figure->absent, sizeof figure->absent,
+		if (latency_refuse_bounded(task, &measurement->figures[i], task->outside[i]) && i == 2)
+			snprintf(measurement->figures[i].absent, sizeof measurement->figures[i].absent,
 			         "by the device's clock the kernel alone lasts longer than launch "
 			         "and finish together by the host's");
-		else
-			snprintf(figure->absent, sizeof figure->absent,
-			         "lost in the clock fit's error of %s",
-			         tare_format_ns((double)track->fit.residual_ns, text));
 	}
 }
 
@@ -262,9 +262,9 @@ int latency_sample_to_start(struct tare_measurement *measurement, int64_t *value
 			struct tare_host_time end =
 			    tare_clock_map(fit, stamps.at[TARE_STAMP_END], returned);
 			values[0] =
-			    bounded(latency_ps(begin, start, 1), values[2], &task->outside[0]);
+			    latency_bounded(latency_ps(begin, start, 1), values[2], &task->outside[0]);
 			values[1] =
-			    bounded(latency_ps(end, returned, 1), values[2], &task->outside[1]);
+			    latency_bounded(latency_ps(end, returned, 1), values[2], &task->outside[1]);
 			for (int i = 0; i < 2; i++)
 				measurement->figures[i].systematic =
 				    1000.0 * (double)fit->residual_ns;
