@@ -127,8 +127,7 @@ int latency_plan_copies(struct latency_task *task, struct tare_measurement *meas
 	                              to_device ? "1 B copies to device, issue only"
 	                                        : "1 B copies to pinned, issue only",
 	                              "host", task->batch,
-	                              "the same copies: host time until the last has been issued, "
-	                              "per copy")
+	                              LATENCY_ISSUED ", per copy")
 	           ? 0
 	           : -ENOMEM;
 }

@@ -35,6 +35,9 @@ struct latency_task {
 	size_t outside[3]; // and those of each figure that cannot be
 };
 
+// Of each figure "issue only": they all end behind tare_submit.
+#define LATENCY_ISSUED "the same ones: host time until the last has been issued and handed to the device"
+
 // Causality is surer than the clock fit: nothing starts before its call nor ends after what follows it. Puts a
 // mapped interval within 0 and `around_ps`, and counts what lay outside.
 int64_t latency_bounded(int64_t mapped_ps, int64_t around_ps, size_t *outside);

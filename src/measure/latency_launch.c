@@ -80,8 +80,7 @@ int latency_plan_batched(struct latency_task *task, struct tare_measurement *mea
 	           task, measurement, "launch, many then wait", "host", task->batch,
 	           "launches in a row, then finish: host time of the whole, per launch") &&
 	               latency_figure(task, measurement, "launch, issue only", "host", task->batch,
-	                              "the same launches: host time until the last has been "
-	                              "issued, per launch")
+	                              LATENCY_ISSUED ", per launch")
 	           ? 0
 	           : -ENOMEM;
 }
@@ -103,6 +102,8 @@ int latency_sample_batched(struct tare_measurement *measurement, int64_t *values
 
 	for (uint32_t i = 0; status == 0 && i < task->batch; i++)
 		status = tare_append(bench->plain, &launch, NULL, error);
+	if (status == 0)
+		status = tare_submit(bench->plain, error);
 	issued = tare_device_now(bench->device);
 	if (status == 0)
 		status = tare_finish(bench->plain, TARE_LIMIT_NATIVE, error);

@@ -58,8 +58,7 @@ int latency_plan_spread(struct latency_task *task, struct tare_measurement *meas
 	                      "launches in turn on queues of their own without profiling, then "
 	                      "finish of each: host time of the whole, per launch") &&
 	               latency_figure(task, measurement, issue, "host", task->batch,
-	                              "the same launches: host time until the last has been "
-	                              "issued, per launch")
+	                              LATENCY_ISSUED ", per launch")
 	           ? 0
 	           : -ENOMEM;
 }
@@ -99,8 +98,7 @@ int latency_plan_default(struct latency_task *task, struct tare_measurement *mea
 	                              legacy ? "legacy default, issue only"
 	                                     : "thread's default, issue only",
 	                              "host", task->batch,
-	                              "the same launches: host time until the last has been "
-	                              "issued, per launch")
+	                              LATENCY_ISSUED ", per launch")
 	           ? 0
 	           : -ENOMEM;
 }
