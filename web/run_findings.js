@@ -64,7 +64,7 @@ function textOfNone(run) {
 
 function findingsElements(run) {
 	const list = run.findings.length ? [
-		h('p', { class: 'note' }, `All of them together are about ${formatNs(run.findings_together_ns)} of the ${formatNs(run.wall_ns)}; no time is counted twice in that.`),
+		h('p', { class: 'note' }, `Together they cost about ${formatNs(run.findings_together_ns)} of the ${formatNs(run.wall_ns)}; what two of them claim is counted once.`),
 		h('ol', { class: 'findings' }, run.findings.map((finding, i) => findingElement(run, finding, i + 1)))] :
 		[h('p', {}, textOfNone(run))];
 	if (run.unjudged.length)

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,9 +79,18 @@ static int64_t shared_ns(const struct tare_time_span *spans, size_t count,
 	return sum_ns;
 }
 
+// Of a cost the part that no finding of higher rank claims: it is taken to lie evenly in its claims.
+static double own_cost_ns(const struct tare_finding *finding)
+{
+	int64_t claimed_ns = length_of(finding->claims, finding->claim_count);
+	double own = claimed_ns > 0 ? 1 - (double)finding->shared_ns / (double)claimed_ns : 1;
+	return (double)finding->cost_ns * own;
+}
+
 static int find_shared(struct tare_findings *findings)
 {
 	size_t total = 0, count = 0;
+	double together_ns = 0;
 	for (size_t i = 0; i < findings->count; i++)
 		total += findings->at[i].claim_count;
 	TARE_FREE struct tare_time_span *all = calloc(total + 1, sizeof *all);
@@ -93,8 +103,9 @@ static int find_shared(struct tare_findings *findings)
 		for (size_t j = 0; j < finding->claim_count; j++)
 			all[count++] = finding->claims[j];
 		count = tare_spans_unite(all, count);
+		together_ns += own_cost_ns(finding);
 	}
-	findings->together_ns = length_of(all, count);
+	findings->together_ns = llround(together_ns);
 	return 0;
 }
 

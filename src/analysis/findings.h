@@ -57,7 +57,7 @@ struct tare_finding {
 struct tare_findings {
 	struct tare_finding *at;  // by what they cost at least (cost_low_ns), then by cost_ns
 	size_t count;
-	int64_t together_ns;      // union of all claims, no time twice; what all of them are about
+	int64_t together_ns;      // what all cost, less what a finding of higher rank claims, too
 	char **unjudged;          // sentences: what could not be judged, and why ("no device times: ...")
 	size_t unjudged_count;
 };

@@ -212,7 +212,8 @@ int tare_run_text_findings(const struct tare_text *text, const struct tare_run_r
 	if (status == 0 && any_shared(findings))
 		status = tare_text_paragraph(
 		    text, TARE_STYLE_PLAIN, " ", 1,
-		    "Some of these claim the same time: together they are about %s.",
+		    "Some of these claim the same time: counted once, they cost about %s "
+		    "together.",
 		    tare_run_span(findings->together_ns, together));
 	for (size_t i = 0; i < findings->unjudged_count && status == 0; i++)
 		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, " ", 1, "Not judged: %s.",
