@@ -235,9 +235,9 @@ static int judge_gain(struct judging *judging, const struct tare_overlap_gain *g
 	                                           issue.waits, FINDING_SHARE))
 		return code;
 	// Both are about the host's waits; where little is copied it is not the copies that could overlap.
-	bool copies = (double)gain->exposed_ns >= LEAST_COPIES * measured_ns;
-	if ((apart == APART_WAITS || apart == APART_BLOCKS) &&
-	    finding_take_back(judging, "synchronize-drains", copies ? saved_ns : 0))
+	bool waits = apart == APART_WAITS || apart == APART_BLOCKS;
+	bool copies = (double)gain->exposed_ns >= (waits ? LEAST_COPIES : LEAST_GAIN) * measured_ns;
+	if ((waits && finding_take_back(judging, "synchronize-drains", copies ? saved_ns : 0)) || !copies)
 		return 0;
 	finding_begin(judging, &draft, ids[apart]);
 	title(judging, gain, &issue, apart, &draft);
