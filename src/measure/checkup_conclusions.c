@@ -30,6 +30,30 @@ static bool is_rate(const struct tare_cell *cell)
 	       isfinite(cell->rate.median);
 }
 
+// ---- does it pay
+
+static const char *conclusion_of(const struct tare_result *part, const char *id)
+{
+	for (size_t i = 0; part && i < part->conclusion_count; i++)
+		if (strcmp(part->conclusions[i].id, id) == 0)
+			return part->conclusions[i].text;
+	return NULL;
+}
+
+// The question that a checkup is run for, by the one computation that it has done on both sides.
+static int conclude_pays(struct tare_result *result, const struct tare_result *matmul)
+{
+	const char *total = conclusion_of(matmul, TARE_MATMUL_TOTAL);
+	const char *kernels = conclusion_of(matmul, TARE_MATMUL_KERNELS);
+
+	if (!total)
+		return tare_result_conclude(result, "pays",
+		                            "Does it pay here? Not known: no matrix product was measured on "
+		                            "both the host and the device.");
+	return tare_result_conclude(result, "pays", "Does it pay here, for a matrix product? %s%s%s", total,
+	                            kernels ? " " : "", kernels ? kernels : "");
+}
+
 // ---- device
 
 static int conclude_device(struct tare_result *result)
@@ -329,14 +353,12 @@ static int conclude_matmul(struct tare_result *result, const struct tare_result 
 // Its verdict, word for word but for the first letter.
 static int conclude_overlap(struct tare_result *result, const struct tare_result *overlap)
 {
-	for (size_t i = 0; i < overlap->conclusion_count; i++) {
-		const char *text = overlap->conclusions[i].text;
-		if (strcmp(overlap->conclusions[i].id, "worth-it") == 0 && text[0])
-			return tare_result_conclude(result, "overlap",
-			                            "Overlapping copies and kernels: %c%s",
-			                            tolower((unsigned char)text[0]), text + 1);
-	}
-	return 0;
+	const char *text = conclusion_of(overlap, "worth-it");
+
+	if (!text || !text[0])
+		return 0;
+	return tare_result_conclude(result, "overlap", "Overlapping copies and kernels: %c%s",
+	                            tolower((unsigned char)text[0]), text + 1);
 }
 
 int checkup_conclude(struct tare_result *result, const struct tare_peaks *peaks)
@@ -345,8 +367,10 @@ int checkup_conclude(struct tare_result *result, const struct tare_peaks *peaks)
 	const struct tare_result *bandwidth = part_of(result, "bandwidth");
 	const struct tare_result *matmul = part_of(result, "matmul");
 	const struct tare_result *overlap = part_of(result, "overlap");
-	int status = conclude_device(result);
+	int status = conclude_pays(result, matmul);
 
+	if (status == 0)
+		status = conclude_device(result);
 	if (status == 0 && latency)
 		status = conclude_launch(result, latency);
 	if (status == 0 && bandwidth)

@@ -24,6 +24,10 @@ enum tare_rung {
 const char *tare_rung_name(enum tare_rung rung);  // the word in --rungs: "naive"
 const char *tare_rung_title(enum tare_rung rung); // for people: "tiled through local memory"
 
+// Conclusions of `matmul` about device and host: with copies, and without.
+#define TARE_MATMUL_TOTAL "total"
+#define TARE_MATMUL_KERNELS "kernels"
+
 struct tare_matmul_options {
 	uint32_t n[TARE_MATMUL_SIZES];
 	size_t n_count;   // 0: 32 64 128 256 512 1024 2048

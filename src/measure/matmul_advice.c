@@ -112,23 +112,23 @@ static int conclude_best(struct matmul *matmul, const struct best *best)
 	                            tare_format_significant(rate, 3, rates), beside);
 }
 
-// Where the host is faster once copies count.
-static int conclude_totals(struct matmul *matmul)
+// Where the host is faster, with copies and launches counted or on data that is on the device already.
+static int conclude_against_host(struct matmul *matmul, const char *id, const char *counted, bool total)
 {
 	struct tare_result *result = matmul->run->result;
 	uint32_t loses = 0, wins = 0;
 	bool compared = false, always = true;
-	int host_rung = -1;
+	const char *rung = NULL;
 
 	for (size_t i = 0; i < matmul->n_count; i++) {
-		struct best device = fastest(matmul, matmul->n[i], false, true);
+		struct best device = fastest(matmul, matmul->n[i], false, total);
 		struct best host = fastest(matmul, matmul->n[i], true, true);
 		if (device.rung < 0 || host.rung < 0)
 			continue;
 		compared = true;
 		if (host.s < device.s) {
 			loses = matmul->n[i];
-			host_rung = host.rung;
+			rung = tare_rung_name((enum tare_rung)host.rung);
 			wins = 0;
 		} else {
 			always = false;
@@ -138,20 +138,18 @@ static int conclude_totals(struct matmul *matmul)
 	if (!compared)
 		return 0;
 	if (!loses)
-		return tare_result_conclude(result, "total", "With copies and launches counted the "
-		                            "device is faster than the host at every n.");
+		return tare_result_conclude(result, id, "%s the device is faster than the host at every n.",
+		                            counted);
 	if (always)
-		return tare_result_conclude(
-		    result, "total", "With copies and launches counted the host is faster at every n "
-		    "(at n = %u by %s): not worth offloading one product at a time.", loses,
-		    tare_rung_name((enum tare_rung)host_rung));
+		return tare_result_conclude(result, id, "%s the host is faster at every n (at n = %u by %s)%s.",
+		                            counted, loses, rung,
+		                            total ? ": not worth offloading one product at a time" : "");
 	if (!wins)
-		return tare_result_conclude(
-		    result, "total", "With copies and launches counted the host (%s) is faster at the "
-		    "largest n, %u.", tare_rung_name((enum tare_rung)host_rung), loses);
-	return tare_result_conclude(
-	    result, "total", "With copies and launches counted the host (%s) is faster up to n = %u, "
-	    "the device from n = %u on.", tare_rung_name((enum tare_rung)host_rung), loses, wins);
+		return tare_result_conclude(result, id, "%s the host (%s) is faster at the largest n, %u.",
+		                            counted, rung, loses);
+	return tare_result_conclude(result, id,
+	                            "%s the host (%s) is faster up to n = %u, the device from n = %u on.",
+	                            counted, rung, loses, wins);
 }
 
 // One launch an element: how much of the time is launching.
@@ -397,7 +395,11 @@ int matmul_add_advice(struct matmul *matmul)
 		if (status == 0)
 			status = conclude_transfers(matmul, &best);
 		if (status == 0)
-			status = conclude_totals(matmul);
+			status = conclude_against_host(matmul, TARE_MATMUL_TOTAL,
+			                               "With copies and launches counted", true);
+		if (status == 0)
+			status = conclude_against_host(matmul, TARE_MATMUL_KERNELS,
+			                               "On data that is on the device already", false);
 		if (status == 0)
 			status = conclude_next(matmul, &best);
 	}

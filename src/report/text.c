@@ -222,7 +222,7 @@ int tare_text_head(const struct tare_text *text, const struct tare_result *resul
 
 // ---- what follows
 
-static int write_conclusions(const struct tare_text *text, const struct tare_result *result)
+int tare_text_conclusions(const struct tare_text *text, const struct tare_result *result)
 {
 	int status = 0;
 
@@ -257,8 +257,9 @@ int tare_text_end(const struct tare_text *text, const struct tare_result *result
 {
 	int status = text->options->verbosity > 0 ? tare_text_stamps(text, result) : 0;
 
-	if (status == 0)
-		status = write_conclusions(text, result);
+	// Those of several parts stand above them.
+	if (status == 0 && result->part_count == 0)
+		status = tare_text_conclusions(text, result);
 	if (status == 0 && text->options->verbosity >= 0)
 		status = write_warnings(text, result);
 	if (status == 0 && result->interrupted)

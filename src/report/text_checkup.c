@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `checkup` as text: its parts one after the other, then what follows from all of them.
+// `checkup` as text: what follows from all of its parts, then each of them.
 #include "report/text_parts.h"
 
 #include <string.h>
@@ -20,9 +20,8 @@ int tare_text_heading(const struct tare_text *text, const char *name)
 
 int tare_text_checkup(const struct tare_text *text, const struct tare_result *result)
 {
-	bool ends = result->conclusion_count || result->cell_count ||
-	            (result->warning_count && text->options->verbosity >= 0);
-	int status = 0;
+	bool ends = result->cell_count || (result->warning_count && text->options->verbosity >= 0);
+	int status = result->part_count ? tare_text_conclusions(text, result) : 0;
 
 	for (size_t i = 0; status == 0 && i < result->part_count; i++) {
 		const struct tare_result *part = result->parts[i];

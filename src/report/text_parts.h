@@ -33,7 +33,9 @@ int tare_text_telemetry(const struct tare_text *text, const struct tare_result *
 int tare_text_body(const struct tare_text *text, const struct tare_result *result);
 // With -v: the raw stamps of one launch; nothing where there are none.
 int tare_text_stamps(const struct tare_text *text, const struct tare_result *result);
-// What follows from the figures, what to do, and whether the command was interrupted.
+// What follows from the figures.
+int tare_text_conclusions(const struct tare_text *text, const struct tare_result *result);
+// That, unless the result has parts (its writer has said it then), what to do, and whether the command was interrupted.
 int tare_text_end(const struct tare_text *text, const struct tare_result *result);
 
 // The label's text or number as a person reads it (bytes as "64 KB"). Returns buffer.

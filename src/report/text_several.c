@@ -294,5 +294,7 @@ int tare_text_several(const struct tare_text *text, const struct tare_result *re
 		status = write_reasons(text, result);
 	if (status == 0 && text->options->verbosity > 0 && result->cell_count)
 		status = tare_text_latency(text, result);
+	if (status == 0 && result->part_count)
+		status = tare_text_conclusions(text, result);
 	return status < 0 ? status : tare_text_end(text, result);
 }

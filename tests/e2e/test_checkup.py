@@ -71,7 +71,7 @@ def test_ten_seconds_on_a_real_device(tare, tmp_path):
     document = validate.check(tmp_path / "a.json")
     check_document(document)
     assert {"devices", "latency", "bandwidth"} <= set(parts_of(document))
-    assert [each["id"] for each in document["conclusions"]][0] == "device"
+    assert [each["id"] for each in document["conclusions"]][0] == "pays"
     for part in parts_of(document):
         assert f"\n== {part} ==" in result.stdout
     with open(tmp_path / "a.csv", encoding="utf-8", newline="") as file:
@@ -109,7 +109,7 @@ def test_every_part_is_there_on_the_simulated_device(simulated):
     budgets = [part["parameters"]["budget_ns"] for part in document["parts"] if part["command"] != "devices"]
     assert sum(budgets) <= document["parameters"]["budget_ns"]
     ids = [each["id"] for each in document["conclusions"]]
-    assert ids == ["device", "launch", "link", "ceilings", "matmul", "overlap"]
+    assert ids == ["pays", "device", "launch", "link", "ceilings", "matmul", "overlap"]
 
 
 def test_advice_for_a_part_names_its_command(simulated):

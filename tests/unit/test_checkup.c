@@ -207,7 +207,7 @@ static void the_device_is_shown_under_each_of_its_apis(void **state)
 	assert_string_equal(document->devices[2].backend, "opencl");
 	assert_int_equal(document->devices[2].index, 2);
 	assert_int_equal(part(&simulated, 1)->devices[0].number, 3);
-	assert_string_equal(simulated.run.result->conclusions[0].text,
+	assert_string_equal(simulated.run.result->conclusions[1].text,
 	                    "A device without a name, measured through Simulated (simulated:0). The same "
 	                    "device is seen through cuda, opencl too.");
 	tare_result_free(listing);
@@ -466,7 +466,11 @@ static void it_concludes_from_the_cells(void **state)
 	peaks.per_second[TARE_CEILING_MEMORY_READ] = 1e12;
 	assert_int_equal(tare_result_conclude(part_for(whole, "overlap"), "limit", "The link."), 0);
 	assert_int_equal(tare_result_conclude(part_for(whole, "overlap"), "worth-it", "Worth it: yes."), 0);
+	assert_int_equal(tare_result_conclude(part_for(whole, "matmul"), "total", "With copies not."), 0);
+	assert_int_equal(tare_result_conclude(part_for(whole, "matmul"), "kernels", "Without it does."), 0);
 	assert_int_equal(checkup_conclude(whole, &peaks), 0);
+	assert_string_equal(whole->conclusions[0].text,
+	                    "Does it pay here, for a matrix product? With copies not. Without it does.");
 	assert_string_equal(conclusion(whole, "device"), "Big GPU, measured through OpenCL (opencl:0).");
 	assert_string_equal(conclusion(whole, "launch"),
 	                    "A launch that is waited for costs 12.0 µs, one of many 4.00 µs (host's "
@@ -484,7 +488,7 @@ static void it_concludes_from_the_cells(void **state)
 	                    "factors of fewer bits 'blas-fp16' reaches 50.0 TFLOP/s, 62 % of the tensor "
 	                    "fp16 ceiling.");
 	assert_string_equal(conclusion(whole, "overlap"), "Overlapping copies and kernels: worth it: yes.");
-	assert_int_equal(whole->conclusion_count, 6);
+	assert_int_equal(whole->conclusion_count, 7);
 	tare_result_free(whole);
 }
 
@@ -502,8 +506,9 @@ static void what_was_not_measured_is_not_concluded(void **state)
 		peaks.per_second[i] = peaks.theoretical[i] = NAN;
 	part_for(whole, "overlap");
 	assert_int_equal(checkup_conclude(whole, &peaks), 0);
-	assert_int_equal(whole->conclusion_count, 1);
-	assert_string_equal(whole->conclusions[0].id, "device");
+	assert_int_equal(whole->conclusion_count, 2);
+	assert_non_null(strstr(conclusion(whole, "pays"), "Not known"));
+	assert_string_equal(whole->conclusions[1].id, "device");
 	tare_result_free(whole);
 }
 

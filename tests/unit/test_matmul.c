@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `matmul`: the ladder on a simulated device, and how sizes and rungs are named.
 #include "measure/matmul.h"
+#include "measure/matmul_internal.h"
 
 #include <errno.h>
 #include <math.h>
@@ -553,6 +554,65 @@ static void the_library_is_left_out_where_building_took_the_budget(void **state)
 	}
 }
 
+// ---- device and host
+
+static void add_time(struct tare_result *result, const char *rung, const char *part, uint32_t n, int64_t us)
+{
+	struct tare_cell *cell = tare_result_add_cell(result, "time", "ns", "host");
+	struct tare_series series = { .rule = tare_stopping_default() };
+	assert_non_null(cell);
+	assert_int_equal(tare_labels_set_text(&cell->labels, "rung", rung), 0);
+	assert_int_equal(tare_labels_set_text(&cell->labels, "part", part), 0);
+	assert_int_equal(tare_labels_set_number(&cell->labels, "n", n), 0);
+	for (int i = 0; i < 40; i++)
+		assert_int_equal(tare_series_add(&series, 1000 * us), 0);
+	assert_int_equal(tare_cell_take_series(cell, &series, TARE_CONVERGED), 0);
+	tare_series_clear(&series);
+}
+
+static void it_is_said_from_which_size_the_device_pays(void **state)
+{
+	// Of n = 64 and 256, us: the device's kernel and total, the host's.
+	static const struct {
+		int64_t kernel[2], total[2], host[2];
+		const char *total_text, *kernel_text;
+	} rows[] = {
+		{ { 9, 90 }, { 40, 300 }, { 20, 900 },
+		  "the host (sequential) is faster up to n = 64, the device from n = 256 on.",
+		  "already the device is faster than the host at every n." },
+		{ { 50, 400 }, { 60, 500 }, { 20, 450 },
+		  "the host is faster at every n (at n = 256 by sequential): not worth offloading one product "
+		  "at a time.",
+		  "already the host (sequential) is faster up to n = 64, the device from n = 256 on." },
+		{ { 9, 500 }, { 10, 600 }, { 20, 450 },
+		  "the host (sequential) is faster at the largest n, 256.",
+		  "already the host (sequential) is faster at the largest n, 256." },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct tare_result *result = tare_result_new("matmul");
+		struct tare_run run = { .result = result };
+		struct tare_peaks peaks = { 0 };
+		struct matmul matmul = { .run = &run, .peaks = &peaks, .n = { 64, 256 }, .n_count = 2 };
+		const char *said[2] = { "", "" };
+		for (int k = 0; k < 2; k++) {
+			add_time(result, "naive", "kernel", matmul.n[k], rows[i].kernel[k]);
+			add_time(result, "naive", "total", matmul.n[k], rows[i].total[k]);
+			add_time(result, "sequential", "total", matmul.n[k], rows[i].host[k]);
+		}
+		assert_int_equal(matmul_add_advice(&matmul), 0);
+		for (size_t k = 0; k < result->conclusion_count; k++) {
+			if (strcmp(result->conclusions[k].id, TARE_MATMUL_TOTAL) == 0)
+				said[0] = result->conclusions[k].text;
+			if (strcmp(result->conclusions[k].id, TARE_MATMUL_KERNELS) == 0)
+				said[1] = result->conclusions[k].text;
+		}
+		if (!strstr(said[0], rows[i].total_text) || !strstr(said[1], rows[i].kernel_text))
+			fail_msg("%zu: %s | %s", i, said[0], said[1]);
+		tare_result_free(result);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -574,6 +634,7 @@ int main(void)
 		cmocka_unit_test(sizes_are_lists_and_ranges),
 		cmocka_unit_test(rungs_are_named),
 		cmocka_unit_test(what_takes_no_time_has_a_reason_instead),
+		cmocka_unit_test(it_is_said_from_which_size_the_device_pays),
 		cmocka_unit_test(the_library_is_left_out_where_building_took_the_budget),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
