@@ -203,8 +203,9 @@ static void note_caller(struct ledger_hosts *hosts, struct caller *callers, uint
 		caller->last = index;
 	}
 	// Found at the thread's first call; a thread cannot stand in for itself, nor one that
-	// begins at the same moment.
-	if (enter_ns == thread->first_ns && thread->stand_in == TARE_NO_INDEX)
+	// begins at the same moment or later: who stands in for whom would never end.
+	if (enter_ns == thread->first_ns && thread->stand_in == TARE_NO_INDEX && caller->before != TARE_NO_INDEX &&
+	    hosts->threads[caller->before].first_ns < thread->first_ns)
 		thread->stand_in = caller->before;
 }
 
