@@ -150,14 +150,21 @@ static void refresh(const struct ledger_hosts *hosts, const struct host_thread *
 	cursor->until_ns = until_ns;
 }
 
+// Damaged traces hold times that add up to more than fits.
+static void add(int64_t *sum_ns, int64_t ns)
+{
+	if (__builtin_add_overflow(*sum_ns, ns, sum_ns))
+		*sum_ns = ns < 0 ? INT64_MIN : INT64_MAX;
+}
+
 static void spend_inside(struct host_cursor *cursor, int64_t ns, enum tare_host_state state,
                          int64_t states[TARE_HOST_STATES])
 {
-	states[state] += ns;
+	add(&states[state], ns);
 	bool may_sleep = state == TARE_HOST_WAIT || state == TARE_HOST_BLOCKING_COPY ||
 	                 state == TARE_HOST_NOT_RECORDED;
 	if (cursor->measure && may_sleep)
-		cursor->measure[cursor->interval].off_ns += ns;
+		add(&cursor->measure[cursor->interval].off_ns, ns);
 }
 
 static void spend_outside(const struct ledger_hosts *hosts, const struct host_thread *thread,
@@ -166,19 +173,19 @@ static void spend_outside(const struct ledger_hosts *hosts, const struct host_th
 	const struct host_interval *interval =
 	    &hosts->intervals[thread->interval + cursor->interval];
 	int64_t before_ns = cursor->outside_ns;
-	cursor->outside_ns += ns;
+	add(&cursor->outside_ns, ns);
 	if (cursor->measure) {
-		cursor->measure[cursor->interval].outside_ns += ns;
+		add(&cursor->measure[cursor->interval].outside_ns, ns);
 		return;
 	}
 	if (interval->off_ns < 0) {
-		states[TARE_HOST_UNKNOWN] += ns;
+		add(&states[TARE_HOST_UNKNOWN], ns);
 		return;
 	}
 	int64_t off_ns = host_share(cursor->outside_ns, interval->off_ns, interval->outside_ns) -
 	                 host_share(before_ns, interval->off_ns, interval->outside_ns);
-	states[TARE_HOST_OFF_CPU] += off_ns;
-	states[TARE_HOST_COMPUTING] += ns - off_ns;
+	add(&states[TARE_HOST_OFF_CPU], off_ns);
+	add(&states[TARE_HOST_COMPUTING], ns - off_ns);
 }
 
 // The calls that the thread is inside of: the first of these states wins.
@@ -196,7 +203,7 @@ static void spend(const struct ledger_hosts *hosts, const struct host_thread *th
 	int64_t ns = to_ns - cursor->now_ns;
 	enum tare_host_state state;
 	if (cursor->now_ns >= thread->gone_ns) {
-		states[TARE_HOST_GONE] += ns;
+		add(&states[TARE_HOST_GONE], ns);
 	} else if (inside_call(cursor, &state)) {
 		spend_inside(cursor, ns, state, states);
 	} else if (cursor->row_to_ns > cursor->now_ns) {
@@ -296,7 +303,7 @@ static void spend_recorded(struct ledger_walk *walk, uint32_t thread, int64_t fr
 		int64_t until_ns = to_ns;
 		uint32_t who = stand_in(hosts, thread, from_ns, &until_ns);
 		if (who == TARE_NO_INDEX)
-			states[TARE_HOST_BEFORE_FIRST] += until_ns - from_ns;
+			add(&states[TARE_HOST_BEFORE_FIRST], until_ns - from_ns);
 		else
 			host_cursor_go(hosts, &hosts->threads[who], cursor_at(walk, who, from_ns), until_ns,
 			               states);
@@ -339,7 +346,7 @@ void ledger_walk_spend(struct ledger_walk *walk, uint32_t thread, int64_t from_n
 		spend_recorded(walk, thread, from_ns, until_ns, recorded);
 		for (enum tare_host_state i = 0; i < TARE_HOST_STATES; i++) {
 			bool call = i >= TARE_HOST_BUILD && i <= TARE_HOST_API;
-			states[lost && !call ? TARE_HOST_NOT_RECORDED : i] += recorded[i];
+			add(&states[lost && !call ? TARE_HOST_NOT_RECORDED : i], recorded[i]);
 		}
 		from_ns = until_ns;
 	}
