@@ -117,8 +117,6 @@ def test_strict_changes_nothing_and_counts_the_same(recorder):  # noqa: F811
     assert reported(report) == counts
     # Only the queue that the program made with profiling has times.
     assert 0 < report["coverage"]["completed"] < report["coverage"]["enqueued"]
-    # The driver is not measured, but beginning and ending take time.
-    assert report["coverage"]["once_ns"] > 0
 
 
 def test_polled_calls_are_counted_without_a_record_each(on_threads):
