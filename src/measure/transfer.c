@@ -151,7 +151,7 @@ static int calibrate(struct transfer *transfer, struct tare_measurement *measure
 		return refuse_if_too_long(measurement, status, error);
 	transfer->batch = tare_bench_batch(bench, &transfer->operation, ps);
 	transfer->apart = transfer->batch > 1 || transfer->bytes <= APART_BYTES;
-	figure->quantum = bench->step_ps / transfer->batch;
+	figure->quantum = tare_bench_batch_step_ps(bench, transfer->batch);
 	if (transfer->batch == 1)
 		return 0;
 	if (tare_labels_set_number(&figure->labels, "batch", transfer->batch) < 0)
@@ -312,8 +312,12 @@ int transfer_add_figures(struct transfer *transfer, struct tare_measurement *mea
 int transfer_plan_copy(struct transfer *transfer, struct tare_measurement *measurement)
 {
 	bool host_first = tare_lines[transfer->line].host_is_main;
+	char device_method[160];
 	int status;
 
+	snprintf(device_method, sizeof device_method,
+	         "start to end on the device's clock; copies shorter than 100 ticks: %s",
+	         tare_bench_batch_note(&transfer->bandwidth->bench));
 	choose_buffers(transfer);
 	measurement->begin = begin_copy;
 	measurement->sample = transfer_sample;
@@ -322,8 +326,7 @@ int transfer_plan_copy(struct transfer *transfer, struct tare_measurement *measu
 	    transfer, measurement,
 	    host_first
 	        ? "start to end on the device's clock; staging by the driver may lie outside it"
-	        : "start to end on the device's clock; copies shorter than 100 ticks in a row "
-	          "behind a gate, divided",
+	        : device_method,
 	    host_first ? "one blocking copy: call to return on the host's clock"
 	               : "one copy: call to the return of finish on the host's clock");
 	if (status == 0 && transfer->line == TARE_LINE_DEVICE_TO_DEVICE &&
