@@ -116,12 +116,14 @@ function matmulCards(result) {
 function overlapCards(result) {
 	const computed = (group, what) => result.cells.filter((cell) => cell.labels.group === group && cell.labels.what === what);
 	const value = (cells, cycles) => cells.find((cell) => cell.labels.cycles === cycles && !cell.absent && isKnown(cell.median));
+	const inSequence = result.cells.filter(({ labels }) => labels.group === 'concurrent' && labels.chunks === 1 && !labels.what);
 	const gains = computed('bound', 'speed-up').filter((cell) => !cell.absent && isKnown(cell.median));
 	const [best] = gains.slice().sort((a, b) => b.median - a.median);
 	const cards = [...(best ? [best] : []), ...gains.filter((gain) => gain !== best)].map((gain) => {
 		const share = value(computed('bound', 'share'), gain.labels.cycles);
 		const bound = value(computed('bound', 'bound'), gain.labels.cycles);
-		const serial = value(computed('bound', 'serial'), gain.labels.cycles);
+		// What the speed-up rests on; without it the sum of the stages alone.
+		const serial = value(inSequence, gain.labels.cycles) || value(computed('bound', 'serial'), gain.labels.cycles);
 		return card(isKnown(gain.labels.cycles) ? `Speed-up at ${gain.labels.cycles} cycles` : 'Speed-up',
 			[significant(gain.median), h('span', { class: 'unit' }, ' ×')],
 			[share ? `${shareText(share)} of the bound` : null,

@@ -44,6 +44,11 @@ function decimalSteps(unit) {
 		[1e15, `P${unit}`]];
 }
 
+// A device's clock beside the host's: `ppm` is host time over device time, and a millionth a microsecond a second.
+function gainText(ppm) {
+	return isKnown(ppm) ? `${ppm > 0 ? 'loses' : 'gains'} ${significant(Math.abs(ppm))} µs a second` : 'n/a';
+}
+
 function formatNs(ns, digits = 3) {
 	return ns === 0 ? '0 ns' : scaled(ns, TIME_STEPS, digits);
 }

@@ -6,6 +6,7 @@
 #pragma once
 #include "analysis/ledger.h"
 #include "analysis/recording.h"
+#include "model/rate_curve.h"
 
 // The device time of commands of which a random sample has times (--times sampled).
 struct tare_estimate {
@@ -64,7 +65,8 @@ struct tare_transfer_row {
 	bool in_place;            // maps of memory that is the host's: nothing moves, no rate
 	double bytes_per_second;  // of the timed, bytes over total; NaN
 	double median_bytes_per_second;
-	double ceiling;           // bytes per second, measured earlier; NaN: none
+	double ceiling;           // bytes per second, the best of all sizes, measured earlier; NaN: none
+	double sized_ceiling;     // the same for the sizes of the timed, bytes over total; NaN: none that fits
 	double pinned_ceiling;    // the same from pinned memory, whatever this row's is; NaN
 	uint64_t sizes[16];       // count by size: < 64 B, < 256 B, < 1 KB, x 4 each; the last is the rest
 	uint64_t unaligned;       // host address not on 64 bytes
@@ -228,8 +230,9 @@ struct tare_transfer_ceiling {
 	const char *device_name;
 	uint8_t direction;
 	bool pinned;
-	double bytes_per_second;
+	double bytes_per_second;  // the best of all sizes
 	const char *measured;     // date
+	struct tare_rate_curve sizes; // by size; empty where only the best is known
 };
 
 struct tare_tables {

@@ -25,6 +25,11 @@ struct gathering {
 	struct tare_id_map classes; // a row and the power of two of the bytes, as a sample is drawn
 	struct tables_estimate *estimate; // of each class
 	size_t estimate_room;
+	const struct tare_transfer_ceiling *ceilings;
+	size_t ceiling_count;
+	const struct tare_transfer_ceiling **own; // of each row's memory; NULL
+	double *ceiling_ns, *unfit_ns; // what the timed of each row would take at the rates of their sizes,
+	                               // and of that, what is only a bound: below the smallest
 };
 
 static uint64_t key_of(const struct tables_context *context,
@@ -81,6 +86,7 @@ static struct tare_transfer_row begin_row(const struct tables_context *context,
 		.bytes_per_second = NAN,
 		.median_bytes_per_second = NAN,
 		.ceiling = NAN,
+		.sized_ceiling = NAN,
 		.pinned_ceiling = NAN,
 	};
 }
@@ -170,6 +176,50 @@ static int count_rows(struct gathering *g)
 	return 0;
 }
 
+// 1: pinned, 0: pageable, -1: not known, or nothing that was measured.
+static int is_pinned(uint8_t memory)
+{
+	switch (memory) {
+	case TARE_TRACE_MEMORY_PAGEABLE:
+		return 0;
+	case TARE_TRACE_MEMORY_BUFFER_HOST:
+	case TARE_TRACE_MEMORY_PINNED:
+	case TARE_TRACE_MEMORY_MAPPED:
+		return 1;
+	default:
+		return -1;
+	}
+}
+
+static bool is_ceiling_of(const struct tare_transfer_ceiling *ceiling,
+                          const struct tare_transfer_row *row, const char *device_name, int pinned)
+{
+	if (row->direction != ceiling->direction || !device_name || !ceiling->device_name ||
+	    strcmp(device_name, ceiling->device_name) != 0)
+		return false;
+	// No memory of the host takes part in a copy within the device.
+	return row->direction == TARE_DIRECTION_LOCAL || pinned == ceiling->pinned;
+}
+
+// The ceiling for this row's memory, or for pinned memory whatever the row's is; NULL.
+static const struct tare_transfer_ceiling *find_ceiling(const struct gathering *g,
+                                                        const struct tare_transfer_row *row, int pinned)
+{
+	const struct tare_recording *recording = g->context->recording;
+	const struct tare_transfer_ceiling *best = NULL;
+
+	if (row->in_place || row->kind == TARE_KIND_FILL || row->device >= recording->device_count)
+		return NULL;
+	for (size_t i = 0; i < g->ceiling_count; i++) {
+		const struct tare_transfer_ceiling *one = &g->ceilings[i];
+		if (is_ceiling_of(one, row, recording->devices[row->device].name, pinned) &&
+		    one->bytes_per_second > 0 &&
+		    (!best || one->bytes_per_second > best->bytes_per_second))
+			best = one;
+	}
+	return best;
+}
+
 static int place_rows(struct gathering *g)
 {
 	size_t rows = g->rows.count;
@@ -177,11 +227,15 @@ static int place_rows(struct gathering *g)
 	g->first = calloc(rows + 1, sizeof *g->first);
 	g->device = calloc(rows + 1, sizeof *g->device);
 	g->timed_bytes = calloc(rows + 1, sizeof *g->timed_bytes);
-	if (!g->first || !g->device || !g->timed_bytes)
+	g->ceiling_ns = calloc(rows + 1, sizeof *g->ceiling_ns);
+	g->unfit_ns = calloc(rows + 1, sizeof *g->unfit_ns);
+	g->own = calloc(rows + 1, sizeof(void *));
+	if (!g->first || !g->device || !g->timed_bytes || !g->ceiling_ns || !g->unfit_ns || !g->own)
 		return -ENOMEM;
 	for (size_t i = 0; i < rows; i++) {
 		g->first[i] = room;
 		room += (size_t)g->row[i].timed;
+		g->own[i] = find_ceiling(g, &g->row[i], is_pinned(g->row[i].memory));
 		g->device[i] = g->row[i].device == TARE_NO_INDEX
 		                   ? (uint32_t)g->context->recording->device_count
 		                   : g->row[i].device;
@@ -196,6 +250,37 @@ static struct tables_span rate_of(uint64_t bytes, int64_t ns)
 	const uint64_t most = UINT64_C(1) << 61;
 	unsigned __int128 rate = (unsigned __int128)bytes * 1000000000u / (uint64_t)ns;
 	return (struct tables_span){ 0, (int64_t)(rate > most ? most : (uint64_t)rate) };
+}
+
+static void add_ceiling_time(struct gathering *g, uint32_t row, uint64_t bytes)
+{
+	const struct tare_transfer_ceiling *ceiling = g->own[row];
+	double ns;
+
+	if (!ceiling || ceiling->sizes.count == 0 || bytes == 0)
+		return;
+	ns = tare_rate_curve_ns(&ceiling->sizes, bytes);
+	if (isnan(ns)) {
+		ns = tare_rate_curve_ns(&ceiling->sizes, (uint64_t)ceil(ceiling->sizes.at[0].bytes));
+		g->unfit_ns[row] += ns;
+	}
+	g->ceiling_ns[row] += ns;
+}
+
+// A row whose time at the ceiling is to so much a bound, because its copies are smaller than what was
+// measured, has no ceiling.
+#define MOST_UNFIT 0.01
+
+static void set_ceilings(struct gathering *g, size_t i)
+{
+	struct tare_transfer_row *row = &g->row[i];
+	const struct tare_transfer_ceiling *own = g->own[i];
+	const struct tare_transfer_ceiling *pinned = find_ceiling(g, row, 1);
+
+	row->ceiling = own ? own->bytes_per_second : NAN;
+	row->pinned_ceiling = pinned ? pinned->bytes_per_second : NAN;
+	if (g->ceiling_ns[i] > 0 && g->unfit_ns[i] <= MOST_UNFIT * g->ceiling_ns[i])
+		row->sized_ceiling = 1e9 * (double)g->timed_bytes[i] / g->ceiling_ns[i];
 }
 
 // Fills the spans with the times of the rows' commands, or with their rates. `count` of each row.
@@ -215,8 +300,10 @@ static int fill_spans(struct gathering *g, bool rates, size_t *count)
 		ns = span.to - span.from;
 		if (rates && (ns == 0 || command->amount == 0))
 			continue;
-		if (!rates)
+		if (!rates) {
 			g->timed_bytes[row] += command->amount;
+			add_ceiling_time(g, row, command->amount);
+		}
 		g->spans[g->first[row] + count[row]++] =
 		    rates ? rate_of(command->amount, ns) : span;
 	}
@@ -263,47 +350,6 @@ static int time_rows(struct gathering *g)
 	return code;
 }
 
-// 1: pinned, 0: pageable, -1: not known, or nothing that was measured.
-static int is_pinned(uint8_t memory)
-{
-	switch (memory) {
-	case TARE_TRACE_MEMORY_PAGEABLE:
-		return 0;
-	case TARE_TRACE_MEMORY_BUFFER_HOST:
-	case TARE_TRACE_MEMORY_PINNED:
-	case TARE_TRACE_MEMORY_MAPPED:
-		return 1;
-	default:
-		return -1;
-	}
-}
-
-static bool is_ceiling_of(const struct tare_transfer_ceiling *ceiling,
-                          const struct tare_transfer_row *row, const char *device_name, int pinned)
-{
-	if (row->direction != ceiling->direction || !device_name || !ceiling->device_name ||
-	    strcmp(device_name, ceiling->device_name) != 0)
-		return false;
-	// No memory of the host takes part in a copy within the device.
-	return row->direction == TARE_DIRECTION_LOCAL || pinned == ceiling->pinned;
-}
-
-static void find_ceiling(const struct tables_context *context, struct tare_transfer_row *row,
-                         const struct tare_transfer_ceiling *ceilings, size_t ceiling_count)
-{
-	if (row->in_place || row->kind == TARE_KIND_FILL ||
-	    row->device >= context->recording->device_count)
-		return;
-	const char *name = context->recording->devices[row->device].name;
-	for (size_t i = 0; i < ceiling_count; i++) {
-		double rate = ceilings[i].bytes_per_second;
-		if (is_ceiling_of(&ceilings[i], row, name, is_pinned(row->memory)) && rate > 0)
-			row->ceiling = fmax(row->ceiling, rate);
-		if (is_ceiling_of(&ceilings[i], row, name, 1) && rate > 0)
-			row->pinned_ceiling = fmax(row->pinned_ceiling, rate);
-	}
-}
-
 static int compare_rows(const void *a, const void *b)
 {
 	const struct tare_transfer_row *x = a;
@@ -327,7 +373,7 @@ int tables_transfers(const struct tables_context *context,
                      const struct tare_transfer_ceiling *ceilings, size_t ceiling_count,
                      struct tare_tables *tables)
 {
-	struct gathering g = { .context = context };
+	struct gathering g = { .context = context, .ceilings = ceilings, .ceiling_count = ceiling_count };
 	int code = count_rows(&g);
 	if (code == 0)
 		code = place_rows(&g);
@@ -337,7 +383,7 @@ int tables_transfers(const struct tables_context *context,
 		code = estimate_rows(&g);
 	if (code == 0) {
 		for (size_t i = 0; i < g.rows.count; i++)
-			find_ceiling(context, &g.row[i], ceilings, ceiling_count);
+			set_ceilings(&g, i);
 		if (g.rows.count > 0)
 			qsort(g.row, g.rows.count, sizeof *g.row, compare_rows);
 	}
@@ -348,6 +394,9 @@ int tables_transfers(const struct tables_context *context,
 	free(g.device);
 	free(g.spans);
 	free(g.timed_bytes);
+	free(g.own);
+	free(g.ceiling_ns);
+	free(g.unfit_ns);
 	tare_id_map_free(&g.classes);
 	free(g.estimate);
 	return code;

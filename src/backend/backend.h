@@ -37,6 +37,7 @@ struct tare_device {
 	bool probed;     // measure/probe.h has seen it work
 	bool scripted;   // the host does its work, at the times of a script: what the host's clock
 	                 // shows of that says nothing of the script
+	double host_rate; // a host of virtual time: multiply-adds a second of one of its cores; 0: none told
 };
 struct tare_queue {
 	struct tare_device *device;

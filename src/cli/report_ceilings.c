@@ -18,11 +18,14 @@ static void add_device(const struct tare_recorded_device *device,
 	if (!peaks.present)
 		return;
 	const struct tare_transfer_ceiling found[KINDS] = {
-		{ device->name, TARE_DIRECTION_TO_DEVICE, true, peaks.to_device_pinned, NULL },
-		{ device->name, TARE_DIRECTION_TO_DEVICE, false, peaks.to_device_pageable, NULL },
-		{ device->name, TARE_DIRECTION_FROM_DEVICE, true, peaks.from_device_pinned, NULL },
+		{ device->name, TARE_DIRECTION_TO_DEVICE, true, peaks.to_device_pinned, NULL,
+		  peaks.to_device_pinned_sizes },
+		{ device->name, TARE_DIRECTION_TO_DEVICE, false, peaks.to_device_pageable, NULL,
+		  peaks.to_device_pageable_sizes },
+		{ device->name, TARE_DIRECTION_FROM_DEVICE, true, peaks.from_device_pinned, NULL,
+		  peaks.from_device_pinned_sizes },
 		{ device->name, TARE_DIRECTION_FROM_DEVICE, false, peaks.from_device_pageable,
-		  NULL },
+		  NULL, peaks.from_device_pageable_sizes },
 	};
 	for (size_t i = 0; i < KINDS; i++)
 		if (isfinite(found[i].bytes_per_second))

@@ -64,7 +64,7 @@ static struct sizes few_sizes(const struct bandwidth *bandwidth, uint64_t row_by
 
 	if (row_bytes)
 		half.to_bytes /= 2; // the host's side spans twice the bytes
-	for (uint64_t bytes = UINT64_C(64) << 10; bytes <= UINT64_C(256) << 20; bytes *= 16)
+	for (uint64_t bytes = UINT64_C(64) << 10; bytes <= bandwidth->few_to_bytes; bytes *= 16)
 		add_size(&sizes, &half, bytes);
 	if (sizes.count == 0 || ends) {
 		add_size(&sizes, &half, half.from_bytes);
@@ -95,6 +95,14 @@ static struct sizes sizes_of(const struct bandwidth *bandwidth, enum tare_line l
 
 // Each size is copied at least so often: tried twice, poisoned, warmed up, sampled, verified.
 #define LEAST_COPIES 8
+#define LEAST_LARGE 6
+// Sizes of the lines that answer a question of kind.
+#define FEW_TO (UINT64_C(256) << 20)
+#define FEW_SHORT (UINT64_C(16) << 20)
+// The simulated device really moves each byte, while its clock stands still: so many bytes in the samples
+// of one measurement of a larger copy than FEW_SHORT, but a few samples in any case.
+#define SIMULATED_BYTES (UINT64_C(512) << 20)
+#define SIMULATED_LEAST 2
 #define PROBE_BYTES (UINT64_C(16) << 20)
 
 // Bytes moved if every measurement takes a single sample.
@@ -108,7 +116,8 @@ static double least_work(const struct bandwidth *bandwidth)
 			continue;
 		sizes = sizes_of(bandwidth, (enum tare_line)line);
 		for (size_t i = 0; i < sizes.count; i++)
-			work += LEAST_COPIES * (double)sizes.at[i];
+			work += (sizes.at[i] >= BANDWIDTH_LARGE ? LEAST_LARGE : LEAST_COPIES) *
+			        (double)sizes.at[i];
 	}
 	return work;
 }
@@ -156,7 +165,8 @@ static int probe_rate(struct bandwidth *bandwidth, double *rate, struct tare_err
 }
 
 // Leaves out the largest sizes where one sample of each measurement alone would take more than
-// half the budget; a warning says so.
+// two thirds of the budget: first of the lines that answer a question of kind, then of all; a warning
+// says so.
 static int bound_by_budget(struct bandwidth *bandwidth, struct tare_error *error)
 {
 	double rate, budget_s = (double)bandwidth->run->budget_ns * 1e-9;
@@ -168,13 +178,15 @@ static int bound_by_budget(struct bandwidth *bandwidth, struct tare_error *error
 
 	if (status < 0 || !(rate > 0))
 		return status;
+	if (least_work(bandwidth) > rate * budget_s * 2 / 3)
+		bandwidth->few_to_bytes = FEW_SHORT;
 	while (bandwidth->to_bytes / 2 >= bandwidth->from_bytes &&
-	       least_work(bandwidth) > rate * budget_s / 2)
+	       least_work(bandwidth) > rate * budget_s * 2 / 3)
 		bandwidth->to_bytes /= 2;
 	if (bandwidth->to_bytes == wanted)
 		return 0;
 	snprintf(action, sizeof action, "--budget %.0f, or fewer --lines",
-	         ceil(2.5 * wanted_work / rate / 10) * 10);
+	         ceil(1.8 * wanted_work / rate / 10) * 10);
 	status = tare_result_warn(bandwidth->run->result, "sizes-short", action,
 	                          "sizes end at %s, not %s: %s s is too short for more",
 	                          tare_format_bytes(bandwidth->to_bytes, now),
@@ -193,12 +205,22 @@ static double weight_of(const struct transfer *transfer)
 	       (2 + 2 * (double)transfer->bytes / (double)WEIGHT_BYTES);
 }
 
+static size_t most_samples(const struct transfer *transfer)
+{
+	uint64_t samples = SIMULATED_BYTES / transfer->bytes;
+
+	if (!transfer->bandwidth->run->simulated || transfer->bytes <= FEW_SHORT)
+		return 0;
+	return samples < SIMULATED_LEAST ? SIMULATED_LEAST : (size_t)samples;
+}
+
 static int plan_one(struct transfer *transfer, struct tare_measurement *measurement)
 {
 	const char *group = tare_lines[transfer->line].group;
 	char text[TARE_UNIT_TEXT];
 
 	measurement->weight = weight_of(transfer);
+	measurement->most_samples = most_samples(transfer);
 	snprintf(measurement->title, sizeof measurement->title, "%s, %s",
 	         tare_lines[transfer->line].title, tare_format_bytes(transfer->bytes, text));
 	measurement->context = transfer;
@@ -310,6 +332,24 @@ static int conclude(struct bandwidth *bandwidth)
 	return status < 0 ? status : tare_run_warn_convergence(bandwidth->run);
 }
 
+static int warn_few(struct bandwidth *bandwidth, const struct plan *plan)
+{
+	char limit[TARE_UNIT_TEXT];
+
+	struct tare_result *result = bandwidth->run->result;
+
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->measurements[i].most_samples &&
+		    result->cells[plan->measurements[i].figures[0].cell].summary.n > 0)
+			return tare_result_warn(
+			    result, "few-samples", "measure smaller ones for an interval",
+			    "copies above %s were sampled %d to %d times: the simulated device really "
+			    "moves every byte",
+			    tare_format_bytes(FEW_SHORT, limit), SIMULATED_LEAST,
+			    (int)(SIMULATED_BYTES / FEW_SHORT / 2));
+	return 0;
+}
+
 static int measure(struct bandwidth *bandwidth, struct tare_error *error)
 {
 	struct plan plan = { 0 };
@@ -321,10 +361,12 @@ static int measure(struct bandwidth *bandwidth, struct tare_error *error)
 		status = tare_fail(error, -status, "out of memory");
 	else
 		status = tare_run_measure(bandwidth->run, plan.measurements, plan.count, error);
+	concluded = warn_few(bandwidth, &plan);
 	free_plan(&plan);
 	if (status < 0 && !tare_run_is_partial(bandwidth->run, status))
 		return status;
-	concluded = conclude(bandwidth);
+	if (concluded == 0)
+		concluded = conclude(bandwidth);
 	if (concluded == 0)
 		concluded = tare_run_warn_lost(bandwidth->run, status, error);
 	return concluded < 0 ? tare_fail(error, -concluded, "out of memory") : status;
@@ -368,6 +410,8 @@ int tare_measure_bandwidth(struct tare_run *run, const struct tare_bandwidth_opt
 
 	if (status < 0)
 		return status;
+	bandwidth.few_to_bytes =
+	    run->simulated && !(options && options->to_bytes) ? FEW_SHORT : FEW_TO;
 	if (bandwidth.lines == 0)
 		bandwidth.lines = usual_lines();
 	if (BANDWIDTH_HAS(bandwidth.lines, TARE_LINE_DEVICE_TWICE))

@@ -18,12 +18,13 @@
 static const struct {
 	enum tare_line line;
 	size_t offset; // of its rate
+	size_t sizes;  // of its rates by size
 } rows[] = {
 #define MEMBER(name) offsetof(struct tare_bandwidth_peaks, name)
-	{ TARE_LINE_HOST_TO_DEVICE, MEMBER(to_device_pinned) },
-	{ TARE_LINE_HEAP_TO_DEVICE, MEMBER(to_device_pageable) },
-	{ TARE_LINE_DEVICE_TO_HOST, MEMBER(from_device_pinned) },
-	{ TARE_LINE_DEVICE_TO_HEAP, MEMBER(from_device_pageable) },
+	{ TARE_LINE_HOST_TO_DEVICE, MEMBER(to_device_pinned), MEMBER(to_device_pinned_sizes) },
+	{ TARE_LINE_HEAP_TO_DEVICE, MEMBER(to_device_pageable), MEMBER(to_device_pageable_sizes) },
+	{ TARE_LINE_DEVICE_TO_HOST, MEMBER(from_device_pinned), MEMBER(from_device_pinned_sizes) },
+	{ TARE_LINE_DEVICE_TO_HEAP, MEMBER(from_device_pageable), MEMBER(from_device_pageable_sizes) },
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
@@ -75,6 +76,17 @@ static double best_rate(const struct tare_result *result, enum tare_line line)
 	return best;
 }
 
+static void fill_curve(const struct tare_result *result, enum tare_line line,
+                       struct tare_rate_curve *curve)
+{
+	static const char *const sources[] = { "device", "host" };
+
+	for (size_t s = 0; s < 2 && curve->count == 0; s++)
+		for (size_t i = 0; i < result->cell_count; i++)
+			tare_rate_curve_add(curve, (double)tare_cell_number(&result->cells[i], "bytes"),
+			                    sure_rate(&result->cells[i], line, sources[s]));
+}
+
 static void set_none(struct tare_bandwidth_peaks *peaks, const char *origin)
 {
 	*peaks = (struct tare_bandwidth_peaks){ 0 };
@@ -94,6 +106,8 @@ void tare_bandwidth_peaks_of(const struct tare_result *result, struct tare_bandw
 	for (size_t i = 0; i < ROWS; i++) {
 		double *rate = (double *)((char *)peaks + rows[i].offset);
 		*rate = best_rate(part, rows[i].line);
+		fill_curve(part, rows[i].line,
+		           (struct tare_rate_curve *)((char *)peaks + rows[i].sizes));
 		peaks->present = peaks->present || isfinite(*rate);
 	}
 	if (!peaks->present)

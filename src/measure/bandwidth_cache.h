@@ -3,6 +3,7 @@
 // of the attainable rate a program's transfers reached.
 #pragma once
 #include "base/error.h"
+#include "model/rate_curve.h"
 
 #include <stdbool.h>
 
@@ -14,6 +15,9 @@ struct tare_bandwidth_peaks {
 	bool present; // at least one is known
 	double to_device_pinned, to_device_pageable;
 	double from_device_pinned, from_device_pageable;
+	// The same by size, each from one clock: that of the best.
+	struct tare_rate_curve to_device_pinned_sizes, to_device_pageable_sizes;
+	struct tare_rate_curve from_device_pinned_sizes, from_device_pageable_sizes;
 	char measured[16]; // date, "2026-02-01"; "" not known
 	char origin[256];  // "measured 2026-02-01 (tare bandwidth, OpenCL)", or why there are none
 };

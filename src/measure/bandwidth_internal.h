@@ -8,6 +8,8 @@
 #define BANDWIDTH_SLACK UINT64_C(8192)
 #define BANDWIDTH_ROW_BYTES UINT64_C(4096) // of a rectangle
 #define BANDWIDTH_NARROW_BYTES UINT64_C(256)
+// From here on a copy is tried with a part of it: the whole lasts long.
+#define BANDWIDTH_LARGE (UINT64_C(64) << 20)
 #define BANDWIDTH_HAS(lines, line) ((lines) >> (line) & 1)
 
 // Buffers that all lines and sizes share. A source holds the pattern and is never written again.
@@ -27,6 +29,7 @@ struct bandwidth {
 	struct tare_run *run;
 	struct tare_bench bench;
 	uint64_t from_bytes, to_bytes; // as bounded
+	uint64_t few_to_bytes;         // the same of the lines that answer a question of kind
 	uint64_t lines;
 	bool coarse;
 	struct tare_module *module;
@@ -93,8 +96,8 @@ int transfer_plan_shared(struct transfer *transfer, struct tare_measurement *mea
 // Both figures, the line's own first.
 int transfer_add_figures(struct transfer *transfer, struct tare_measurement *measurement,
                          const char *device_method, const char *host_method);
-// Tries transfer->operation once with a limit on both queues, poisons its destination and finds how
-// many of it a device sample needs.
+// Tries transfer->operation, or the beginning of a large copy, once with a limit on both queues, poisons
+// its destination and finds how many of it a device sample needs.
 int transfer_prepare(struct transfer *transfer, struct tare_measurement *measurement,
                      struct tare_error *error);
 // Times transfer->operation on both clocks.

@@ -107,53 +107,6 @@ int tare_bench_duration_ps(const struct tare_bench *bench, struct tare_event *ev
 	return tare_bench_span_ps(bench, event, event, host_ns, ps, error);
 }
 
-int tare_bench_batch_ps(const struct tare_bench *bench, const struct tare_operation *copy,
-                        uint32_t batch, int64_t *ps, struct tare_error *error)
-{
-	struct tare_operation one = *copy;
-	struct tare_event *first = NULL, *last = NULL;
-	struct tare_gate *gate = NULL;
-	struct tare_host_time begin = tare_device_now(bench->device);
-	int64_t span, host_ns;
-	int status = 0;
-
-	if (batch > 1)
-		status = tare_gate_shut(bench->timed, &gate, error);
-	one.blocking = one.blocking && batch == 1;
-	for (uint32_t i = 0; status == 0 && i < batch; i++) {
-		struct tare_event **event = i == 0 ? &first : i + 1 == batch ? &last : NULL;
-		status = tare_append(bench->timed, &one, event, error);
-	}
-	if (status == 0 && gate)
-		status = tare_gate_open(gate, error);
-	if (status == 0)
-		status = tare_finish(bench->timed, gate ? TARE_LIMIT_DEFAULT_NS : TARE_LIMIT_NATIVE,
-		                     error);
-	host_ns = tare_host_elapsed_ns(begin, tare_device_now(bench->device));
-	if (status == 0)
-		status =
-		    tare_bench_span_ps(bench, first, last ? last : first, host_ns, &span, error);
-	if (status == 0)
-		*ps = span / batch;
-	tare_event_free(first);
-	tare_event_free(last);
-	tare_gate_free(gate);
-	return status;
-}
-
-uint32_t tare_bench_batch(const struct tare_bench *bench, const struct tare_operation *copy,
-                          int64_t ps)
-{
-	uint32_t limit = 512;
-
-	if (!bench->gated || copy->source.memory->kind == TARE_MEMORY_PAGEABLE ||
-	    copy->destination.memory->kind == TARE_MEMORY_PAGEABLE)
-		return 1;
-	if (bench->gate_capacity > 8 && limit > bench->gate_capacity - 4)
-		limit = bench->gate_capacity - 4;
-	return tare_batch((double)ps, bench->step_ps, limit);
-}
-
 // Whether a marker on the timed queue yields stamps.
 static int try_stamps(struct tare_bench *bench, struct tare_error *error)
 {

@@ -51,10 +51,15 @@ int tare_bench_span_ps(const struct tare_bench *bench, struct tare_event *first,
 // causes.
 int tare_bench_turn_to(struct tare_queue *queue, const struct tare_operation *operation,
                        struct tare_error *error);
-// Device time of `batch` copies of one kind in a row, first start to last end, divided by batch;
-// more than one goes behind a gate, so that issuing them is not in it. -EOVERFLOW as above.
+// Device time of one of `batch` operations of one kind: the mean of their own durations where stamps
+// bracket the work, so that what orders them is not in it; else first start to last end, divided by
+// batch. More than one go behind gates, so that issuing them is not in it either. -EOVERFLOW as above.
 int tare_bench_batch_ps(const struct tare_bench *bench, const struct tare_operation *copy,
                         uint32_t batch, int64_t *ps, struct tare_error *error);
+// The timer's step in such a figure, in picoseconds.
+double tare_bench_batch_step_ps(const struct tare_bench *bench, uint32_t batch);
+// Ends a method's text: how short operations were timed. "copies shorter than 100 ticks" goes before.
+const char *tare_bench_batch_note(const struct tare_bench *bench);
 // How many copies that last `ps` each a device sample needs (tare_batch). 1 where there is no gate;
 // and for pageable memory, whose copies may hold the host until the gate opens.
 uint32_t tare_bench_batch(const struct tare_bench *bench, const struct tare_operation *copy,

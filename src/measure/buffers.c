@@ -99,7 +99,7 @@ static bool lives_in_host_memory(const struct tare_run *run)
 {
 	const struct tare_fact *type = run->facts ? &run->facts->fact[TARE_FACT_TYPE] : NULL;
 
-	return fact_count(run, TARE_FACT_UNIFIED) ||
+	return run->simulated || fact_count(run, TARE_FACT_UNIFIED) ||
 	       (type && type->present && strcasestr(type->text, "CPU"));
 }
 
@@ -116,39 +116,50 @@ static void lower(struct bound *bound, uint64_t bytes, const char *reason)
 	snprintf(bound->reason, sizeof bound->reason, "%s", reason);
 }
 
-// A quarter of the memory stays free: somebody else lives there too.
+// For each of `count` buffers, beside `extra` bytes. A quarter of the memory stays free: somebody else
+// lives there too.
+static uint64_t share_of(uint64_t bytes, uint64_t extra, uint64_t count)
+{
+	uint64_t room = bytes / 4 * 3;
+	uint64_t each = room > extra ? (room - extra) / count : 0;
+
+	// Where the extra ones alone fill it, all buffers are as small.
+	return each ? each : room / (count + 1) ? room / (count + 1) : 1;
+}
+
 static struct bound find_bound(const struct bandwidth *bandwidth, uint32_t buffers)
 {
 	const struct tare_run *run = bandwidth->run;
 	struct bound bound = { .bytes = bandwidth->to_bytes };
 	uint64_t on_device = 0, on_host = 0, total = fact_count(run, TARE_FACT_MEMORY);
+	uint64_t host_extra, device_extra;
+	struct tare_host_memory memory = tare_host_memory_free("");
 	char text[TARE_UNIT_TEXT], reason[160];
 
 	for (int i = 0; i < BUFFER_COUNT; i++)
 		if (buffers >> i & 1)
 			(i >= DEVICE_SOURCE ? &on_device : &on_host)[0]++;
-	// What a measurement makes for itself.
-	on_host++;
-	on_device += BANDWIDTH_HAS(bandwidth->lines, TARE_LINE_FIRST_TOUCH_SHARED);
+	// What a measurement makes for itself, of the sizes of few.
+	host_extra = device_extra = bandwidth->few_to_bytes < bandwidth->to_bytes
+	                                ? bandwidth->few_to_bytes
+	                                : bandwidth->to_bytes;
+	device_extra *= BANDWIDTH_HAS(bandwidth->lines, TARE_LINE_FIRST_TOUCH_SHARED);
 	lower(&bound, fact_count(run, TARE_FACT_MEMORY_MAX_ALLOCATION),
 	      "the device allocates no more at once");
 	if (on_device && total) {
 		snprintf(reason, sizeof reason, "the device has %s for %u buffers",
 		         tare_format_bytes(total, text), (unsigned)on_device);
-		lower(&bound, total / 4 * 3 / on_device, reason);
+		lower(&bound, share_of(total, device_extra, on_device), reason);
 	}
-	if (!run->simulated) {
-		struct tare_host_memory memory = tare_host_memory_free("");
-		uint64_t each;
-		if (lives_in_host_memory(run))
-			on_host += on_device;
-		each = memory.bytes / 4 * 3 / on_host;
-		snprintf(reason, sizeof reason, "%s %s free for %u buffers",
-		         memory.by_group ? "the control group (container) has" : "the host has",
-		         tare_format_bytes(memory.bytes, text), (unsigned)on_host);
-		if (memory.known)
-			lower(&bound, each ? each : 1, reason);
+	if (lives_in_host_memory(run)) {
+		on_host += on_device;
+		host_extra += device_extra;
 	}
+	snprintf(reason, sizeof reason, "%s %s free for %u buffers",
+	         memory.by_group ? "the control group (container) has" : "the host has",
+	         tare_format_bytes(memory.bytes, text), (unsigned)on_host);
+	if (memory.known)
+		lower(&bound, share_of(memory.bytes, host_extra, on_host), reason);
 	return bound;
 }
 

@@ -113,18 +113,24 @@ static int conclude_launch(struct tare_result *result, const struct tare_result 
 
 // ---- the link
 
-// The rate of a line at a size by the host's clock, which sees pageable and pinned memory alike;
-// NULL: none.
-static const struct tare_cell *line_at(const struct tare_result *bandwidth, const char *line,
-                                       int64_t bytes)
+// The rate of a line at a size by one clock; NULL: none.
+static const struct tare_cell *line_by(const struct tare_result *bandwidth, const char *line,
+                                       int64_t bytes, const char *source)
 {
 	for (size_t i = 0; i < bandwidth->cell_count; i++) {
 		const struct tare_cell *cell = &bandwidth->cells[i];
-		if (is_rate(cell) && strcmp(cell->source, "host") == 0 &&
+		if (is_rate(cell) && strcmp(cell->source, source) == 0 &&
 		    tare_cell_has_text(cell, "line", line) && tare_cell_number(cell, "bytes") == bytes)
 			return cell;
 	}
 	return NULL;
+}
+
+// By the host's clock, which sees pageable and pinned memory alike.
+static const struct tare_cell *line_at(const struct tare_result *bandwidth, const char *line,
+                                       int64_t bytes)
+{
+	return line_by(bandwidth, line, bytes, "host");
 }
 
 // The largest size at which all lines have a rate, one with bounds if there is such a size; 0: none.
@@ -177,12 +183,29 @@ static enum difference compare(const struct tare_cell *pageable, const struct ta
 	return SURE;
 }
 
+// What the device's clock says of the same copies: the tables show both, so the sentence tells them apart.
+static const char *device_text(const struct tare_result *bandwidth, int64_t bytes, char text[160])
+{
+	const struct tare_cell *to = line_by(bandwidth, "host-to-device", bytes, "device");
+	const struct tare_cell *back = line_by(bandwidth, "device-to-host", bytes, "device");
+	char rates[2][TARE_UNIT_TEXT];
+
+	text[0] = '\0';
+	if (to && back)
+		snprintf(text, 160,
+		         " By the device's clock, which leaves out what the host does around a copy, pinned "
+		         "memory moves at %s and %s GB/s.",
+		         tare_format_significant(to->rate.median, 3, rates[0]),
+		         tare_format_significant(back->rate.median, 3, rates[1]));
+	return text;
+}
+
 static int conclude_link(struct tare_result *result, const struct tare_result *bandwidth)
 {
 	static const char *const lines[] = { "host-to-device", "device-to-host", "heap-to-device",
 		                             "device-to-heap" };
 	char rates[4][TARE_UNIT_TEXT], size[TARE_UNIT_TEXT];
-	char shares[2][16];
+	char shares[2][16], device[160];
 	enum difference to_device, to_host;
 	const struct tare_cell *cell[4];
 	int64_t bytes = common_size(bandwidth, lines, 4);
@@ -201,18 +224,19 @@ static int conclude_link(struct tare_result *result, const struct tare_result *b
 		return tare_result_conclude(
 		    result, "link",
 		    "Pinned memory moves at %s GB/s to the device and %s GB/s "
-		    "back (%s, host's clock).",
-		    rates[0], rates[1], size);
+		    "back (%s, host's clock).%s",
+		    rates[0], rates[1], size, device_text(bandwidth, bytes, device));
 	to_device = compare(cell[2], cell[0], shares[0]);
 	to_host = compare(cell[3], cell[1], shares[1]);
 	return tare_result_conclude(
 	    result, "link",
 	    "Pinned memory moves at %s GB/s to the device and %s GB/s back, pageable memory at %s "
-	    "GB/s%s and %s GB/s%s (%s, host's clock%s).",
+	    "GB/s%s and %s GB/s%s (%s, host's clock%s).%s",
 	    rates[0], rates[1], rates[2], shares[0], rates[3], shares[1], size,
 	    to_device == NONE && to_host == NONE         ? "; no difference that is sure"
 	    : to_device == UNKNOWN || to_host == UNKNOWN ? "; too few samples to compare"
-	                                                 : "");
+	                                                 : "",
+	    device_text(bandwidth, bytes, device));
 }
 
 // ---- ceilings

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a clock reading costs, how fine the device's stamps are, how well they map to the host.
 #include "backend/call.h"
+#include "base/units.h"
 #include "measure/latency_internal.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define READS 64
@@ -189,10 +191,27 @@ int latency_add_mapping(struct latency *latency, size_t *first_cell)
 	if (!add_model(
 	        latency, "residual", "ns", "device to host clock, largest error",
 	        "line through clock pairs taken all through the run; no stamp is further off") ||
-	    !add_model(latency, "drift", "ppm", "device clock against the host's",
+	    !add_model(latency, "drift", "ppm", "device clock gains on the host's",
 	               "slope of the same line, beyond the rate that the driver names"))
 		return -ENOMEM;
 	return 0;
+}
+
+// By the host's clock: a device clock that is fast gains. The fit's drift is the mapping's: what host
+// time is longer than device time.
+static int fill_drift(struct tare_cell *cell, const struct tare_clock_fit *fit)
+{
+	double gain = -fit->drift_ppm, error = fit->drift_error_ppm;
+	char method[200], figure[TARE_UNIT_TEXT];
+	int status;
+
+	snprintf(method, sizeof method,
+	         "by the same line the device's clock %s %s µs a second, beyond the rate that the "
+	         "driver names",
+	         gain < 0 ? "loses" : "gains", tare_format_significant(fabs(gain), 3, figure));
+	status = tare_set_string(&cell->method, method);
+	return status < 0 ? status
+	                  : tare_cell_set_model(cell, gain, gain - error, gain + error);
 }
 
 int latency_fill_mapping(struct latency *latency, size_t first_cell)
@@ -208,9 +227,5 @@ int latency_fill_mapping(struct latency *latency, size_t first_cell)
 		return status < 0 ? status : tare_cell_set_absent(&cells[1], "%s", why);
 	}
 	status = tare_cell_set_model(&cells[0], (double)fit->residual_ns, NAN, NAN);
-	if (status == 0)
-		status = tare_cell_set_model(&cells[1], fit->drift_ppm,
-		                             fit->drift_ppm - fit->drift_error_ppm,
-		                             fit->drift_ppm + fit->drift_error_ppm);
-	return status;
+	return status < 0 ? status : fill_drift(&cells[1], fit);
 }

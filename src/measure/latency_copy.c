@@ -16,14 +16,15 @@ int latency_plan_copy(struct latency_task *task, struct tare_measurement *measur
 	    task->row->to_device
 	        ? (pinned ? "copy 1 byte, pinned to device" : "copy 1 byte, pageable to device")
 	        : (pinned ? "copy 1 byte, device to pinned" : "copy 1 byte, device to pageable");
+	char method[160];
 
+	snprintf(method, sizeof method,
+	         "start to end of the same copy on a queue with profiling; shorter than 100 ticks: %s",
+	         tare_bench_batch_note(&task->latency->bench));
 	return latency_figure(
 	           task, measurement, what, "host", 1,
 	           "one blocking copy of 1 byte; a queue without profiling, used just before") &&
-	               latency_figure(
-	                   task, measurement, what, "device", 1,
-	                   "start to end of the same copy on a queue with profiling; shorter than "
-	                   "100 ticks: many in a row behind a gate, divided")
+	               latency_figure(task, measurement, what, "device", 1, method)
 	           ? 0
 	           : -ENOMEM;
 }
@@ -56,7 +57,7 @@ static int calibrate(struct latency_task *task, struct tare_measurement *measure
 	if (status < 0)
 		return status;
 	task->batch = tare_bench_batch(bench, &copy, ps);
-	figure->quantum = bench->step_ps / task->batch;
+	figure->quantum = tare_bench_batch_step_ps(bench, task->batch);
 	if (task->batch > 1 && tare_labels_set_number(&figure->labels, "batch", task->batch) < 0)
 		return tare_fail(error, ENOMEM, "out of memory");
 	return 0;

@@ -10,17 +10,15 @@
 #include <string.h>
 
 #define FIT_NS INT64_C(100000000)
+#define LARGEST 2048u // by default
 #define PRODUCTS (TARE_RUNG_COUNT * TARE_MATMUL_SIZES)
 
-// The simulated device computes every product itself: fewer by default.
 static void take_options(struct matmul *matmul, const struct tare_matmul_options *options)
 {
-	uint32_t last = matmul->run->simulated ? 128 : 2048;
-
 	matmul->n_count = options ? options->n_count : 0;
 	for (size_t i = 0; i < matmul->n_count; i++)
 		matmul->n[i] = options->n[i];
-	for (uint32_t n = 32; !(options && options->n_count) && n <= last; n *= 2)
+	for (uint32_t n = 32; !(options && options->n_count) && n <= LARGEST; n *= 2)
 		matmul->n[matmul->n_count++] = n;
 	matmul->rungs = options && options->rungs ? options->rungs : (1u << TARE_RUNG_COUNT) - 1;
 }

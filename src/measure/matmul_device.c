@@ -361,7 +361,9 @@ static int calibrate(struct matmul_product *product, struct tare_figure *figure,
 	if (status < 0)
 		return status;
 	product->batch = batch_for(product, ps);
-	figure->quantum = bench->step_ps / product->batch;
+	figure->quantum = matmul_by_library(product->rung)
+	                      ? bench->step_ps / product->batch
+	                      : tare_bench_batch_step_ps(bench, product->batch);
 	if (product->batch > 1 &&
 	    tare_labels_set_number(&figure->labels, "batch", product->batch) < 0)
 		return tare_fail(error, ENOMEM, "out of memory");
@@ -505,9 +507,12 @@ static const char *kernel_method(const struct matmul_product *product, char text
 	if (product->rung == TARE_RUNG_ELEMENT)
 		return "from the start of the first of n x n launches to the end of the last on the "
 		       "device's clock: what lies between them is in it";
-	if (!matmul_by_library(product->rung))
-		return "start to end on the device's clock; kernels shorter than 100 ticks in a row "
-		       "behind a gate, divided";
+	if (!matmul_by_library(product->rung)) {
+		snprintf(text, 400,
+		         "start to end on the device's clock; kernels shorter than 100 ticks: %s",
+		         tare_bench_batch_note(bench));
+		return text;
+	}
 	snprintf(text, 400,
 	         "%.60s%s%s%s: on the device's clock, from a marker just before the library's call "
 	         "to the end of its last kernel: what the host took to launch the first may be in "

@@ -18,7 +18,7 @@
 // The launches that the cookbook's example took; more of them show nothing new.
 #define ELEMENT_LARGEST 256u
 // The simulated device computes every product, on one core of this machine.
-#define SIMULATED_LARGEST 512u
+#define SIMULATED_LARGEST 2048u
 #define SIMULATED_ELEMENT 64u
 #define PROBE_LAUNCHES 64u
 

@@ -311,9 +311,10 @@ int matmul_open_rungs(struct matmul *matmul, struct tare_error *error)
 		enum tare_rung rung = (enum tare_rung)i;
 		if (!(matmul->rungs >> i & 1))
 			continue;
-		if (matmul_on_host(rung) && matmul->run->simulated)
+		if (matmul_on_host(rung) && matmul->run->simulated &&
+		    !(rung == TARE_RUNG_SEQUENTIAL && matmul->run->device->host_rate > 0))
 			refuse(matmul, rung, "virtual time: no figure of this machine may enter");
-		else if (rung == TARE_RUNG_HOST_BLAS &&
+		else if (rung == TARE_RUNG_HOST_BLAS && !matmul->run->simulated &&
 		         tare_host_blas_open(&matmul->blas, &why) < 0)
 			refuse(matmul, rung, why.message);
 		else if (matmul_rungs[rung].entry) {

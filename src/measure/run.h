@@ -100,6 +100,7 @@ struct tare_measurement {
 	           struct tare_error *error);
 	void *context;   // the command's
 	bool no_warm_up; // every call is a sample: there is no second first touch
+	size_t most_samples; // more are not worth what they cost here; 0: no limit
 	double weight;   // of its share of the budget beside the others'; 0: 1
 };
 

@@ -42,6 +42,7 @@ struct sampler {
 	bool converged[TARE_FIGURES];
 	struct tare_host_time begun; // before begin()
 	int64_t share_ns;
+	bool few;            // as many samples as are worth their cost
 	int tries;           // that came to nothing
 	int64_t sampling_ns; // spent in samples, for the estimate of a budget that would do
 };
@@ -192,12 +193,16 @@ static int sample_until_done(struct sampler *sampler, struct tare_error *error)
 		}
 		if (taken > 0 && sampler->sampling_ns >= limit_ns)
 			break;
+		sampler->few = sampler->measurement->most_samples &&
+		               taken >= sampler->measurement->most_samples;
+		if (sampler->few)
+			break;
 		if (run->simulated && taken >= NEXT_TO_NOTHING_MOST &&
 		    sampler->sampling_ns < NEXT_TO_NOTHING_NS * (int64_t)taken)
 			break;
 		status = take_sample(sampler, keep, error);
 		sampler->sampling_ns = tare_host_elapsed_ns(start, tare_run_now(run));
-		if ((taken & (taken + 1)) == 0 && taken >= 7)
+		if ((taken & (taken + 1)) == 0 && taken >= 7 && !sampler->measurement->most_samples)
 			stride = choose_stride(limit_ns, taken + 1, sampler->sampling_ns);
 		if (status == 0 && keep && all_settled(sampler, sampler->sampling_ns))
 			break;
@@ -317,6 +322,9 @@ static double needed_ns(const struct sampler *sampler)
 		double known = figure->quantum + figure->systematic, target = target_of(cell);
 		if (cell->absent || cell->converged)
 			continue;
+		// Who limited the samples says so, and no budget would change it.
+		if (sampler->few)
+			continue;
 		sampler->run->worst = fmax(sampler->run->worst, tare_cell_spread(cell));
 		sampler->run->without_interval += isnan(tare_cell_spread(cell));
 		// Too wide by what more samples would not remove.
@@ -360,6 +368,9 @@ static int measure_one(struct tare_run *run, struct tare_measurement *measuremen
 		// A share too short for the rule's least time still lets a steady thing converge.
 		if (sampler.series[i].rule.minimum_ns > sampler.share_ns / 4)
 			sampler.series[i].rule.minimum_ns = sampler.share_ns / 4;
+		// Few samples are too few for the time as well.
+		if (measurement->most_samples)
+			sampler.series[i].rule.minimum_ns = 0;
 		sampler.series[i].rule.quantum = measurement->figures[i].quantum;
 	}
 	if (status >= 0) {

@@ -12,6 +12,9 @@
 // Up to here the host times a copy of its own: stamps would cost a share of it.
 #define APART_BYTES (UINT64_C(256) << 10)
 
+// Of a large copy that is tried.
+#define PART_BYTES (UINT64_C(16) << 20)
+
 struct tare_figure *transfer_figure(struct transfer *transfer, struct tare_measurement *measurement,
                                     enum tare_line line, const char *source, double work,
                                     const char *method)
@@ -136,22 +139,38 @@ int transfer_sample(struct tare_measurement *measurement, int64_t *values, struc
 	return refuse_if_too_long(measurement, status, error);
 }
 
+// The beginning of a large copy, which is as good to try as the whole; else the operation itself.
+static struct tare_operation part_of(const struct tare_operation *operation, uint64_t bytes)
+{
+	struct tare_operation part = *operation;
+
+	if (operation->type == TARE_OPERATION_COPY && bytes >= BANDWIDTH_LARGE)
+		part.source.bytes = part.destination.bytes = PART_BYTES;
+	return part;
+}
+
 // Finds how many copies one device sample needs.
 static int calibrate(struct transfer *transfer, struct tare_measurement *measurement,
                      struct tare_error *error)
 {
 	struct tare_bench *bench = &transfer->bandwidth->bench;
 	struct tare_figure *figure = figure_of(measurement, "device");
+	struct tare_operation one;
 	int64_t ps = 0;
 	int status;
 
 	transfer->batch = 1;
-	status = tare_bench_batch_ps(bench, &transfer->operation, 1, &ps, error);
+	one = part_of(&transfer->operation, transfer->bytes);
+	status = tare_bench_batch_ps(bench, &one, 1, &ps, error);
+	// What part of it is long enough already tells that the whole is.
+	if (status == 0 && one.source.bytes < transfer->operation.source.bytes &&
+	    tare_bench_batch(bench, &one, ps) > 1)
+		status = tare_bench_batch_ps(bench, &transfer->operation, 1, &ps, error);
 	if (status < 0)
 		return refuse_if_too_long(measurement, status, error);
 	transfer->batch = tare_bench_batch(bench, &transfer->operation, ps);
 	transfer->apart = transfer->batch > 1 || transfer->bytes <= APART_BYTES;
-	figure->quantum = bench->step_ps / transfer->batch;
+	figure->quantum = tare_bench_batch_step_ps(bench, transfer->batch);
 	if (transfer->batch == 1)
 		return 0;
 	if (tare_labels_set_number(&figure->labels, "batch", transfer->batch) < 0)
@@ -172,10 +191,13 @@ int transfer_prepare(struct transfer *transfer, struct tare_measurement *measure
                      struct tare_error *error)
 {
 	struct tare_bench *bench = &transfer->bandwidth->bench;
-	struct tare_operation copy = transfer->operation;
+	struct tare_operation copy = part_of(&transfer->operation, transfer->bytes);
 	int status;
 
 	copy.blocking = false;
+	// The simulated device has nothing that would have to warm up.
+	measurement->no_warm_up |=
+	    transfer->bandwidth->run->simulated && transfer->bytes >= BANDWIDTH_LARGE;
 	transfer_mark_unstamped(transfer, measurement);
 	status = tare_bench_run(bench->plain, &copy, error);
 	if (status == 0)
@@ -185,7 +207,7 @@ int transfer_prepare(struct transfer *transfer, struct tare_measurement *measure
 	if (status == 0)
 		status = bandwidth_check_interrupt(transfer->bandwidth, error);
 	if (status == 0)
-		status = bandwidth_poison(transfer->bandwidth, copy.destination, error);
+		status = bandwidth_poison(transfer->bandwidth, transfer->operation.destination, error);
 	if (status == 0 && bench->stamped)
 		status = calibrate(transfer, measurement, error);
 	return status;
@@ -312,8 +334,12 @@ int transfer_add_figures(struct transfer *transfer, struct tare_measurement *mea
 int transfer_plan_copy(struct transfer *transfer, struct tare_measurement *measurement)
 {
 	bool host_first = tare_lines[transfer->line].host_is_main;
+	char device_method[160];
 	int status;
 
+	snprintf(device_method, sizeof device_method,
+	         "start to end on the device's clock; copies shorter than 100 ticks: %s",
+	         tare_bench_batch_note(&transfer->bandwidth->bench));
 	choose_buffers(transfer);
 	measurement->begin = begin_copy;
 	measurement->sample = transfer_sample;
@@ -322,8 +348,7 @@ int transfer_plan_copy(struct transfer *transfer, struct tare_measurement *measu
 	    transfer, measurement,
 	    host_first
 	        ? "start to end on the device's clock; staging by the driver may lie outside it"
-	        : "start to end on the device's clock; copies shorter than 100 ticks in a row "
-	          "behind a gate, divided",
+	        : device_method,
 	    host_first ? "one blocking copy: call to return on the host's clock"
 	               : "one copy: call to the return of finish on the host's clock");
 	if (status == 0 && transfer->line == TARE_LINE_DEVICE_TO_DEVICE &&

@@ -120,14 +120,17 @@ static int begin_host_memory(struct tare_measurement *measurement, struct tare_e
 
 int transfer_plan_host_memory(struct transfer *transfer, struct tare_measurement *measurement)
 {
+	char method[240];
+
+	snprintf(method, sizeof method,
+	         "start to end on the device's clock; copies shorter than 100 ticks: %s; allocating "
+	         "and page-locking are not in it",
+	         tare_bench_batch_note(&transfer->bandwidth->bench));
 	measurement->begin = begin_host_memory;
 	measurement->sample = transfer_sample;
 	measurement->end = transfer_end;
-	return transfer_add_figures(
-	    transfer, measurement,
-	    "start to end on the device's clock; copies shorter than 100 ticks in a row behind a "
-	    "gate, divided; allocating and page-locking are not in it",
-	    "one copy: call to the return of finish on the host's clock");
+	return transfer_add_figures(transfer, measurement, method,
+	                            "one copy: call to the return of finish on the host's clock");
 }
 
 // ---- a kernel
@@ -159,12 +162,16 @@ static int begin_kernel(struct tare_measurement *measurement, struct tare_error 
 
 int transfer_plan_kernel(struct transfer *transfer, struct tare_measurement *measurement)
 {
+	char method[240];
+
+	snprintf(method, sizeof method,
+	         "start to end on the device's clock of a kernel that copies 64 bytes a work-item, "
+	         "four reads of 16 under way at once; shorter than 100 ticks: %s",
+	         tare_bench_batch_note(&transfer->bandwidth->bench));
 	measurement->begin = begin_kernel;
 	measurement->sample = transfer_sample;
 	measurement->end = transfer_end;
 	return transfer_add_figures(
-	    transfer, measurement,
-	    "start to end on the device's clock of a kernel that copies 64 bytes a work-item, four "
-	    "reads of 16 under way at once; shorter than 100 ticks: in a row behind a gate, divided",
+	    transfer, measurement, method,
 	    "one launch: call to the return of finish on the host's clock");
 }

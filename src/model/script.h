@@ -84,6 +84,7 @@ struct tare_script_host {
 	int64_t allocate_ps;
 	int64_t register_ps;   // page-locking existing memory
 	int64_t build_ps;
+	uint64_t multiply_rate; // multiply-adds a second of one core; 0: not told
 };
 
 enum tare_flush { TARE_FLUSH_APPEND, TARE_FLUSH_SUBMIT };

@@ -86,6 +86,7 @@ static const struct tare_script_field host_fields[] = {
 	HOST(submit_ps, "submit"),     HOST(finish_ps, "finish"), HOST(wake_ps, "wake"),
 	HOST(query_ps, "query"),       HOST(callback_ps, "callback"), HOST(gate_ps, "gate"),
 	HOST(allocate_ps, "allocate"), HOST(register_ps, "register"), HOST(build_ps, "build"),
+	FIELD(ITEMS, tare_script_host, multiply_rate, "multiply-adds", .low = 1),
 	END
 };
 

@@ -260,7 +260,7 @@ static void put_transfer(struct tare_json *json, json_t *object,
 	              tare_json_number(timed ? row->bytes_per_second : NAN));
 	tare_json_put(json, object, "median_bytes_per_second",
 	              tare_json_number(timed ? row->median_bytes_per_second : NAN));
-	tare_json_put(json, object, "ceiling_bytes_per_second", tare_json_number(row->ceiling));
+	tare_json_put(json, object, "ceiling_bytes_per_second", tare_json_number(row->sized_ceiling));
 	tare_json_put(json, object, "smallest_bytes",
 	              row->count ? tare_json_unsigned(row->smallest) : json_null());
 	tare_json_put(json, object, "largest_bytes",

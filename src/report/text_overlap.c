@@ -72,6 +72,15 @@ static const struct tare_cell *find_schedule(const struct overlap_text *overlap,
 	return NULL;
 }
 
+// All in one queue, one after the other, as it was timed in turn with the best: what the speed-up rests
+// on. Else as it was timed among the stages.
+static const struct tare_cell *find_serial(const struct overlap_text *overlap, int64_t cycles)
+{
+	const struct tare_cell *serial = find_schedule(overlap, cycles, "chunks", 1);
+
+	return has_figure(serial) ? serial : find(overlap, "sequential", cycles, "stage", "total");
+}
+
 // ---- texts of cells
 
 static const char *time_text(const struct overlap_text *overlap, const struct tare_cell *cell,
@@ -159,7 +168,7 @@ static void write_handbook(const struct overlap_text *overlap, struct tare_text_
 {
 	const struct tare_cell *theirs = find_schedule(overlap, cycles, "handbook", 1);
 	const struct tare_cell *best = find_schedule(overlap, cycles, "best", 1);
-	const struct tare_cell *total = find(overlap, "sequential", cycles, "stage", "total");
+	const struct tare_cell *total = find_serial(overlap, cycles);
 	char text[CELL_TEXT];
 
 	tare_text_cell(table, "%s", time_text(overlap, theirs, text));
@@ -170,8 +179,8 @@ static void write_handbook(const struct overlap_text *overlap, struct tare_text_
 
 static int write_sequential(const struct overlap_text *overlap)
 {
-	static const char *const stages[] = { "to-device", "kernel", "to-host", "total" };
-	static const char *const columns[] = { "cycles", "to device", "kernel",   "to host", "total",
+	static const char *const stages[] = { "to-device", "kernel", "to-host" };
+	static const char *const columns[] = { "cycles", "to device", "kernel",   "to host", "serial",
 		                               "8 streams", "speed-up", "best", "ratio" };
 	struct tare_text_table *table = tare_text_table_new(overlap->text, 0);
 	bool cycles = overlap->points && overlap->cycles[0] != NO_CYCLES;
@@ -185,12 +194,14 @@ static int write_sequential(const struct overlap_text *overlap)
 		tare_text_row(table, TARE_STYLE_PLAIN);
 		if (cycles)
 			tare_text_cell(table, "%lld", (long long)overlap->cycles[i]);
-		for (int k = 0; k < 4; k++)
+		for (int k = 0; k < 3; k++)
 			tare_text_cell(table, "%s",
 			               time_text(overlap,
 			                         find(overlap, "sequential", overlap->cycles[i],
 			                              "stage", stages[k]),
 			                         text));
+		tare_text_cell(table, "%s",
+		               time_text(overlap, find_serial(overlap, overlap->cycles[i]), text));
 		if (handbook)
 			write_handbook(overlap, table, overlap->cycles[i]);
 	}
@@ -220,9 +231,7 @@ static int write_concurrent(const struct overlap_text *overlap)
 		tare_text_cell(table, "%s",
 		               plain_text(find(overlap, "bound", cycles, "what", "kernel-to-copy"),
 		                          "%.2f", text));
-		tare_text_cell(table, "%s",
-		               time_text(overlap, find_schedule(overlap, cycles, "chunks", 1),
-		                         text));
+		tare_text_cell(table, "%s", time_text(overlap, find_serial(overlap, cycles), text));
 		tare_text_cell(table, "%s", time_text(overlap, best, text));
 		tare_text_cell(
 		    table, "%s",
@@ -258,19 +267,29 @@ static double share_of(const struct overlap_text *overlap, const char *stage)
 	                                             : NAN;
 }
 
+// Of how many bytes a cell's rate is; rates are bytes a nanosecond.
+static const char *copied_text(const struct tare_cell *cell, char text[TARE_UNIT_TEXT])
+{
+	return tare_format_bytes((uint64_t)llround(cell->rate.median * ns_of(cell)), text);
+}
+
 static int write_copies(const struct overlap_text *overlap)
 {
 	int64_t cycles = overlap->points ? overlap->cycles[overlap->points / 2] : NO_CYCLES;
 	const struct tare_cell *to = find(overlap, "sequential", cycles, "stage", "to-device");
 	const struct tare_cell *from = find(overlap, "sequential", cycles, "stage", "to-host");
 	double to_share = share_of(overlap, "to-device"), from_share = share_of(overlap, "to-host");
-	char a[TARE_UNIT_TEXT], b[TARE_UNIT_TEXT];
+	char a[TARE_UNIT_TEXT], b[TARE_UNIT_TEXT], c[TARE_UNIT_TEXT], d[TARE_UNIT_TEXT];
 	int status = 0;
 
 	if (has_figure(to) && to->rate.present && has_figure(from) && from->rate.present)
 		status = tare_text_paragraph(overlap->text, TARE_STYLE_PLAIN, "", 1,
-		                             "copies: %s GB/s to the device, %s GB/s to the host",
+		                             "copies alone, whole (%s clock): %s at %s GB/s to the "
+		                             "device, %s at %s GB/s to the host",
+		                             strcmp(to->source, "device") == 0 ? "device's" : "host's",
+		                             copied_text(to, c),
 		                             tare_format_significant(to->rate.median, 3, a),
+		                             copied_text(from, d),
 		                             tare_format_significant(from->rate.median, 3, b));
 	if (status == 0 && isfinite(to_share) && isfinite(from_share))
 		status =

@@ -31,7 +31,7 @@ static const char *name_row(const struct tare_text *text, const struct tare_tran
 
 static const char *share_of_ceiling(const struct tare_transfer_row *row, char figure[RUN_TEXT])
 {
-	double share = row->timed ? row->bytes_per_second / row->ceiling : NAN;
+	double share = row->timed ? row->bytes_per_second / row->sized_ceiling : NAN;
 
 	return share > 1.005 ? ">100 %" : tare_run_percent(share, figure);
 }
@@ -50,7 +50,7 @@ static int write_table(const struct tare_text *text, const struct tare_run_repor
 		const struct tare_estimate *estimate = &tables->transfers[i].estimate;
 		most = fmax(most, (double)tables->transfers[i].total_ns);
 		most = tare_run_is_estimated(estimate) ? fmax(most, estimate->ns) : most;
-		ceilings |= isfinite(tables->transfers[i].ceiling);
+		ceilings |= isfinite(tables->transfers[i].sized_ceiling);
 	}
 	unit = tare_run_unit_of_totals(most);
 	tare_text_column(table, "transfer", TARE_COLUMN_CUT);
@@ -101,8 +101,8 @@ static int write_remarks(const struct tare_text *text, const struct tare_tables 
 		count += tables->transfers[i].count;
 		untimed |= i < rows && tables->transfers[i].timed < tables->transfers[i].count;
 		estimated |= i < rows && tare_run_is_estimated(&tables->transfers[i].estimate);
-		ceilings |= isfinite(tables->transfers[i].ceiling);
-		above |= tables->transfers[i].bytes_per_second > tables->transfers[i].ceiling;
+		ceilings |= isfinite(tables->transfers[i].sized_ceiling);
+		above |= tables->transfers[i].bytes_per_second > tables->transfers[i].sized_ceiling;
 	}
 	if (untimed)
 		status =
@@ -122,7 +122,7 @@ static int write_remarks(const struct tare_text *text, const struct tare_tables 
 		status = tare_text_paragraph(
 		    text, TARE_STYLE_FAINT, "  ", 3,
 		    "exposed: no kernel ran meanwhile; GB/s: 10⁹%s%s",
-		    ceilings ? "; ceiling: share of what tare bandwidth measured here" : "",
+		    ceilings ? "; ceiling: share of what tare bandwidth measured here for these sizes" : "",
 		    above ? "; above 100 %: device time leaves out the host's part, or a cache helps"
 		          : "");
 	return status;

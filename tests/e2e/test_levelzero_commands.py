@@ -93,6 +93,19 @@ def test_bandwidth_finds_the_script_by_engine(tare, kernels, times):
 
 
 @patient
+@pytest.mark.parametrize("script, fixed_ns, rate", [("ze-discrete", 4000, 180), ("ze-integrated", 6000, 12.1)])
+def test_what_orders_short_copies_is_not_theirs(tare, kernels, times, script, fixed_ns, rate):
+    """They last fewer ticks than one pair of stamps can tell within 1 %; the gap between two of them is 0.8 and 1 us."""
+    result = document(tare("bandwidth", f"--ze-cpu={SCRIPT.with_name(script + '.tare-device')}", "--lines",
+                           "device-to-device", "--sizes", "8K..128K", "--budget", str(1.5 * times), "--json", "-"))
+    assert cell(result, line="device-to-device", bytes=8192)["labels"]["batch"] > 1
+    for size in (8192, 16384, 32768, 65536, 100000, 131072):
+        ns = cell(result, line="device-to-device", bytes=size)["median"] / 1000
+        assert ns == pytest.approx(fixed_ns + size / rate, rel=0.01), size
+    assert cell(result, "model", line="device-to-device", fit="latency")["median"] == pytest.approx(fixed_ns, rel=0.02)
+
+
+@patient
 def test_bandwidth_uses_the_words_of_the_api(tare, kernels, times):
     shown = tare("bandwidth", ZE_CPU, "--lines", "heap-to-device", "--sizes", "64K..64K", "--budget", str(0.1 * times))
     assert "heap is malloc, host zeMemAllocHost, device zeMemAllocDevice" in shown.stdout

@@ -188,7 +188,7 @@ static void set_transfers(void)
 		.direction = TARE_DIRECTION_TO_DEVICE, .memory = TARE_TRACE_MEMORY_PAGEABLE, .blocking = true,
 		.device = 0, .count = 34000, .timed = 34000, .bytes = UINT64_C(34000) << 20,
 		.total_ns = 3230 * MS, .exposed_ns = 2830 * MS, .hidden_ns = 400 * MS, .bytes_per_second = 11.04e9,
-		.median_bytes_per_second = 11.2e9, .ceiling = 12e9, .unaligned = 17, .smallest = 4096,
+		.median_bytes_per_second = 11.2e9, .sized_ceiling = 12e9, .unaligned = 17, .smallest = 4096,
 		.largest = 2 << 20 };
 	transfers[0].sizes[4] = 1000;
 	transfers[0].sizes[8] = 33000;
@@ -196,12 +196,12 @@ static void set_transfers(void)
 		.direction = TARE_DIRECTION_FROM_DEVICE, .memory = TARE_TRACE_MEMORY_BUFFER_HOST, .device = 0,
 		.count = 34000, .timed = 33998, .bytes = UINT64_C(14000) << 20, .total_ns = 1320 * MS,
 		.exposed_ns = 1120 * MS, .hidden_ns = 200 * MS, .bytes_per_second = 11.1e9,
-		.median_bytes_per_second = 11.1e9, .ceiling = NAN, .smallest = 1, .largest = UINT64_C(40) << 30 };
+		.median_bytes_per_second = 11.1e9, .sized_ceiling = NAN, .smallest = 1, .largest = UINT64_C(40) << 30 };
 	transfers[1].sizes[0] = 2;
 	transfers[1].sizes[15] = 33998;
 	transfers[2] = (struct tare_transfer_row){ .kind = TARE_KIND_FILL, .direction = TARE_DIRECTION_LOCAL,
 		.device = 0, .count = 1004, .timed = 0, .bytes = 4016, .bytes_per_second = NAN,
-		.median_bytes_per_second = NAN, .ceiling = NAN, .smallest = 4, .largest = 4 };
+		.median_bytes_per_second = NAN, .sized_ceiling = NAN, .smallest = 4, .largest = 4 };
 	transfers[2].sizes[0] = 1004;
 }
 

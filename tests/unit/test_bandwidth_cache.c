@@ -87,6 +87,11 @@ static void the_best_rate_of_each_kind_is_found(void **state)
 	assert_float_equal(peaks.to_device_pageable, 12e9, 1e3);
 	assert_float_equal(peaks.from_device_pinned, 63e9, 1e3);
 	assert_float_equal(peaks.from_device_pageable, 9e9, 1e3);
+	// By size, of the same clock: the device's.
+	assert_int_equal(peaks.to_device_pinned_sizes.count, 2);
+	assert_float_equal(peaks.to_device_pinned_sizes.at[0].bytes, 8192, 0);
+	assert_float_equal(peaks.to_device_pinned_sizes.at[0].bytes_per_second, 1e9, 1);
+	assert_float_equal(peaks.to_device_pinned_sizes.at[1].bytes_per_second, 55e9, 1e3);
 	assert_string_equal(peaks.measured, "2026-02-01");
 	assert_string_equal(peaks.origin, "measured 2026-02-01 (tare bandwidth, OpenCL)");
 	tare_result_free(whole);

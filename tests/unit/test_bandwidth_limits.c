@@ -100,6 +100,38 @@ static void a_short_budget_leaves_out_the_largest_sizes(void **state)
 	simulated_close(&simulated);
 }
 
+// The simulated device moves every byte: a few samples of a large copy are enough, and it is said.
+static void the_largest_sizes_cost_a_few_samples(void **state)
+{
+	struct simulated_run simulated;
+	const struct tare_result *result;
+	size_t larger = 0;
+	char script[4096];
+	(void)state;
+	snprintf(script, sizeof script, "%s%s", SIMPLE_DEVICE, SIMPLE_PAIRS);
+	replace(script, "memory 64 MiB largest 64 MiB", "memory 4 GiB largest 1 GiB");
+	run_well(&simulated, script, "device-to-device", 16 * MB, test_is_quick() ? 64 * MB : 1024 * MB);
+	result = simulated.run.result;
+	for (size_t i = 0; i < result->cell_count; i++) {
+		const struct tare_cell *cell = &result->cells[i];
+		int64_t bytes = label_number(cell, "bytes");
+		if (bytes < 0 || strcmp(cell->source, "device") != 0)
+			continue;
+		if (bytes > (int64_t)(16 * MB))
+			assert_true(cell->summary.n >= 2 && (int64_t)cell->summary.n * bytes <= (int64_t)(2048 * MB) &&
+			            cell->summary.n <= 16);
+		else
+			assert_true(cell->converged && cell->summary.n >= 32);
+		close_to("rate", cell->rate.median, (double)bytes / (1000 + (double)bytes / 100), 0.01);
+		assert_int_equal(cell->verified, TARE_VERIFIED);
+		larger += bytes == (int64_t)(1024 * MB);
+	}
+	assert_true(test_is_quick() || larger == 1);
+	assert_non_null(find_warning(result, "few-samples"));
+	assert_null(find_warning(result, "not-converged"));
+	simulated_close(&simulated);
+}
+
 static void out_of_memory_goes_smaller_and_then_gives_up(void **state)
 {
 	struct simulated_run simulated;
@@ -323,6 +355,7 @@ int main(void)
 		cmocka_unit_test(wrong_data_is_found),
 		cmocka_unit_test(sizes_beyond_memory_are_bounded_and_it_is_said),
 		cmocka_unit_test(a_short_budget_leaves_out_the_largest_sizes),
+		cmocka_unit_test(the_largest_sizes_cost_a_few_samples),
 		cmocka_unit_test(out_of_memory_goes_smaller_and_then_gives_up),
 		cmocka_unit_test(what_a_device_lacks_is_a_row_that_says_why),
 		cmocka_unit_test(without_stamps_the_host_still_measures),

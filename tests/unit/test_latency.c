@@ -136,6 +136,32 @@ static void mapped_figures_hold_the_truth_in_their_interval(void **state)
 	simulated_close(&simulated);
 }
 
+static void the_drift_has_the_sign_of_the_devices_clock(void **state)
+{
+	static const struct {
+		const char *timer, *words;
+		double gain_ppm;
+	} rows[] = {
+		{ "timer rate 1 GHz bits 64 drift 50 ppm", "the device's clock gains ", 50 },
+		{ "timer rate 1 GHz bits 64 drift -30 ppm", "the device's clock loses ", -30 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		char script[4096];
+		struct simulated_run simulated;
+		const struct tare_cell *cell;
+		snprintf(script, sizeof script, "%s%s", SIMPLE_DEVICE, SIMPLE_PAIRS);
+		replace(script, "timer rate 1 GHz bits 64 resolution 1 tick", rows[i].timer);
+		measure(&simulated, script);
+		cell = find(simulated.run.result, "device clock gains on the host's", "model");
+		if (fabs(cell->summary.median - rows[i].gain_ppm) > 2)
+			fail_msg("%g ppm, not %g", cell->summary.median, rows[i].gain_ppm);
+		assert_true(cell->summary.ci_low < cell->summary.ci_high);
+		assert_non_null(strstr(cell->method, rows[i].words));
+		simulated_close(&simulated);
+	}
+}
+
 static void every_cell_says_what_and_how(void **state)
 {
 	struct simulated_run simulated;
@@ -556,6 +582,7 @@ int main(void)
 		cmocka_unit_test(figures_equal_closed_forms),
 		cmocka_unit_test(a_launch_does_not_pay_for_our_second_queue),
 		cmocka_unit_test(mapped_figures_hold_the_truth_in_their_interval),
+		cmocka_unit_test(the_drift_has_the_sign_of_the_devices_clock),
 		cmocka_unit_test(every_cell_says_what_and_how),
 		cmocka_unit_test(what_is_missing_says_why),
 		cmocka_unit_test(without_stamps_the_host_still_measures),

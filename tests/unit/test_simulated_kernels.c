@@ -166,6 +166,49 @@ static void products_are_chains_of_fused_multiply_adds(void **state)
 	}
 }
 
+static void multiply_and_check(struct loaded *l, struct tare_memory *const at[3], uint32_t n)
+{
+	const float *a = at[1]->host, *b = at[2]->host;
+
+	memset(at[0]->host, 0xff, n * n * 4);
+	must(tare_append(l->queue, &l->launch, NULL, &error));
+	must(tare_finish(l->queue, LIMIT, &error));
+	for (uint32_t i = 0; i < n; i += 17) {
+		uint32_t j = (i * 31) % n;
+		float sum = 0;
+		for (uint32_t k = 0; k < n; k++)
+			sum = fmaf(a[i * n + k], b[k * n + j], sum);
+		assert_memory_equal((float *)at[0]->host + i * n + j, &sum, 4);
+	}
+}
+
+// A product that was computed before is looked up: of these very matrices only.
+static void a_product_is_of_its_own_matrices(void **state)
+{
+	uint32_t n = 256;
+	struct tare_memory *at[3];
+	struct loaded l;
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		at[i] = memory_of(TARE_MEMORY_PINNED, n * n * 4);
+	random_matrix(at[1], n, 1);
+	random_matrix(at[2], n, 2);
+	load(&l, "matmul_naive");
+	for (int i = 0; i < 3; i++)
+		give_memory(&l, at[i], 0);
+	give_value(&l, &n, 4);
+	for (int round = 0; round < 4; round++) {
+		multiply_and_check(&l, at, n);
+		if (round == 1)
+			random_matrix(at[1], n, 3);
+		if (round == 2)
+			random_matrix(at[2], n, 4);
+	}
+	unload(&l);
+	for (int i = 0; i < 3; i++)
+		tare_memory_free(at[i]);
+}
+
 static void one_element_is_summed_as_a_group_of_64_does(void **state)
 {
 	static const uint32_t sizes[] = { 1, 63, 64, 65, 130, 200 };
@@ -317,6 +360,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		with_kernels(overlap_loops_compute_what_their_source_says),
 		with_kernels(products_are_chains_of_fused_multiply_adds),
+		with_kernels(a_product_is_of_its_own_matrices),
 		with_kernels(one_element_is_summed_as_a_group_of_64_does),
 		with_kernels(repeats_and_working_sets_cost_what_the_script_says),
 		with_kernels(wrong_data_strikes_what_a_kernel_wrote),

@@ -268,6 +268,43 @@ static void ceilings_are_of_the_same_device_direction_and_memory(void **state)
 	}
 }
 
+// A rate of 10 GB/s and 6 us for each copy: what copies of several sizes reach of that is not what large
+// ones do.
+static void the_ceiling_of_a_row_is_that_of_its_sizes(void **state)
+{
+	static const struct {
+		uint64_t bytes[3];
+		double rate;
+	} rows[] = {
+		{ { 8192, 8192, 8192 }, 8192 / 6819.2 },
+		{ { 20000, 20000, 20000 }, 20000 / 8000.0 },
+		{ { 8192, 20000, 1 << 20 }, (8192 + 20000 + 1048576) / (3 * 6000 + 107676.8) },
+		{ { 1 << 30, 1 << 30, 1 << 30 }, 67108864 / 6716886.4 },
+		{ { 4096, 8192, 8192 }, NAN }, // nothing was measured so small
+		{ { 4096, 1 << 26, 1 << 26 }, (4096 + 2 * 67108864) / (6819.2 + 2 * 6716886.4) },
+	};
+	struct run *run = *state;
+	struct tare_view view = tare_view_all(&run->recording);
+	struct tare_transfer_ceiling ceiling = { "A", TARE_DIRECTION_TO_DEVICE, true, 10e9, NULL };
+
+	for (double bytes = 8192; bytes <= 1 << 26; bytes *= 2)
+		tare_rate_curve_add(&ceiling.sizes, bytes, 1e9 * bytes / (6000 + bytes / 10));
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		run->recording.command_count = 0;
+		for (int k = 0; k < 3; k++) {
+			struct tare_recorded_command *command = add(run, TARE_KIND_WRITE, 0, 100, 200);
+			command->direction = TARE_DIRECTION_TO_DEVICE;
+			command->memory = TARE_TRACE_MEMORY_PINNED;
+			command->amount = rows[i].bytes[k];
+		}
+		tare_tables_free(&run->tables);
+		assert_int_equal(tare_tables_compute(&run->recording, &view, &run->ledgers, &ceiling, 1,
+		                                     &run->tables, NULL), 0);
+		assert_near(run->tables.transfers[0].sized_ceiling, 1e9 * rows[i].rate);
+		assert_near(run->tables.transfers[0].ceiling, 10e9);
+	}
+}
+
 // Times of a damaged trace may be anything: nothing overflows.
 static void wild_times_do_no_harm(void **state)
 {
@@ -357,6 +394,7 @@ int main(void)
 		WITH_RUN(maps_in_place_have_no_rate),
 		WITH_RUN(a_rate_needs_time_and_bytes),
 		WITH_RUN(ceilings_are_of_the_same_device_direction_and_memory),
+		WITH_RUN(the_ceiling_of_a_row_is_that_of_its_sizes),
 		WITH_RUN(work_that_two_apis_recorded_is_counted_once),
 		WITH_RUN(wild_times_do_no_harm),
 	};

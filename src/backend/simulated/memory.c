@@ -104,8 +104,7 @@ int simulated_memory_create(struct tare_device *base, enum tare_memory_kind kind
 		                 (unsigned long long)bytes);
 	}
 	// First touch is counted by the page; large pages would make that a matter of luck.
-	if (kind == TARE_MEMORY_PAGEABLE)
-		madvise(bytes_at, bytes, MADV_NOHUGEPAGE);
+	madvise(bytes_at, bytes, kind == TARE_MEMORY_PAGEABLE ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
 	memory->bytes = bytes_at;
 	memory->owned = true;
 	if (kind != TARE_MEMORY_DEVICE)

@@ -20,6 +20,12 @@ struct simulated_callback {
 	void *context;
 };
 
+// A product of n x n matrices: a, b and c one behind the other. product.c
+struct simulated_product {
+	uint64_t n;
+	unsigned char *bytes; // NULL: none
+};
+
 struct simulated_device {
 	struct tare_device base;
 	const struct tare_script *script;
@@ -32,7 +38,15 @@ struct simulated_device {
 	struct tare_random jitter;
 	struct simulated_queue *queues;
 	struct simulated_callback *callbacks;  // by due time
+	struct simulated_product product;      // the last large one
 };
+
+// Writes c, where the last product was of these very matrices, which do not overlap c.
+bool simulated_product_recall(const struct simulated_device *device, unsigned char *c,
+                              const unsigned char *a, const unsigned char *b, uint64_t n);
+// Keeps a product for that.
+void simulated_product_keep(struct simulated_device *device, const unsigned char *c,
+                            const unsigned char *a, const unsigned char *b, uint64_t n);
 
 struct simulated_memory {
 	struct tare_memory base;
