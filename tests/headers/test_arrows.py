@@ -20,6 +20,7 @@ ARROWS = {
     "backend": {"base", "model"},
     "measure": {"base", "model", "result", "backend"},
     "export": {"base", "analysis", "report"},
+    "time": set(),
     "cli": {"base", "model", "result", "report", "backend", "measure", "record", "analysis", "export"},
 }
 # The Level Zero driver for CPUs stands outside: of src it knows the script, its arithmetic, the reader of
@@ -30,7 +31,7 @@ DRIVER_MAY = {"base", "model", "backend/spirv.h", "backend/spirv_parameter.h", "
 KINDS = {".c", ".h", ".py", ".sh", ".js", ".css", ".html", ".build", ".scd", ".cl", ".cu"}
 NAMES = {"Makefile", "meson_options.txt", "check", "demo", "fuzz", "setup"}
 # Declarations of a vendor's interface, which include nothing of ours.
-ABI = {"guest": {"backend/cuda/abi.h", "backend/cuda/cupti_abi.h"}}
+ABI = {"guest": {"backend/cuda/abi.h", "backend/cuda/cupti_abi.h"}, "time": {"backend/cuda/abi.h"}}
 SRC_KNOWS_DRIVER = re.compile(r'#[ \t]*include[ \t]+"(?:[^"]*/)?(?:drivers|ze-cpu)/')
 
 

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUDA: events recorded into the stream. An event has no time of its own, only a difference from another's.
+#include "time/internal.h"
+
+#include "backend/cuda/abi.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+// What the driver API's documentation says of cuEventElapsedTime.
+#define STEP_NS 500.0
+
+struct functions {
+	cu_result (*cuCtxGetCurrent)(cu_context *context);
+	cu_result (*cuCtxSetCurrent)(cu_context context);
+	cu_result (*cuEventCreate)(cu_event *event, unsigned int flags);
+	cu_result (*cuEventDestroy_v2)(cu_event event);
+	cu_result (*cuEventRecord)(cu_event event, cu_stream stream);
+	cu_result (*cuEventQuery)(cu_event event);
+	cu_result (*cuEventElapsedTime)(float *ms, cu_event start, cu_event end);
+	cu_result (*cuStreamIsCapturing)(cu_stream stream, int *status);  // 10.0
+};
+
+#define ROW(function, optional) { #function, offsetof(struct functions, function), optional }
+static const struct tare_time_symbol symbols[] = {
+	ROW(cuCtxGetCurrent, false),   ROW(cuCtxSetCurrent, false), ROW(cuEventCreate, false),
+	ROW(cuEventDestroy_v2, false), ROW(cuEventRecord, false),   ROW(cuEventQuery, false),
+	ROW(cuEventElapsedTime, false), ROW(cuStreamIsCapturing, true),
+};
+
+enum { FLOOR, START, END, MOMENTS };
+
+struct stream {
+	struct functions cuda;
+	cu_context context;
+	cu_stream native;
+	uint32_t spans;
+	cu_event events[][MOMENTS];
+};
+
+// The context that was current before, for leave.
+static cu_result enter(const struct stream *stream, cu_context *before)
+{
+	cu_result result = stream->cuda.cuCtxGetCurrent(before);
+
+	if (result == ABI_SUCCESS && *before != stream->context)
+		result = stream->cuda.cuCtxSetCurrent(stream->context);
+	return result;
+}
+
+static void leave(const struct stream *stream, cu_context before)
+{
+	if (before != stream->context)
+		stream->cuda.cuCtxSetCurrent(before);
+}
+
+static int refuse_capture(const struct stream *stream, struct tare_time_error *error)
+{
+	int capturing = 0;
+
+	if (!stream->cuda.cuStreamIsCapturing ||
+	    stream->cuda.cuStreamIsCapturing(stream->native, &capturing) != ABI_SUCCESS || !capturing)
+		return 0;
+	return tare_time_fail(error, EBUSY, "the stream is being captured, and events in a graph have no times here; "
+	                      "put the span around the graph's launch");
+}
+
+static int record(struct stream *stream, uint32_t slot, int first, int last, struct tare_time_error *error)
+{
+	cu_context before = NULL;
+	cu_result result = enter(stream, &before);
+	int status = result == ABI_SUCCESS ? refuse_capture(stream, error) : 0;
+
+	for (int i = first; status == 0 && result == ABI_SUCCESS && i <= last; i++)
+		result = stream->cuda.cuEventRecord(stream->events[slot][i], stream->native);
+	leave(stream, before);
+	if (status < 0 || result == ABI_SUCCESS)
+		return status;
+	return tare_time_fail_native(error, EIO, "cuEventRecord", result, "CUDA refused a span's event in the stream");
+}
+
+static int cuda_begin(void *state, uint32_t slot, bool with_floor, struct tare_time_error *error)
+{
+	return record(state, slot, with_floor ? FLOOR : START, START, error);
+}
+
+static int cuda_end(void *state, uint32_t slot, struct tare_time_error *error)
+{
+	return record(state, slot, END, END, error);
+}
+
+// A CUDA error is of the whole context, and stays.
+static int failed(struct tare_time_why *why, cu_result native)
+{
+	return tare_time_absent(why, TARE_TIME_COMMAND_FAILED, native, "CUDA says that work of this context failed");
+}
+
+static int cuda_done(void *state, uint32_t slot, struct tare_time_why *why)
+{
+	struct stream *stream = state;
+	cu_context before = NULL;
+	cu_result result = enter(stream, &before);
+
+	if (result == ABI_SUCCESS)
+		result = stream->cuda.cuEventQuery(stream->events[slot][END]);
+	leave(stream, before);
+	if (result == ABI_NOT_READY)
+		return 0;
+	return result == ABI_SUCCESS ? 1 : failed(why, result);
+}
+
+static int cuda_stamps(void *state, uint32_t slot, bool with_floor, struct tare_time_stamps *stamps,
+                       struct tare_time_why *why)
+{
+	struct stream *stream = state;
+	cu_event *events = stream->events[slot];
+	cu_context before = NULL;
+	float span_ms = 0, floor_ms = 0;
+	cu_result result = enter(stream, &before);
+
+	if (result == ABI_SUCCESS)
+		result = stream->cuda.cuEventElapsedTime(&span_ms, events[START], events[END]);
+	if (result == ABI_SUCCESS && with_floor)
+		result = stream->cuda.cuEventElapsedTime(&floor_ms, events[FLOOR], events[START]);
+	leave(stream, before);
+	if (result == ABI_NOT_READY)
+		return -EAGAIN;
+	if (result != ABI_SUCCESS)
+		return failed(why, result);
+	stamps->has_floor = with_floor;
+	stamps->span_ns = (double)span_ms * 1e6;
+	stamps->floor_ns = (double)floor_ms * 1e6;
+	// A float has 24 bits: long spans come in larger steps.
+	stamps->step_ns = fmax(STEP_NS, stamps->span_ns / (1 << 23));
+	return 0;
+}
+
+static int cuda_event_done(void *state, void *event, struct tare_time_why *why)
+{
+	(void)state;
+	(void)event;
+	return tare_time_absent(why, TARE_TIME_NO_STAMPS, 0, "a CUDA event is one moment, and no command's begin and end");
+}
+
+static void cuda_close(void *state)
+{
+	struct stream *stream = state;
+	cu_context before = NULL;
+
+	if (enter(stream, &before) == ABI_SUCCESS) {
+		for (uint32_t i = 0; i < stream->spans * MOMENTS; i++)
+			if (stream->events[i / MOMENTS][i % MOMENTS])
+				stream->cuda.cuEventDestroy_v2(stream->events[i / MOMENTS][i % MOMENTS]);
+		leave(stream, before);
+	}
+	free(stream);
+}
+
+static const struct tare_time_api cuda = {
+	.begin = cuda_begin,
+	.end = cuda_end,
+	.done = cuda_done,
+	.stamps = cuda_stamps,
+	.event_done = cuda_event_done,
+	.close = cuda_close,
+};
+
+static int make_events(struct stream *stream, struct tare_time_error *error)
+{
+	cu_result result = stream->cuda.cuCtxGetCurrent(&stream->context);
+
+	if (result != ABI_SUCCESS || !stream->context)
+		return tare_time_fail_native(error, EINVAL, "cuCtxGetCurrent", result,
+		                             "no CUDA context is current on this thread");
+	for (uint32_t i = 0; i < stream->spans * MOMENTS && result == ABI_SUCCESS; i++)
+		result = stream->cuda.cuEventCreate(&stream->events[i / MOMENTS][i % MOMENTS], 0);
+	return result == ABI_SUCCESS
+		? 0 : tare_time_fail_native(error, EIO, "cuEventCreate", result, "CUDA gives no events");
+}
+
+int tare_time_open_cuda(struct tare_timer **timer, void *native, const struct tare_time_options *options,
+                        struct tare_time_error *error)
+{
+	struct stream *stream;
+	uint32_t spans;
+	int status = tare_time_start(timer, options, &spans, error);
+
+	if (status < 0)
+		return status;
+	stream = calloc(1, sizeof *stream + spans * sizeof *stream->events);
+	if (!stream)
+		return tare_time_fail(error, ENOMEM, "out of memory");
+	stream->native = native;
+	stream->spans = spans;
+	status = tare_time_find("libcuda.so.1", "libcuda.so", symbols, sizeof symbols / sizeof *symbols, &stream->cuda,
+	                        error);
+	if (status < 0) {
+		free(stream);
+		return status;
+	}
+	status = make_events(stream, error);
+	if (status == 0)
+		status = tare_time_make(timer, &cuda, stream, spans, error);
+	if (status < 0)
+		cuda_close(stream);
+	return status;
+}
