@@ -14,7 +14,7 @@
 
 #define TARE_TRACE_MAGIC "\x89tare\r\n\x1a"
 #define TARE_TRACE_VERSION_MAJOR 1 // a reader refuses a higher one
-#define TARE_TRACE_VERSION_MINOR 6 // may add record types, fact keys and enum values
+#define TARE_TRACE_VERSION_MINOR 7 // may add record types, fact keys and enum values
 #define TARE_TRACE_BYTE_ORDER UINT32_C(0x01020304)
 #define TARE_TRACE_HEADER_BYTES 4096
 #define TARE_TRACE_WINDOW_BYTES (256 * 1024)
@@ -180,6 +180,7 @@ enum tare_trace_type {
 	TARE_TRACE_VOID = 32, // begun and never completed: nothing in it but the head is to be read
 	TARE_TRACE_SITE = 33,
 	TARE_TRACE_PAGES = 34,
+	TARE_TRACE_PART = 35,
 };
 
 // First record of a window. detail: 1 for definitions, 0 for events.
@@ -323,6 +324,7 @@ enum tare_trace_fact {
 	TARE_TRACE_FACT_CAPABILITY = 36,       // device: compute capability, 100 times the major number and the minor
 	TARE_TRACE_FACT_FIXED_LOCAL_BYTES = 37, // kernel: local memory that it has itself
 	TARE_TRACE_FACT_PRIORITY = 38,         // queue: as a signed number; lower is more urgent
+	TARE_TRACE_FACT_SUB_DEVICE = 39,       // device: its number among the sub-devices of the fact's `device`
 };
 struct tare_trace_fact_record {
 	uint64_t head;
@@ -674,6 +676,17 @@ struct tare_trace_pages {
 	uint64_t reserved;
 };
 
+// What one of several sub-devices did of a command that was given to all of them. It is written before the command's TIMES.
+// detail: the number of the part, from 0. flags: how many parts there are.
+struct tare_trace_part {
+	uint64_t head;
+	uint32_t command_track, command_number; // the command is (track, number)
+	uint64_t start, end;               // raw ticks of the command's device, as TIMES
+	uint64_t active_start, active_end; // a counter of its context's
+	uint64_t observed;                 // host ticks: the command was complete by then
+	uint64_t execution;                // as in TIMES
+};
+
 #ifndef __cplusplus
 _Static_assert(sizeof(struct tare_trace_header) <= TARE_TRACE_HEADER_BYTES, "one page");
 #define TARE_TRACE_CHECK(name) \
@@ -693,6 +706,7 @@ TARE_TRACE_CHECK(tare_trace_callback); TARE_TRACE_CHECK(tare_trace_cpu_time);
 TARE_TRACE_CHECK(tare_trace_clock_pair); TARE_TRACE_CHECK(tare_trace_phase);
 TARE_TRACE_CHECK(tare_trace_loss); TARE_TRACE_CHECK(tare_trace_fork);
 TARE_TRACE_CHECK(tare_trace_active); TARE_TRACE_CHECK(tare_trace_pages);
+TARE_TRACE_CHECK(tare_trace_part);
 #undef TARE_TRACE_CHECK
 #endif
 #endif

@@ -132,7 +132,7 @@ static int take_gap(void *context, const struct tare_gap *gap,
 static int find_gaps(struct judging *judging)
 {
 	struct tare_view working = *judging->view;
-	struct ledger_scope scope = { judging->recording, &working, TARE_NO_INDEX, NULL };
+	struct ledger_scope scope = { .recording = judging->recording, .view = &working, .device = TARE_NO_INDEX };
 	struct ledger_hosts *hosts = NULL;
 	struct ledger_gap_list *gaps = calloc(1, sizeof *gaps);
 	struct ledger_rows row = { .at = &judging->ledger };

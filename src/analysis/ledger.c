@@ -154,12 +154,15 @@ struct making {
 	bool strangers;  // a queue's device is not known
 	struct ledger_mark *marks; // of the view's spans
 	size_t mark_count;
+	struct tare_time_span *unknown; // of the device that is at work (ledger_parts.c)
+	size_t unknown_count;
 };
 
 // Whether a queue belongs to the view, and its device.
 static bool view_has_queue(const struct making *making, uint32_t queue, uint32_t *device)
 {
-	const struct ledger_scope all = { making->recording, &making->view, TARE_NO_INDEX, NULL };
+	const struct ledger_scope all = { .recording = making->recording, .view = &making->view,
+		                          .device = TARE_NO_INDEX };
 	*device = ledger_queue_device(making->recording, queue);
 	return (making->view.process == TARE_NO_INDEX ||
 	        making->recording->queues[queue].process == making->view.process) &&
@@ -220,7 +223,8 @@ static int make_ledgers(struct making *making, uint32_t device, const struct led
                         size_t row_count, struct ledger_gap_list *gaps)
 {
 	const struct tare_recording *recording = making->recording;
-	struct ledger_scope scope = { recording, &making->view, device, making->processes };
+	struct ledger_scope scope = { recording, &making->view, device, making->processes, making->unknown,
+		                      making->unknown_count };
 	memset(making->processes, 0, recording->process_count * sizeof *making->processes);
 	for (uint32_t i = 0; i < recording->queue_count; i++) {
 		uint32_t of;
@@ -240,17 +244,47 @@ static int make_ledgers(struct making *making, uint32_t device, const struct led
 	return ledger_sweep(&scope, making->hosts, making->order, making->count, rows, gaps);
 }
 
-static int make_devices(struct making *making, struct tare_ledgers *ledgers)
+// The view as it is, and with the parts of commands, from which the ledgers of their sub-devices are.
+struct both {
+	struct making plain, with;
+	struct ledger_parted *parts; // NULL: there are none
+};
+
+static struct making *making_of(struct both *both, uint32_t device)
+{
+	return both->parts && both->parts->has[device] ? &both->with : &both->plain;
+}
+
+// The ledger of one device. Its gaps end with commands, not with parts of them.
+static int make_device(struct both *both, uint32_t device, struct tare_ledger *ledger, struct ledger_gap_list *gaps)
+{
+	struct making *making = making_of(both, device);
+	struct ledger_rows row = { making->marks, making->mark_count, ledger };
+	struct ledger_scope scope = { .recording = both->plain.recording, .view = &making->view, .device = device };
+	int rc = 0;
+	if (making == &both->with)
+		rc = ledger_parts_unknown(&scope, &making->unknown, &making->unknown_count);
+	if (!rc)
+		rc = make_ledgers(making, device, &row, 1, gaps);
+	for (size_t i = 0; gaps && making == &both->with && i < gaps->count; i++)
+		if (gaps->at[i].command != TARE_NO_INDEX)
+			gaps->at[i].command = both->parts->command_of[gaps->at[i].command];
+	free(making->unknown);
+	making->unknown = NULL;
+	making->unknown_count = 0;
+	return rc;
+}
+
+static int make_devices(struct both *both, struct tare_ledgers *ledgers)
 {
 	struct ledger_gap_list *gaps = calloc(1, sizeof *gaps);
 	int rc = gaps ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < making->recording->device_count && !rc; i++) {
-		struct ledger_rows row = { making->marks, making->mark_count,
-			                   &ledgers->ledgers[ledgers->count] };
-		if (!making->used[i])
+	for (uint32_t i = 0; i < both->plain.recording->device_count && !rc; i++) {
+		if (!making_of(both, i)->used[i])
 			continue;
 		gaps->count = 0;
-		rc = make_ledgers(making, i, &row, 1, gaps);
+		// Of one that was given nothing itself the whole device's gaps are told.
+		rc = make_device(both, i, &ledgers->ledgers[ledgers->count], both->plain.used[i] ? gaps : NULL);
 		if (rc)
 			break;
 		ledgers->count++;
@@ -274,7 +308,7 @@ static int prepare(struct making *making, size_t *devices)
 		return -ENOMEM;
 	*devices = find_devices(making);
 	int rc = ledger_mark_view(&making->view, &making->marks, &making->mark_count);
-	if (!rc)
+	if (!rc && !making->hosts)
 		rc = ledger_hosts_new(recording, &making->view, &making->hosts);
 	return rc ? rc : ledger_order(recording, &making->view, &making->order, &making->count);
 }
@@ -288,28 +322,51 @@ static void finish(struct making *making)
 	ledger_hosts_free(making->hosts);
 }
 
-static int make_all(struct making *making, struct tare_ledgers *ledgers)
+// *devices: of the view, that have a queue, or parts of commands.
+static int prepare_both(struct both *both, const struct tare_recording *recording, const struct tare_view *view,
+                        size_t *devices)
 {
-	size_t devices;
-	int rc = prepare(making, &devices);
-	if (rc)
+	size_t more = 0;
+	*both = (struct both){ .plain = { .recording = recording, .view = *view } };
+	int rc = prepare(&both->plain, devices);
+	if (!rc)
+		rc = ledger_parts_new(recording, &both->parts);
+	if (rc || !both->parts)
 		return rc;
+	// What the host did is what it did for the commands.
+	both->with = (struct making){ .recording = &both->parts->recording, .view = *view, .hosts = both->plain.hosts };
+	rc = prepare(&both->with, &more);
+	*devices += more;
+	return rc;
+}
+
+static void finish_both(struct both *both)
+{
+	both->with.hosts = NULL;
+	finish(&both->plain);
+	finish(&both->with);
+	ledger_parts_free(both->parts);
+}
+
+static int make_all(struct both *both, size_t devices, struct tare_ledgers *ledgers)
+{
 	ledgers->ledgers = calloc(devices + 1, sizeof *ledgers->ledgers);
 	ledgers->gaps = calloc(devices * LEDGER_GAPS + 1, sizeof *ledgers->gaps);
 	if (!ledgers->ledgers || !ledgers->gaps)
 		return -ENOMEM;
-	rc = make_devices(making, ledgers);
+	int rc = make_devices(both, ledgers);
 	if (rc)
 		return rc;
+	// Where the whole device was at work its sub-devices add nothing.
 	struct tare_ledger *all = &ledgers->ledgers[ledgers->count];
-	if (devices == 1 && !making->strangers) {
+	if (ledgers->count == 1 && !both->plain.strangers) {
 		*all = ledgers->ledgers[0];
 		all->scope = "union";
 		all->name = "all devices";
 		all->device = TARE_NO_INDEX;
 	} else {
-		struct ledger_rows row = { making->marks, making->mark_count, all };
-		rc = make_ledgers(making, TARE_NO_INDEX, &row, 1, NULL);
+		struct ledger_rows row = { both->plain.marks, both->plain.mark_count, all };
+		rc = make_ledgers(&both->plain, TARE_NO_INDEX, &row, 1, NULL);
 	}
 	ledgers->count++;
 	return rc;
@@ -341,10 +398,13 @@ int ledger_of_rows(const struct tare_recording *recording, const struct tare_vie
 int tare_ledgers_compute(const struct tare_recording *recording, const struct tare_view *view,
                          struct tare_ledgers *ledgers, struct tare_error *error)
 {
-	struct making making = { .recording = recording, .view = *view };
+	struct both both;
+	size_t devices;
 	*ledgers = (struct tare_ledgers){ 0 };
-	int rc = make_all(&making, ledgers);
-	finish(&making);
+	int rc = prepare_both(&both, recording, view, &devices);
+	if (!rc)
+		rc = make_all(&both, devices, ledgers);
+	finish_both(&both);
 	if (rc) {
 		tare_ledgers_free(ledgers);
 		return tare_fail(error, ENOMEM, "no memory for the ledger of %zu commands",
@@ -353,25 +413,42 @@ int tare_ledgers_compute(const struct tare_recording *recording, const struct ta
 	return 0;
 }
 
+// Who takes pieces, to whom a part of a command is that command.
+struct taking {
+	int (*take)(void *context, const struct tare_gap *piece);
+	void *context;
+	const uint32_t *command_of; // NULL: there are no parts
+};
+
+static int take_piece(void *context, const struct tare_gap *piece)
+{
+	const struct taking *taking = context;
+	struct tare_gap told = *piece;
+	if (taking->command_of && told.command != TARE_NO_INDEX)
+		told.command = taking->command_of[told.command];
+	return taking->take(taking->context, &told);
+}
+
 int tare_ledgers_pieces(const struct tare_recording *recording, const struct tare_view *view,
                         int (*take)(void *context, const struct tare_gap *piece), void *context,
                         struct tare_error *error)
 {
-	struct making making = { .recording = recording, .view = *view };
+	struct both both;
 	struct ledger_gap_list *gaps = calloc(1, sizeof *gaps);
 	size_t devices;
-	int rc = prepare(&making, &devices);
+	int rc = prepare_both(&both, recording, view, &devices);
 	if (!gaps)
 		rc = -ENOMEM;
 	for (uint32_t i = 0; i < recording->device_count && !rc; i++) {
 		struct tare_ledger ledger;
-		struct ledger_rows row = { making.marks, making.mark_count, &ledger };
-		if (!making.used[i])
+		bool parts = making_of(&both, i) == &both.with;
+		struct taking taking = { take, context, parts ? both.parts->command_of : NULL };
+		if (!both.plain.used[i])
 			continue;
-		*gaps = (struct ledger_gap_list){ .piece = take, .context = context };
-		rc = make_ledgers(&making, i, &row, 1, gaps);
+		*gaps = (struct ledger_gap_list){ .piece = take_piece, .context = &taking };
+		rc = make_device(&both, i, &ledger, gaps);
 	}
-	finish(&making);
+	finish_both(&both);
 	free(gaps);
 	if (rc)
 		return tare_fail(error, ENOMEM, "no memory for the idle time of %zu commands",

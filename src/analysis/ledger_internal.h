@@ -11,6 +11,8 @@ struct ledger_scope {
 	const struct tare_view *view;
 	uint32_t device;       // same_as; TARE_NO_INDEX: all of the view
 	const bool *processes; // those that have a queue on it; NULL: all
+	const struct tare_time_span *unknown; // when what else ran on it is not known: disjoint, in order
+	size_t unknown_count;
 };
 
 // The device of a queue as same_as; TARE_NO_INDEX.
@@ -56,6 +58,22 @@ bool ledger_attention_failed(const struct ledger_attention *attention); // memor
 // When commands without times may have been running: disjoint, in order; the caller's to free.
 // Returns 0 or -ENOMEM.
 int ledger_untimed(const struct ledger_scope *scope, struct tare_time_span **spans, size_t *count);
+
+// ---- ledger_parts.c
+
+// A recording in which what sub-devices did of their whole device's commands are commands of theirs.
+struct ledger_parted {
+	struct tare_recording recording; // queues, commands and waits are its own
+	uint32_t *parts_at;   // of each queue that was there: where those of its parts begin
+	uint32_t *command_of; // of each command: which it is, or is a part of
+	bool *has;            // of each device, by same_as: whether there are parts on it
+};
+// *parted: to be freed, NULL where there are no parts. Returns 0 or -ENOMEM.
+int ledger_parts_new(const struct tare_recording *recording, struct ledger_parted **parted);
+void ledger_parts_free(struct ledger_parted *parted); // accepts NULL
+// When commands of the whole device ran, or may have, of which the parts are not known. The scope is of a sub-device,
+// and of a recording as it is. *spans: disjoint, in order, to be freed, also where it fails. Returns 0 or -ENOMEM.
+int ledger_parts_unknown(const struct ledger_scope *scope, struct tare_time_span **spans, size_t *count);
 
 // ---- ledger_lost.c
 

@@ -55,7 +55,7 @@ static int compare_commands(const void *a, const void *b, void *context)
 int ledger_order(const struct tare_recording *recording, const struct tare_view *view,
                  uint32_t **order, size_t *count)
 {
-	struct ledger_scope all = { recording, view, TARE_NO_INDEX, NULL };
+	struct ledger_scope all = { .recording = recording, .view = view, .device = TARE_NO_INDEX };
 	size_t n = 0;
 	bool sorted = true;
 	for (size_t i = 0; i < recording->command_count; i++)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 // By when everything that was put into a queue so far must have been complete; going backwards.
 struct queue_bound {
@@ -121,6 +122,20 @@ static void reverse(struct tare_time_span *spans, size_t count)
 	}
 }
 
+static int add_unknown(const struct ledger_scope *scope, struct tare_time_span **spans, size_t *count)
+{
+	struct tare_time_span *all = reallocarray(*spans, *count + scope->unknown_count, sizeof *all);
+	if (!all) {
+		free(*spans);
+		*spans = NULL;
+		return -ENOMEM;
+	}
+	memcpy(all + *count, scope->unknown, scope->unknown_count * sizeof *all);
+	*spans = all;
+	*count = tare_spans_unite(all, *count + scope->unknown_count);
+	return 0;
+}
+
 int ledger_untimed(const struct ledger_scope *scope, struct tare_time_span **spans, size_t *count)
 {
 	size_t queues = scope->recording->queue_count;
@@ -139,5 +154,5 @@ int ledger_untimed(const struct ledger_scope *scope, struct tare_time_span **spa
 	reverse(search.spans, search.count);
 	*spans = search.spans;
 	*count = search.count;
-	return 0;
+	return scope->unknown_count ? add_unknown(scope, spans, count) : 0;
 }

@@ -206,7 +206,7 @@ static void forget_process(struct loading *l)
 {
 	struct tare_id_map *maps[] = { &l->object_at, &l->queue_of, &l->shape_of, &l->function_of,
 		&l->kernel_of, &l->fact_of, &l->track_of, &l->pending, &l->event_of,
-		&l->stack_of };
+		&l->stack_of, &l->part_of };
 
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		tare_id_map_free(maps[i]);
@@ -249,6 +249,7 @@ static int load_process(struct loading *l, const struct tare_trace_header *refer
 	l->first_command = r->command_count;
 	l->first_device = r->device_count;
 	l->first_memory = r->memory_count;
+	l->first_part = r->part_count;
 	l->first_call_ns = l->inactive_since_ns = TARE_NO_TIME;
 	l->active_told = false;
 	if (add_process(l, reference))
@@ -266,6 +267,7 @@ static int load_process(struct loading *l, const struct tare_trace_header *refer
 		loading_finish_nodes(l);
 	if (!l->status && !loading_map_times(l))
 		loading_apply_changes(l);
+	loading_finish_parts(l);
 	loading_finish_pages(l);
 	finish_process(l);
 	share_harvest(&r->processes[l->process],
@@ -511,6 +513,7 @@ void tare_recording_free(struct tare_recording *r)
 	free(r->stacks);
 	free(r->frames);
 	free(r->places);
+	free(r->parts);
 	free(r->lists);
 	free(r->executions);
 	free(r);

@@ -105,6 +105,9 @@ struct tare_recorded_device {
 	uint32_t maybe_same;     // 1 + index of a device of another API: whether it is the same is not
 	                         // known; 0: none
 	uint32_t api;            // enum tare_trace_api by which it is seen
+	uint32_t sub_device_of;  // 1 + index of the device that it is a part of; 0: of none, or not told
+	uint32_t sub_device;     // its number among that one's sub-devices
+	uint32_t sub_devices;    // that are told to be parts of it
 	const char *name, *platform, *vendor, *driver_version;
 	uint64_t type;           // CL_DEVICE_TYPE bits
 	uint64_t compute_units, clock_hz, memory_bytes, local_bytes, group_limit; // 0: not told
@@ -244,6 +247,14 @@ struct tare_recorded_execution {
 struct tare_recorded_wait {
 	uint32_t command : 31;      // 0x7fffffff: an event that is no command's (a user event), or not seen
 	uint32_t last : 1;
+};
+
+// What a sub-device did of a command that was given to its whole device. Of a command all parts are known, or none.
+// In the order of `command`.
+struct tare_recorded_part {
+	int64_t start_ns, end_ns;   // within the command's times
+	uint32_t command;
+	uint32_t device;            // the sub-device
 };
 
 // Any call but those of commands, in the order of enter_ns; of polled ones, the row of them.
@@ -391,13 +402,14 @@ struct tare_recording {
 	struct tare_recorded_stack *stacks;
 	uint64_t *frames;
 	struct tare_recorded_place *places;
+	struct tare_recorded_part *parts;
 	struct tare_recorded_list *lists;
 	struct tare_recorded_execution *executions;
 	size_t process_count, thread_count, device_count, queue_count, kernel_count,
 	    kernel_fact_count, program_count, memory_count, shape_count, command_count, wait_count,
 	    call_count, callback_count, function_count, change_count, loss_count, cpu_sample_count,
 	    phase_count, module_count, stack_count, frame_count, place_count, list_count,
-	    execution_count;
+	    execution_count, part_count;
 	uint64_t failed_commands;   // enqueues that the API refused; their calls are in `calls`
 	uint64_t unresolved;        // records that name an object, queue or event that was not found
 	void *storage;              // private to loading

@@ -551,6 +551,7 @@ int loading_event(struct loading *l, const union tare_trace_record *record)
 	case TARE_TRACE_SITE: return loading_site(l, &record->site);
 	case TARE_TRACE_ACTIVE: return loading_active(l, &record->active);
 	case TARE_TRACE_PAGES: return loading_pages(l, &record->pages);
+	case TARE_TRACE_PART: return loading_part(l, &record->part);
 	case TARE_TRACE_TRANSFER: return add_transfer(l, &record->transfer);
 	default: return l->status;
 	}

@@ -32,6 +32,10 @@ static void apply_to_device(struct loading *l, uint32_t index,
 	case TARE_TRACE_FACT_CAPABILITY:
 		d->unit.capability = fact->value < UINT32_MAX ? (uint32_t)fact->value : 0;
 		break;
+	case TARE_TRACE_FACT_SUB_DEVICE:
+		loading_sub_device(l, index, loading_resolve(l, loading_api_of_head(l, fact->head), TARE_OBJECT_DEVICE,
+		                                             fact->device, fact->ticks), fact->value);
+		break;
 	case TARE_TRACE_FACT_TIMER_HZ:
 	case TARE_TRACE_FACT_STAMP_BITS:
 	case TARE_TRACE_FACT_PAIR_BITS:
@@ -140,6 +144,7 @@ static uint8_t fact_kind(uint16_t key)
 	case TARE_TRACE_FACT_GROUP_REGISTERS:
 	case TARE_TRACE_FACT_GROUP_RESERVED_BYTES:
 	case TARE_TRACE_FACT_CAPABILITY:
+	case TARE_TRACE_FACT_SUB_DEVICE:
 	case TARE_TRACE_FACT_UNIFIED_MEMORY: return TARE_OBJECT_DEVICE;
 	default: return TARE_OBJECT_MEMORY; // of what is not kept
 	}

@@ -65,7 +65,7 @@ struct loading {
 	size_t process_room, thread_room, device_room, queue_room, kernel_room, kernel_fact_room,
 	    program_room, memory_room, shape_room, command_room, wait_room, call_room,
 	    callback_room, function_room, changed_room, loss_room, sample_room, module_room,
-	    stack_room, frame_room, place_room, list_room, execution_room;
+	    stack_room, frame_room, place_room, list_room, execution_room, part_room;
 	uint32_t *sample_threads; // of each CPU sample
 	size_t sample_thread_room;
 	struct tare_id_map shapes, functions; // by content
@@ -75,7 +75,7 @@ struct loading {
 	uint32_t process;
 	uint8_t api;              // of handles that do not say whose they are
 	int64_t shift_ns;         // added to its host times
-	size_t first_command, first_device, first_memory;
+	size_t first_command, first_device, first_memory, first_part;
 	struct load_object *objects;
 	size_t object_count, object_room;
 	struct tare_trace_fact_record *facts;
@@ -108,6 +108,7 @@ struct loading {
 	struct tare_id_map pending;   // commands without times, by track and number
 	struct tare_id_map event_of;  // the latest command of an event handle
 	struct tare_id_map stack_of;  // by id
+	struct tare_id_map part_of;   // sub-devices by their device and number
 	uint32_t stack_id, stack_left; // of the stack whose parts are coming, and frames that it lacks
 	int64_t module_seen_ns;       // the latest of a module that is defined
 	struct load_track *tracks;
@@ -250,6 +251,16 @@ void loading_forget_lists(struct loading *l);
 // The execution of the graph that a command of this identity launches, begun when it is asked for first; its
 // runs are added one by one. TARE_NO_INDEX: there is no such command.
 uint32_t loading_launch(struct loading *l, uint64_t identity);
+
+// ---- recording_parts.c: what sub-devices did of a command
+
+// A FACT says that `device` is a part of `root`, or not known whose (TARE_NO_INDEX).
+void loading_sub_device(struct loading *l, uint32_t device, uint32_t root, uint64_t number);
+int loading_part(struct loading *l, const struct tare_trace_part *part);
+// When times have been mapped.
+void loading_finish_parts(struct loading *l);
+// When commands have been moved.
+void loading_order_parts(struct tare_recording *r);
 
 // ---- recording_pages.c: managed memory
 

@@ -171,6 +171,9 @@ static int order_commands(struct loading *l)
 		r->places[i].command = ranks[r->places[i].command];
 	for (size_t i = 0; i < r->execution_count; i++)
 		r->executions[i].command = ranks[r->executions[i].command];
+	for (size_t i = 0; i < r->part_count; i++)
+		r->parts[i].command = ranks[r->parts[i].command];
+	loading_order_parts(r);
 	if (r->place_count)
 		qsort(r->places, r->place_count, sizeof *r->places, compare_places);
 	move_rows(&rows, ranks);

@@ -146,6 +146,30 @@ static json_t *managed(struct tare_json *json, struct tare_recorded_faults fault
 	return object;
 }
 
+// Of commands of the view that were given to the whole device of which this one (a same_as) is a part.
+static uint64_t count_parts(const struct tare_run_report *run, uint32_t device)
+{
+	const struct tare_recording *recording = run->recording;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < recording->part_count; i++) {
+		const struct tare_recorded_part *part = &recording->parts[i];
+		count += recording->devices[part->device].same_as == device &&
+		         tare_view_has_process(run->view, recording->devices[part->device].process) &&
+		         tare_view_has_moment(recording, run->view, part->start_ns);
+	}
+	return count;
+}
+
+static void put_sub_device(struct tare_json *json, const struct tare_run_report *run, uint32_t device, json_t *object)
+{
+	uint32_t whole = run->recording->devices[device].sub_device_of;
+
+	tare_json_put(json, object, "sub_device_of",
+	              tare_json_index(whole ? tare_run_device_number(run->recording, whole - 1) : TARE_NO_INDEX));
+	tare_json_put(json, object, "parts", tare_json_unsigned(count_parts(run, device)));
+}
+
 static void put_devices(struct tare_json *json, const struct tare_run_report *run, json_t *root)
 {
 	const struct tare_recording *recording = run->recording;
@@ -162,6 +186,7 @@ static void put_devices(struct tare_json *json, const struct tare_run_report *ru
 		tare_json_put(json, object, "name", tare_json_text(device->name));
 		tare_json_put(json, object, "apis", device_apis(json, recording, i));
 		put_same(json, recording, i, object);
+		put_sub_device(json, run, i, object);
 		tare_json_put(json, object, "platform", text_or_null(device->platform));
 		tare_json_put(json, object, "vendor", text_or_null(device->vendor));
 		tare_json_put(json, object, "driver_version", text_or_null(device->driver_version));

@@ -3,9 +3,9 @@
 
 // The highest values that this version knows.
 enum {
-	LAST_TYPE = TARE_TRACE_PAGES,
+	LAST_TYPE = TARE_TRACE_PART,
 	LAST_API = TARE_TRACE_API_COUNT - 1,
-	LAST_FACT = TARE_TRACE_FACT_PRIORITY,
+	LAST_FACT = TARE_TRACE_FACT_SUB_DEVICE,
 	LAST_OBJECT = TARE_OBJECT_GRAPH,
 	LAST_MEMORY = TARE_TRACE_MEMORY_MAPPED,
 	LAST_CHANGE = TARE_CHANGE_LEFT,
@@ -165,6 +165,8 @@ static enum tare_trace_verdict judge_event(const union tare_trace_record *record
 	case TARE_TRACE_PAGES:
 		return both(known(detail, TARE_PAGES_TO_DEVICE, TARE_PAGES_REMOTE_MAP),
 		            sound_if(record->pages.start <= record->pages.end));
+	case TARE_TRACE_PART:
+		return sound_if(record->part.command_number > 0);
 	case TARE_TRACE_VOID:
 		return TARE_TRACE_SOUND;
 	default:

@@ -96,7 +96,7 @@ static void facts(const char *folder)
 	struct tare_trace_writer *w = begin_usual(folder, "facts");
 
 	base_objects(w);
-	for (uint16_t fact = 1; fact <= TARE_TRACE_FACT_PRIORITY; fact++)
+	for (uint16_t fact = 1; fact <= TARE_TRACE_FACT_SUB_DEVICE; fact++)
 		add(w, RECORD(fact, FACT, fact, 1, .object = of[0], .ticks = t0, .value = fact, .device = DEVICE,
 		              .text = 1));
 	for (uint16_t fact = TARE_TRACE_FACT_GROUP_LIMIT; fact <= TARE_TRACE_FACT_PROFILING; fact++)
@@ -268,6 +268,12 @@ static void lists(const char *folder)
 	for (uint16_t key = TARE_TRACE_FACT_TIMER_HZ; key <= TARE_TRACE_FACT_PAIR_BITS; key++)
 		add(w, FLAGGED(fact, FACT, API, key, 1, .object = DEVICE, .ticks = t,
 		               .value = key == TARE_TRACE_FACT_TIMER_HZ ? 12500000 : 20u + key));
+	// Two sub-devices, whose parts of the runs are told.
+	for (uint32_t i = 0; i < 2; i++) {
+		add(w, FLAGGED(object, OBJECT, API, TARE_OBJECT_DEVICE, 1, .handle = DEVICE + 1 + i, .ticks = t));
+		add(w, FLAGGED(fact, FACT, API, TARE_TRACE_FACT_SUB_DEVICE, 1, .object = DEVICE + 1 + i, .ticks = t, .value = i,
+		               .device = DEVICE));
+	}
 	for (uint32_t list = 0; list < 2; list++) {
 		uint32_t first = number + 1;
 		for (int i = 0; i < 2; i++, t += 100)
@@ -280,6 +286,10 @@ static void lists(const char *folder)
 			               .object = x == 3 ? LIST + 1 : LIST));
 			add(w, RECORD(execute, EXECUTE, 0, 1, .command_track = 1, .command_number = number, .graph = LIST,
 			              .execution = 3 * list + x, .nodes = x == 2 ? UINT64_MAX : 2));
+			for (uint16_t i = 0; i < 2; i++)
+				add(w, FLAGGED(part, PART, 2, i, 1, .command_track = 1, .command_number = first,
+				               .start = t / 80 + i, .end = (t + 10) / 80, .active_start = 7, .active_end = 9,
+				               .observed = t + 90, .execution = 3 * list + x));
 			for (uint32_t node = 0; node < 2; node++)
 				add(w, FLAGGED(times, TIMES, 12 | TARE_TRACE_STAMP_ACTIVE, 0, 1, .command_track = 1,
 				               .command_number = first + node, .queued = 7, .submitted = 9,

@@ -35,23 +35,6 @@ def test_every_command_is_timed_by_the_script(on, style):
     assert int.from_bytes(trace.header[1136:1144], "little") == 0, "nothing is pending"
 
 
-def test_a_sub_devices_commands_are_its_own(on):
-    """Each has a ledger of what it was given itself; what the device's own commands took of each is not told."""
-    rate, _ = script(on)
-    path = pathlib.Path(on.environment["ZE_CPU_SCRIPT"])
-    text = path.read_text().replace("memory 1 GiB", "memory 1 GiB units 8 sub-devices 2 stagger 5 us")
-    path.write_text("".join(line * (1 + line.startswith("engine")) for line in text.splitlines(keepends=True)))
-    trace = check(on.record([STYLES, "sub-devices"]), rate, 36)
-    report = on.report(trace.path.parent)
-    names = {device["number"]: device["name"] for device in report["devices"]}
-    root = names[0]
-    assert names == {0: root, 1: f"{root}, sub-device 0", 2: f"{root}, sub-device 1"}
-    kernels = {ledger["device_number"]: part["ns"] for ledger in report["ledgers"] if ledger["scope"] == "device"
-               for part in ledger["parts"] if part["category"] == "kernel"}
-    assert all(abs(kernels[number] - count * NS["kernel"]) <= count * 2e9 / rate
-               for number, count in ((0, 2), (1, 3), (2, 3)))
-
-
 def test_an_engine_that_only_copies_is_asked_nothing(on):
     """A list of it is executed again before anybody looks: of the last execution the events are read by the host, of
     those before it nothing is told, or what they took."""

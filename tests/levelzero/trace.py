@@ -6,7 +6,7 @@ import struct
 
 KINDS = {1: "kernel", 3: "write", 4: "read", 5: "copy", 6: "fill", 9: "migrate", 10: "marker", 11: "barrier",
          12: "graph", 13: "other"}
-FUNCTION, OBJECT, FACT, SHAPE, CHANGE, COMMAND, TIMES, UNTIMED, EXECUTE = 4, 5, 6, 7, 8, 18, 21, 22, 23
+FUNCTION, OBJECT, FACT, SHAPE, CHANGE, COMMAND, TIMES, UNTIMED, EXECUTE, PART = 4, 5, 6, 7, 8, 18, 21, 22, 23, 35
 FAILED, OWN_EVENT, NO_TIMES, ACTIVE = 1, 4, 32, 16
 
 
@@ -44,6 +44,7 @@ class Trace:
         self.commands, self.times, self.untimed, self.executes = {}, collections.defaultdict(list), [], []
         self.facts, self.changes, self.graphs = {}, collections.Counter(), set()
         self.shapes, self.active = {0: None}, {}
+        self.parts = collections.defaultdict(dict)
         for kind, flags, detail, track, data in records(self.path):
             words = struct.unpack("<8Q", data)
             if kind == COMMAND:
@@ -55,6 +56,10 @@ class Trace:
                 self.times[key].append((words[4], words[5]))
                 if flags & ACTIVE:
                     self.active[key] = words[2], words[3]
+            elif kind == PART:
+                key = words[1] & 0xffffffff, words[1] >> 32, words[7]
+                assert detail not in self.parts[key] and key not in self.times, "once, before the times"
+                self.parts[key][detail] = (flags, words[2], words[3])
             elif kind == UNTIMED:
                 self.untimed.append((words[1] & 0xffffffff, words[1] >> 32, words[4], detail))
             elif kind == EXECUTE:

@@ -185,6 +185,16 @@ static uint32_t copying_groups(const struct ze_driver *driver, ze_device_handle_
 	return copying;
 }
 
+// How many sub-devices it has, from 2 on.
+static uint32_t count_sub_devices(const struct ze_driver *driver, ze_device_handle_t device)
+{
+	uint32_t count = 0;
+	if (driver->call.zeDeviceGetSubDevices == NULL ||
+	    driver->call.zeDeviceGetSubDevices(device, &count, NULL) != ZE_RESULT_SUCCESS)
+		return 0;
+	return count > 1 ? count : 0;
+}
+
 // "NAME", or "NAME, sub-device N": drivers call both the same.
 static uint32_t name_of(const ze_device_properties_t *properties)
 {
@@ -226,6 +236,7 @@ static void define_device(struct ze_device *entry, ze_driver_handle_t platform)
 	        (properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) != 0, NULL, 0);
 	entry->timer_hz = timer_hz(properties.timerResolution);
 	entry->stamp_bits = properties.kernelTimestampValidBits;
+	entry->sub_devices = count_sub_devices(driver, device);
 	clock_facts(&properties, device);
 	uuid_fact(device, properties.uuid.id);
 	pci_fact(driver, device);
@@ -250,6 +261,19 @@ static struct ze_device *device_seen(const struct ze_driver *driver, ze_device_h
 struct ze_device *ze_device_find(const struct ze_driver *driver, ze_device_handle_t device)
 {
 	return device_seen(driver, device, NULL);
+}
+
+void ze_sub_devices_define(struct ze_device *device)
+{
+	enum { MOST = 16 };
+	ze_device_handle_t found[MOST] = {NULL};
+	uint32_t process = atomic_load(&guest_process), count = device->sub_devices;
+	if (count > MOST || atomic_exchange(&device->parted, process) == process ||
+	    device->driver->call.zeDeviceGetSubDevices(device->handle, &count, found) != ZE_RESULT_SUCCESS)
+		return;
+	for (uint32_t i = 0; i < count && i < MOST; i++)
+		if (device_seen(device->driver, found[i], NULL) != NULL)
+			ze_fact(TARE_TRACE_FACT_SUB_DEVICE, found[i], i, device->handle, 0);
 }
 
 void ze_after_zeDeviceGet(struct guest_thread *thread, const struct ze_driver *driver, ze_driver_handle_t platform,

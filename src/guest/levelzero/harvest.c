@@ -144,6 +144,8 @@ static void settle(struct guest_thread *thread, struct ze_list *list, const stru
 {
 	struct ze_event *known = pending->known;
 	if (result == ZE_RESULT_SUCCESS) {
+		if (pending->slot == NULL)
+			ze_write_parts(thread, list, pending->event, pending->track, pending->number, 0, stamps);
 		ze_write_times(thread, pending->track, pending->number, 0, stamps);
 	} else {
 		ze_write_untimed(thread, pending->track, pending->number, 0,

@@ -338,6 +338,8 @@ static void read_node(struct guest_thread *thread, struct ze_list *list, const s
 	                                    ZE_RESULT_SUCCESS)
 		stamps = (ze_kernel_timestamp_result_t){0};
 	if (is_given(&stamps)) {
+		if (node->slot == NULL)
+			ze_write_parts(thread, list, node->event, node->track, node->number, query->execution, &stamps);
 		ze_write_times(thread, node->track, node->number, query->execution, &stamps);
 		node_was_read(list, node, &stamps);
 	} else {
@@ -381,10 +383,12 @@ void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze
 	    list->driver->call.zeEventQueryKernelTimestamp(event->handle, &stamps) != ZE_RESULT_SUCCESS ||
 	    !ze_is_new(event, &stamps) || !settle(last, event->at, execution))
 		return;
-	if (in_flight == 1)
+	if (in_flight == 1) {
+		ze_write_parts(thread, list, event->handle, node.track, node.number, execution, &stamps);
 		ze_write_times(thread, node.track, node.number, execution, &stamps);
-	else
+	} else {
 		ze_write_untimed(thread, node.track, node.number, execution, TARE_UNTIMED_REUSED, 0);
+	}
 }
 
 // What a list of ours took of the device.

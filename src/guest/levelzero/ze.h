@@ -127,6 +127,8 @@ struct ze_device {
 	_Atomic uint32_t process;      // in whose file it is defined
 	uint64_t timer_hz;             // of stamps; 0: not known
 	uint32_t stamp_bits;
+	uint32_t sub_devices;          // over which the driver may spread a command; 0: it has none
+	_Atomic uint32_t parted;       // in whose file these are defined
 	uint32_t copying;              // bits of the queue groups, by ordinal, whose engines run no kernels
 	_Atomic bool no_timer;         // zeDeviceGetGlobalTimestamps does not work
 	_Atomic uint64_t paired_ticks; // when the clocks were last read; 0: never
@@ -134,6 +136,8 @@ struct ze_device {
 };
 // The device, defined when it was not yet; NULL when there are too many.
 struct ze_device *ze_device_find(const struct ze_driver *driver, ze_device_handle_t device);
+// Defines its sub-devices, where that was not done yet.
+void ze_sub_devices_define(struct ze_device *device);
 // Reads the device's clock between two host ticks, unless that was done a short while ago.
 void ze_clock_pair(struct guest_thread *thread, struct ze_device *device);
 // The same where work ends: what lies between two readings is known better than what comes after the last.
@@ -375,6 +379,9 @@ bool ze_may_call(void);
 bool ze_take_right(struct ze_list *list);
 void ze_write_times(struct guest_thread *thread, uint32_t track, uint32_t number, uint64_t execution,
                     const ze_kernel_timestamp_result_t *stamps);
+// Before its times: what each sub-device did of the command, if `event` still tells that. `whole`: its times.
+void ze_write_parts(struct guest_thread *thread, const struct ze_list *list, ze_event_handle_t event, uint32_t track,
+                    uint32_t number, uint64_t execution, const ze_kernel_timestamp_result_t *whole);
 void ze_write_untimed(struct guest_thread *thread, uint32_t track, uint32_t number, uint64_t execution,
                       enum tare_trace_untimed why, int64_t value);
 // Of regular lists, with the right to harvest.
