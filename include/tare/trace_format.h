@@ -14,7 +14,7 @@
 
 #define TARE_TRACE_MAGIC "\x89tare\r\n\x1a"
 #define TARE_TRACE_VERSION_MAJOR 1 // a reader refuses a higher one
-#define TARE_TRACE_VERSION_MINOR 6 // may add record types, fact keys and enum values
+#define TARE_TRACE_VERSION_MINOR 7 // may add record types, fact keys and enum values
 #define TARE_TRACE_BYTE_ORDER UINT32_C(0x01020304)
 #define TARE_TRACE_HEADER_BYTES 4096
 #define TARE_TRACE_WINDOW_BYTES (256 * 1024)
@@ -322,6 +322,7 @@ enum tare_trace_fact {
 	TARE_TRACE_FACT_CAPABILITY = 36,       // device: compute capability, 100 times the major number and the minor
 	TARE_TRACE_FACT_FIXED_LOCAL_BYTES = 37, // kernel: local memory that it has itself
 	TARE_TRACE_FACT_PRIORITY = 38,         // queue: as a signed number; lower is more urgent
+	TARE_TRACE_FACT_ENVIRONMENT = 39,      // string, platform: NAME=VALUE, a variable that its driver reads, as it began
 };
 struct tare_trace_fact_record {
 	uint64_t head;
@@ -376,6 +377,14 @@ enum tare_trace_change {
 	TARE_CHANGE_DRIVER = 10,        // the recorder's library was put in a driver's place
 	TARE_CHANGE_CUPTI = 11,         // calls of CUPTI's by the program's libraries go through ours, to: in so many places
 	TARE_CHANGE_LEFT = 12,          // the program traces for itself: no device times from ticks on
+	TARE_CHANGE_FRONT = 13,         // calls of CUDA's driver go through a library of tare's: no device times, from: enum tare_trace_front
+};
+
+// Why a CUDA program was recorded without CUPTI.
+enum tare_trace_front {
+	TARE_FRONT_NO_CUPTI = 0,        // there was none that could be opened
+	TARE_FRONT_NOT_WANTED = 1,      // --no-cupti
+	TARE_FRONT_CUPTI_TAKEN = 2,     // another tool had it
 };
 struct tare_trace_change_record {
 	uint64_t head;
