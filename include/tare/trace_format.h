@@ -325,6 +325,7 @@ enum tare_trace_fact {
 	TARE_TRACE_FACT_FIXED_LOCAL_BYTES = 37, // kernel: local memory that it has itself
 	TARE_TRACE_FACT_PRIORITY = 38,         // queue: as a signed number; lower is more urgent
 	TARE_TRACE_FACT_SUB_DEVICE = 39,       // device: its number among the sub-devices of the fact's `device`
+	TARE_TRACE_FACT_ENVIRONMENT = 40,      // string, platform: NAME=VALUE, a variable that its driver reads, as it began
 };
 struct tare_trace_fact_record {
 	uint64_t head;
@@ -379,6 +380,14 @@ enum tare_trace_change {
 	TARE_CHANGE_DRIVER = 10,        // the recorder's library was put in a driver's place
 	TARE_CHANGE_CUPTI = 11,         // calls of CUPTI's by the program's libraries go through ours, to: in so many places
 	TARE_CHANGE_LEFT = 12,          // the program traces for itself: no device times from ticks on
+	TARE_CHANGE_FRONT = 13,         // calls of CUDA's driver go through a library of tare's: no device times, from: enum tare_trace_front
+};
+
+// Why a CUDA program was recorded without CUPTI.
+enum tare_trace_front {
+	TARE_FRONT_NO_CUPTI = 0,        // there was none that could be opened
+	TARE_FRONT_NOT_WANTED = 1,      // --no-cupti
+	TARE_FRONT_CUPTI_TAKEN = 2,     // another tool had it
 };
 struct tare_trace_change_record {
 	uint64_t head;

@@ -357,8 +357,8 @@ int finding_build_in_loop(struct judging *judging, struct tare_error *error)
 	finding_title(&draft, "%s are built %llu times after the first kernel was enqueued",
 	              finding_word(judging, FINDING_WORD_PROGRAMS), (unsigned long long)found.made);
 	finding_evidence(&draft, "the calls took %s; the device was idle for %s of builds", ns, idle);
-	finding_advice(&draft, "Build once before the work begins, or keep the binaries %s",
-	               finding_word(judging, FINDING_WORD_KEEP_BINARIES));
+	finding_advice(&draft, "Build once before the work begins, or keep the binaries %s%s",
+	               finding_word(judging, FINDING_WORD_KEEP_BINARIES), finding_rebuilds(judging));
 	finding_figure(&draft, "builds", (double)found.made, "counted");
 	finding_figure(&draft, "calls_ns", found.ns, "host clock");
 	finding_cost(&draft, fmin(gaps_ns, best_ns), best_ns, best_ns);

@@ -114,7 +114,7 @@ int finding_slow_first_use(struct judging *judging, struct tare_error *error)
 	                 "seen, only when",
 	                 cost, finding_word(judging, FINDING_WORD_FIRST_USE));
 	finding_advice(&draft, "Launch each kernel once before what is timed, keep the driver's cache, or "
-	                       "build for the device ahead of time");
+	                       "build for the device ahead of time%s", finding_rebuilds(judging));
 	finding_figure(&draft, "kernels", (double)sums.count, "counted");
 	finding_figure(&draft, "before_start_ns", sums.gap_ns, "device timestamp");
 	finding_figure(&draft, "slower_run_ns", sums.run_ns, "device timestamp");

@@ -77,7 +77,7 @@ static int judge_idle(struct judging *judging, const struct idle *idle)
 	                 "%s in %llu gaps in which no device ran anything, the longest %s; from the "
 	                 "first enqueue to the last completion",
 	                 cost, (unsigned long long)draft.finding.occurrences, longest);
-	finding_advice(&draft, "%s", idle->advice);
+	finding_advice(&draft, "%s%s", idle->advice, idle->category == TARE_LEDGER_BUILD ? finding_rebuilds(judging) : "");
 	finding_figure(&draft, "idle_ns", sum.ns, "device timestamp");
 	finding_figure(&draft, "longest_ns", longest_ns, "device timestamp");
 	draft.finding.confidence = idle->confidence;
@@ -118,13 +118,16 @@ int finding_idle_host_waits(struct judging *judging, struct tare_error *error)
 
 int finding_idle_host_builds(struct judging *judging, struct tare_error *error)
 {
-	static const struct idle idle = {
+	bool cuda = judging->recording->apis == 1 << TARE_TRACE_CUDA;
+	const struct idle idle = {
 		.id = "idle-host-builds",
 		.category = TARE_LEDGER_BUILD,
 		.confidence = TARE_CONFIDENCE_LIKELY,
-		.title = "The device is idle %.1f %% of the working part while programs are built "
-		         "before the first kernel",
-		.advice = "Keep the programs' binaries, or build before or while the data are made",
+		.title = cuda ? "The device is idle %.1f %% of the working part while modules are loaded before the first kernel"
+		              : "The device is idle %.1f %% of the working part while programs are built before the first kernel",
+		.advice = cuda ? "Compile for this GPU instead of from PTX, keep the driver's cache (CUDA_CACHE_PATH on a disk of "
+		                 "this machine), or load before or while the data are made (CUDA_MODULE_LOADING=EAGER)"
+		               : "Keep the programs' binaries, or build before or while the data are made",
 		.share = BUILD_SHARE,
 		.start_up = true,
 	};

@@ -19,10 +19,12 @@ struct issue {
 	uint64_t staged; // copies from plain memory that do not block by their name, and held the host up
 	uint64_t legacy, beside; // commands in the legacy default stream, and in streams that wait for it
 	bool free_order; // commands of a queue may overlap
+	bool connection; // all streams go to the device by one connection, as the environment asks
 };
 
 // What keeps the chunks apart.
-enum apart { APART_NOT, APART_WAITS, APART_BLOCKS, APART_STAGES, APART_LEGACY, APART_ONE_QUEUE };
+enum apart { APART_NOT, APART_WAITS, APART_BLOCKS, APART_STAGES, APART_LEGACY, APART_ONE_QUEUE,
+	APART_CONNECTION };
 static const char *const ids[] = {
 	[APART_NOT] = NULL,
 	[APART_WAITS] = "overlap-missed",
@@ -30,6 +32,7 @@ static const char *const ids[] = {
 	[APART_STAGES] = "pageable-memory",
 	[APART_LEGACY] = "legacy-default-stream",
 	[APART_ONE_QUEUE] = "single-queue",
+	[APART_CONNECTION] = "single-queue", // in effect
 };
 
 static bool in_chunks(const struct judging *judging, const struct tare_overlap_gain *gain,
@@ -66,6 +69,7 @@ static int look(const struct judging *judging, const struct tare_overlap_gain *g
 	const struct tare_recording *recording = judging->recording;
 	TARE_FREE bool *queues = calloc(recording->queue_count + 1, sizeof *queues);
 	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+	const char *connections;
 	*issue = (struct issue){ 0 };
 	if (!queues)
 		return -ENOMEM;
@@ -86,6 +90,8 @@ static int look(const struct judging *judging, const struct tare_overlap_gain *g
 		last_ns = c->enter_ns > last_ns ? c->enter_ns : last_ns;
 	}
 	issue->waits = waits_between(judging, first_ns, last_ns);
+	connections = finding_variable(judging, "CUDA_DEVICE_MAX_CONNECTIONS");
+	issue->connection = connections && strtol(connections, NULL, 10) == 1;
 	return 0;
 }
 
@@ -100,6 +106,8 @@ static enum apart apart_of(const struct issue *issue, uint64_t chunks)
 		return APART_STAGES;
 	if (2 * issue->legacy >= chunks && 2 * issue->beside >= chunks)
 		return APART_LEGACY;
+	if (issue->queues > 1 && issue->connection)
+		return APART_CONNECTION;
 	return issue->queues == 1 && !issue->free_order ? APART_ONE_QUEUE : APART_NOT;
 }
 
@@ -144,6 +152,10 @@ static void title(const struct judging *judging, const struct tare_overlap_gain 
 		finding_title(draft, "Copies could overlap with kernels and do not: all %llu chunks are in %s", chunks,
 		              finding_word(judging, FINDING_WORD_ONE_QUEUE));
 		break;
+	case APART_CONNECTION:
+		finding_title(draft, "Copies could overlap with kernels and do not: CUDA_DEVICE_MAX_CONNECTIONS=1 gives the %llu "
+		                     "streams of %llu chunks one connection", (unsigned long long)issue->queues, chunks);
+		break;
 	case APART_BLOCKS:
 		finding_title(draft, "%llu of %llu copies block, so that the %llu %s take turns",
 		              (unsigned long long)issue->blocking, copies, (unsigned long long)issue->queues,
@@ -174,6 +186,10 @@ static void advise(const struct judging *judging, const struct issue *issue, enu
 	case APART_ONE_QUEUE:
 		finding_advice(draft, "Put the chunks in turn into %s, with pinned memory; %s",
 		               finding_word(judging, FINDING_WORD_QUEUES), needed);
+		break;
+	case APART_CONNECTION:
+		finding_advice(draft, "Unset CUDA_DEVICE_MAX_CONNECTIONS (the default is 8): in one connection each command waits "
+		                      "for the one before, whatever its stream; %s", needed);
 		break;
 	case APART_BLOCKS:
 		finding_advice(draft, "%s and wait once at the end, with pinned memory; %s",
@@ -249,6 +265,8 @@ static int judge_gain(struct judging *judging, const struct tare_overlap_gain *g
 	             measured_ns - gain->predicted_low_ns);
 	draft.finding.modelled = true;
 	draft.finding.device = gain->device;
+	if (apart == APART_CONNECTION)
+		draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
 	return finding_raise(&draft);
 }
 

@@ -14,7 +14,7 @@ const struct finding_rule finding_rules_transfers[] = {
 	    "3 chunks; a gain of 5 % of their time and 1 % of the working part; copies not hidden for 10 % of their time",
 	    "measured time − time predicted by the overlap model, a range", FORM("sequential") },
 	  FINDING_NEEDS_TIMES, finding_overlap },
-	{ { "single-queue", "chunks of copy, kernel, copy, not waited for, in one in-order queue",
+	{ { "single-queue", "chunks of copy, kernel, copy, not waited for, in one in-order queue (CUDA: or of one connection)",
 	    "as overlap-missed, but 5 % suffices", "as overlap-missed", FORM("default-queue") },
 	  FINDING_NEEDS_TIMES, NULL },
 	{ { "blocking-call", "chunks of copy, kernel, copy in several queues, but copies block",

@@ -4,6 +4,8 @@
 #include "analysis/findings_internal.h"
 
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const char *const words[FINDING_WORDS][TARE_TRACE_API_COUNT] = {
 	[FINDING_WORD_REPLAY] = {
@@ -83,4 +85,32 @@ const char *finding_word(const struct judging *judging, enum finding_word word)
 		if (judging->recording->apis >> api & 1 && words[word][api])
 			return words[word][api];
 	return words[word][TARE_TRACE_OPENCL];
+}
+
+const char *finding_variable(const struct judging *judging, const char *name)
+{
+	const struct tare_recording *recording = judging->recording;
+	size_t length = strlen(name);
+	for (size_t i = 0; i < recording->variable_count; i++) {
+		const struct tare_recorded_variable *variable = &recording->variables[i];
+		if (tare_view_has_process(judging->view, variable->process) &&
+		    strncmp(variable->text, name, length) == 0 && variable->text[length] == '=')
+			return variable->text + length + 1;
+	}
+	return NULL;
+}
+
+static bool is_on(const struct judging *judging, const char *name)
+{
+	const char *value = finding_variable(judging, name);
+	return value && strtol(value, NULL, 10) != 0;
+}
+
+const char *finding_rebuilds(const struct judging *judging)
+{
+	if (is_on(judging, "CUDA_CACHE_DISABLE"))
+		return "; CUDA_CACHE_DISABLE is set, without which the driver keeps what it compiles";
+	if (is_on(judging, "CUDA_FORCE_PTX_JIT"))
+		return "; CUDA_FORCE_PTX_JIT is set, without which what was compiled for this GPU is loaded";
+	return "";
 }

@@ -152,7 +152,7 @@ static int ask(struct judging *judging, struct tare_error *error)
 		return 0;
 	return finding_unjudged(judging,
 	                        "no command has device times: %zu of the findings need them "
-	                        "(record without --strict and --times none, on a device that profiles)",
+	                        "(record without --strict and --times none, on a device that profiles; CUDA with CUPTI)",
 	                        untimed);
 }
 

@@ -145,6 +145,11 @@ enum finding_word {
 	FINDING_WORDS
 };
 const char *finding_word(const struct judging *judging, enum finding_word word);
+// The value that a variable of the environment had for an API's driver, in a process of the view; NULL: not set, or not
+// one that is recorded.
+const char *finding_variable(const struct judging *judging, const char *name);
+// What to do about a variable that makes the driver build anew each time, behind advice: "; ..."; "": none is set.
+const char *finding_rebuilds(const struct judging *judging);
 
 // Sentences without a full stop. A second call replaces the first.
 void finding_title(struct finding_draft *draft, const char *format, ...)

@@ -507,6 +507,7 @@ void tare_recording_free(struct tare_recording *r)
 	free(r->functions);
 	free(r->changes);
 	free(r->losses);
+	free(r->variables);
 	free(r->cpu_samples);
 	free(r->phases);
 	free(r->modules);

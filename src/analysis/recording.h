@@ -334,6 +334,13 @@ struct tare_recorded_change {
 	                            // ran behind others; else 0
 	uint64_t device_ns;         // that these lists took of the device; else 0
 	int64_t first_ns;           // when it was first done
+	enum tare_trace_front why;  // of TARE_CHANGE_FRONT
+};
+
+// A variable of a process's environment that an API's driver read when it began.
+struct tare_recorded_variable {
+	uint32_t process;
+	const char *text;           // "NAME=VALUE"
 };
 
 // Why a process's events are missing.
@@ -395,6 +402,7 @@ struct tare_recording {
 	struct tare_recorded_callback *callbacks;
 	struct tare_recorded_function *functions;
 	struct tare_recorded_change *changes;
+	struct tare_recorded_variable *variables;
 	struct tare_recorded_loss *losses;
 	struct tare_cpu_sample *cpu_samples;
 	struct tare_recorded_phase *phases;
@@ -409,7 +417,7 @@ struct tare_recording {
 	    kernel_fact_count, program_count, memory_count, shape_count, command_count, wait_count,
 	    call_count, callback_count, function_count, change_count, loss_count, cpu_sample_count,
 	    phase_count, module_count, stack_count, frame_count, place_count, list_count,
-	    execution_count, part_count;
+	    execution_count, part_count, variable_count;
 	uint64_t failed_commands;   // enqueues that the API refused; their calls are in `calls`
 	uint64_t unresolved;        // records that name an object, queue or event that was not found
 	void *storage;              // private to loading

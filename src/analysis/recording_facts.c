@@ -2,6 +2,8 @@
 // What is known of objects beyond their definition, and what was changed in the program.
 #include "analysis/recording_internal.h"
 
+#include <string.h>
+
 static const char *fact_text(struct loading *l, const struct tare_trace_fact_record *fact)
 {
 	return loading_text(l, tare_trace_text(l->trace, l->file, fact->text));
@@ -150,12 +152,28 @@ static uint8_t fact_kind(uint16_t key)
 	}
 }
 
+static void add_variable(struct loading *l, const struct tare_trace_fact_record *fact)
+{
+	const char *text = fact_text(l, fact);
+	struct tare_recorded_variable *added;
+
+	if (!text || !strchr(text, '='))
+		return;
+	added = LOADING_ADD(l, variables, variable_count, variable_room);
+	if (added)
+		*added = (struct tare_recorded_variable){ l->process, text };
+}
+
 static void apply_fact(struct loading *l, const struct tare_trace_fact_record *fact)
 {
 	uint16_t key = tare_trace_detail(fact->head);
 	uint8_t kind = fact_kind(key), api = loading_api_of_head(l, fact->head);
 	const struct load_object *object;
 
+	if (key == TARE_TRACE_FACT_ENVIRONMENT) {
+		add_variable(l, fact);
+		return;
+	}
 	// Platforms have vendors and versions too, which are not kept.
 	if (kind == TARE_OBJECT_MEMORY ||
 	    loading_find(l, api, TARE_OBJECT_PLATFORM, fact->object, fact->ticks))
@@ -207,23 +225,26 @@ void loading_apply_facts(struct loading *l)
 // One row a kind of change: on how many objects, and on how many commands it bears.
 void loading_apply_changes(struct loading *l)
 {
-	uint64_t counts[TARE_CHANGE_LEFT + 1] = { 0 }, first[TARE_CHANGE_LEFT + 1] = { 0 }, lists = 0, lists_ns = 0;
+	uint64_t counts[TARE_CHANGE_FRONT + 1] = { 0 }, first[TARE_CHANGE_FRONT + 1] = { 0 }, lists = 0, lists_ns = 0;
+	enum tare_trace_front why = TARE_FRONT_NO_CUPTI;
 
 	for (size_t i = 0; i < l->change_count; i++) {
 		const struct tare_trace_change_record *change = &l->changes[i];
 		uint16_t kind = tare_trace_detail(change->head);
-		if (kind > TARE_CHANGE_LEFT)
+		if (kind > TARE_CHANGE_FRONT)
 			continue;
 		if (!first[kind] || change->ticks < first[kind])
 			first[kind] = change->ticks;
 		// Those with a count add to what was told before.
 		counts[kind] += kind == TARE_CHANGE_CUPTI ? change->to : kind != TARE_CHANGE_LISTS || change->from == 0;
+		if (kind == TARE_CHANGE_FRONT)
+			why = (enum tare_trace_front)(change->from > TARE_FRONT_CUPTI_TAKEN ? TARE_FRONT_NO_CUPTI : change->from);
 		if (kind == TARE_CHANGE_LISTS) {
 			lists += change->from;
 			lists_ns += change->to;
 		}
 	}
-	for (uint32_t change = 1; change <= TARE_CHANGE_LEFT; change++) {
+	for (uint32_t change = 1; change <= TARE_CHANGE_FRONT; change++) {
 		struct tare_recorded_change *added;
 		if (!counts[change])
 			continue;
@@ -231,7 +252,7 @@ void loading_apply_changes(struct loading *l)
 		if (!added)
 			return;
 		*added = (struct tare_recorded_change){ l->process, change, counts[change], 0, 0,
-			loading_ns(l, first[change]) };
+			loading_ns(l, first[change]), why };
 		if (change == TARE_CHANGE_EVENT)
 			added->commands = l->own_events;
 		else if (change == TARE_CHANGE_EVENT_RETAINED)

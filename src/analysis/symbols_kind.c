@@ -5,7 +5,7 @@
 
 // Beginnings of names; a digit, a dot, a dash or the end must follow.
 static const char *const plumbing[] = {
-	"libOpenCL", "libtare-recorder", "libtare-opencl-layer", // the latter of older traces
+	"libOpenCL", "libtare-recorder", "libtare-cuda", "libtare-opencl-layer", // the latter of older traces
 	"libpocl", "libnvidia-opencl", "libamdocl", "libamdocl64", "libigdrcl", "libintelocl",
 	"libMesaOpenCL", "libRusticlOpenCL", "libcuda", "libcudart", "libcupti", "libcudadebugger", "libze_loader",
 	"libLLVM", "libclang-cpp", "libc", "ld", "ld-linux", "ld-linux-x86", "libpthread", "libdl", "libm",

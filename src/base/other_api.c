@@ -68,7 +68,8 @@ void tare_other_say(const struct tare_other_uses *uses, char *text, size_t size)
 	}
 	if (libraries[0])
 		snprintf(text, size, "the program %s, and tare %s%s%s", libraries,
-		         cuda ? "recorded no CUDA call: that takes CUPTI (libcupti.so), held by no other tool" : "",
+		         cuda ? "recorded no CUDA call: that takes CUPTI (libcupti.so), held by no other tool (--no-cupti: calls without device "
+		                "times)" : "",
 		         cuda && levelzero ? ", and " : "",
 		         levelzero ? "got in between it and no driver of Level Zero" : "");
 	else if (size)

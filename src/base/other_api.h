@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// APIs of devices that programs use and that were not recorded, CUDA because tare cannot yet, Level Zero because
+// APIs of devices that programs use and that were not recorded, CUDA because CUPTI could not be used, Level Zero because
 // no driver was there to get in front of: how a program shows that it uses one.
 #pragma once
 #include <stdbool.h>

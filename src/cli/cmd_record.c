@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/record_program.h"
+#include "record/cupti.h"
 #include "record/document.h"
 #include "record/driver.h"
 #include "record/folder.h"
@@ -31,6 +32,7 @@ struct session {
 	struct tare_closure closure;      // the program and the libraries that it names
 	struct tare_loader_choice loader;
 	char *layer;
+	char *cuda_front;                 // NULL: none is put before CUDA's driver
 	char **environment;
 	struct tare_record_folder folder;
 	struct tare_record_document document;
@@ -90,12 +92,16 @@ static int parse_options(const struct tare_settings *settings, struct tare_recor
 	*options = (struct tare_record_options){
 		.strict = settings->strict,
 		.call_stacks = settings->call_stacks == 1,
+		.no_cupti = settings->no_cupti == 1,
 		.max_bytes = settings->max_bytes,
 		.keep_newest = strcmp(keep, "newest") == 0,
 	};
 	if (!options->keep_newest && strcmp(keep, "oldest") != 0)
 		return tare_fail(error, EINVAL, "--keep: '%.40s' is neither newest nor oldest",
 		                 keep);
+	if (options->no_cupti && options->strict)
+		return tare_fail(error, EINVAL, "--no-cupti puts a library of tare's in front of CUDA's driver, which is not "
+		                                "to change anything with --strict");
 	if (settings->keep && options->max_bytes == 0)
 		return tare_fail(error, EINVAL,
 		                 "--keep says what to keep of a limited file: it needs --max-size");
@@ -142,6 +148,10 @@ static void look_at_libraries(struct session *session)
 			                false);
 	if (session->loader.front[0] && !session->options.strict)
 		session->options.front = session->loader.front;
+	if (!session->options.strict)
+		session->cuda_front = tare_cuda_front_find(session->layer, &session->closure, library_path, TARE_CACHE,
+		                                           session->options.no_cupti);
+	session->options.cuda_front = session->cuda_front;
 	tare_drivers_find(session->layer, getenv(TARE_DRIVERS_VARIABLE), library_path, TARE_CACHE,
 	                  &session->drivers);
 	session->options.drivers = session->drivers.stubs;
@@ -446,6 +456,8 @@ static void conclude(struct session *session)
 	bool quiet = session->settings->verbosity < 0;
 
 	tare_survey_folder(session->folder.data, &session->survey);
+	if (session->survey.apis >> TARE_TRACE_CUDA & 1)
+		session->others.of[TARE_OTHER_CUDA].seen = false;
 	if (session->survey.apis >> TARE_TRACE_LEVELZERO & 1)
 		session->others.of[TARE_OTHER_LEVEL_ZERO].seen = false;
 	if (!session->folder.joined)
@@ -477,6 +489,7 @@ static void session_free(struct session *session)
 	tare_drivers_free(&session->drivers);
 	tare_record_folder_free(&session->folder);
 	free(session->layer);
+	free(session->cuda_front);
 }
 
 int tare_record_program(const struct tare_settings *settings, bool reported,

@@ -249,6 +249,9 @@ const struct tare_option tare_options[] = {
 	{ "call-stacks", 0, TARE_VALUE_NONE, NULL, RECORDING,
 	  "record from where in the program commands were issued",
 	  "Costs more for each command; the report says how much.", MEMBER(call_stacks), 1 },
+	{ "no-cupti", 0, TARE_VALUE_NONE, NULL, RECORDING, "record CUDA programs without CUPTI",
+	  "Calls and counts by a library that is put in front of the driver, no device times. Where CUPTI is not found, "
+	  "that is done anyway.", MEMBER(no_cupti), 1 },
 	{ "perfetto", 0, TARE_VALUE_OUTPUT, "FILE", BIT(EXPORT), "write a trace for ui.perfetto.dev",
 	  "FILE may be - for standard output.", MEMBER(perfetto), 0 },
 	{ "sqlite", 0, TARE_VALUE_OUTPUT, "FILE", BIT(EXPORT), "write an SQLite database", NULL,

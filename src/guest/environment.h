@@ -18,8 +18,11 @@
 //   times=sampled     device times of a random sample only, once they cost more than 5 %
 //   times=none        no device times: no profiling is added, no event asked for
 //   count             the same
+//   no-cupti          CUDA is recorded by the front alone (src/guest/cuda/front)
 //   event=NS          take events to cost so much, whatever was measured (for tests of times=sampled)
 #define TARE_ENVIRONMENT_OPTIONS "TARE_RECORD_OPTIONS"
+
+#define TARE_ENVIRONMENT_NO_CUPTI "no-cupti"
 
 // OPENCL_LAYERS as it was for the program, set where that lists more than the recorder: loaders write
 // ends into the list as they read it, and what the process starts would inherit the first entry only.

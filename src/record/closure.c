@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // Of more libraries nobody looks at the rest: this is evidence, not linking.
 #define MOST_OBJECTS 256
@@ -30,6 +31,28 @@ bool tare_folders_look(const char *folders, const char *name,
 		folders += length + (folders[length] == ':');
 	}
 	return false;
+}
+
+static bool is_there(const char *path, void *context)
+{
+	bool *found = context;
+
+	*found = *found || access(path, R_OK) == 0;
+	return *found;
+}
+
+bool tare_library_is_found(const char *name, const char *library_path, const char *cache)
+{
+	bool found = false;
+
+	if (strchr(name, '/'))
+		return access(name, R_OK) == 0;
+	if (!tare_folders_look(library_path, name, is_there, &found)) {
+		tare_cache_look(cache, name, is_there, &found);
+		if (!found)
+			tare_folders_look(tare_system_folders, name, is_there, &found);
+	}
+	return found;
 }
 
 // Takes the first file that the linker would take.

@@ -21,5 +21,9 @@ void tare_closure_free(struct tare_closure *closure);
 bool tare_folders_look(const char *folders, const char *name,
                        bool (*found)(const char *path, void *context), void *context);
 
+// Whether the dynamic linker would find a library by this name, a path if it has a slash. `library_path`:
+// LD_LIBRARY_PATH of the program; NULL as "". `cache`: of ldconfig(8).
+bool tare_library_is_found(const char *name, const char *library_path, const char *cache);
+
 // Where libraries are that no cache knows: the linker's own folders, then usual ones.
 extern const char tare_system_folders[];

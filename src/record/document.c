@@ -148,6 +148,8 @@ static void put_layer(FILE *file, const struct tare_record_document *document)
 	put_text(file, document->loader);
 	fputs(", \"front\": ", file);
 	put_text(file, document->options->front);
+	fputs(", \"cuda_front\": ", file);
+	put_text(file, document->options->cuda_front);
 	fputs(", \"state\": ", file);
 	put_text(file, document->layer_state);
 	fputs("}", file);

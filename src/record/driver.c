@@ -30,29 +30,6 @@ static void append(char **list, const char *entry, size_t length)
 	*list = longer;
 }
 
-static bool is_there(const char *path, void *context)
-{
-	bool *found = context;
-
-	*found = *found || access(path, R_OK) == 0;
-	return *found;
-}
-
-// Whether the dynamic linker would find it by this name.
-static bool is_found(const char *name, const char *library_path, const char *cache)
-{
-	bool found = false;
-
-	if (strchr(name, '/'))
-		return access(name, R_OK) == 0;
-	if (!tare_folders_look(library_path, name, is_there, &found) && !found) {
-		tare_cache_look(cache, name, is_there, &found);
-		if (!found)
-			tare_folders_look(tare_system_folders, name, is_there, &found);
-	}
-	return found;
-}
-
 // Puts a stub in the place of a driver, if there is one.
 static bool add_stub(struct made *made, const char *driver, size_t length)
 {
@@ -97,7 +74,7 @@ static void add_named(struct made *made, const char *list, const char *library_p
 	while (*list) {
 		size_t length = strcspn(list, ",");
 		char *name = length ? behind_stub(list, length) : NULL;
-		if (name && (!is_found(name, library_path, cache) || !add_stub(made, name, strlen(name))))
+		if (name && (!tare_library_is_found(name, library_path, cache) || !add_stub(made, name, strlen(name))))
 			append(&made->drivers->stubs, name, strlen(name));
 		free(name);
 		list += length + (list[length] == ',');
@@ -114,7 +91,7 @@ void tare_drivers_find(const char *layer, const char *alternative, const char *l
 	if (alternative)
 		add_named(&made, alternative, library_path, cache);
 	for (size_t i = 0; !alternative && i < sizeof known / sizeof *known; i++)
-		if (is_found(known[i], library_path, cache) && !add_stub(&made, known[i], strlen(known[i])))
+		if (tare_library_is_found(known[i], library_path, cache) && !add_stub(&made, known[i], strlen(known[i])))
 			append(&drivers->stubs, known[i], strlen(known[i]));
 	// Nothing to gain: the loader is left to find what it finds.
 	if (!made.stubs || !drivers->behind)

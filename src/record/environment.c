@@ -163,27 +163,35 @@ static char *options_text(const struct tare_record_options *options, int64_t sta
 	if (options->duration_ns)
 		snprintf(duration, sizeof duration, ",duration=%" PRId64, options->duration_ns);
 	take_word(before, "event=", event, sizeof event);
-	if (asprintf(&text, TARE_ENVIRONMENT_OPTIONS "=start=%" PRId64 ",times=%s%s%s%s%s%s%s%s%s%s",
+	if (asprintf(&text, TARE_ENVIRONMENT_OPTIONS "=start=%" PRId64 ",times=%s%s%s%s%s%s%s%s%s%s%s",
 	             start_raw_ns, tare_record_times_name(options->times),
 	             options->strict ? ",strict" : "", options->keep_newest ? ",keep=newest" : "",
 	             options->call_stacks ? ",stacks" : "", options->front ? ",front" : "",
+	             options->no_cupti ? "," TARE_ENVIRONMENT_NO_CUPTI : "",
 	             limit, delay, duration, has_word(before, "count") ? ",count" : "", event) < 0)
 		return NULL;
 	return text;
 }
 
-// "LD_PRELOAD=FRONT:those that were there", the first only once.
-static char *preload(const char *front, const char *before)
+static bool is_path(const char *entry, size_t length, const char *path)
 {
-	size_t room = sizeof PRELOAD + strlen(front) + strlen(before) + 3, used;
+	return path && length == strlen(path) && strncmp(entry, path, length) == 0;
+}
+
+// "LD_PRELOAD=FRONT:CUDA_FRONT:those that were there", the first ones, of which either may be NULL, only once.
+static char *preload(const char *front, const char *cuda_front, const char *before)
+{
+	size_t room = sizeof PRELOAD + (front ? strlen(front) : 0) + (cuda_front ? strlen(cuda_front) : 0) +
+	              strlen(before) + 4, used;
 	char *text = malloc(room);
 
 	if (!text)
 		return NULL;
-	used = (size_t)snprintf(text, room, PRELOAD "=%s", front);
+	used = (size_t)snprintf(text, room, PRELOAD "=%s%s%s", front ? front : "", front && cuda_front ? ":" : "",
+	                        cuda_front ? cuda_front : "");
 	while (*before) {
 		size_t length = strcspn(before, ": ");
-		if (length && (length != strlen(front) || strncmp(before, front, length) != 0))
+		if (length && !is_path(before, length, front) && !is_path(before, length, cuda_front))
 			used += (size_t)snprintf(text + used, room - used, ":%.*s", (int)length,
 			                         before);
 		before += length + (before[length] != '\0');
@@ -219,7 +227,7 @@ static void add_inherited(struct made *made, char *const *inherited, const char 
 {
 	for (char *const *entry = inherited; *entry; entry++)
 		if (!is_ours(*entry) && !is_own_hook(inherited, layer, *entry) &&
-		    !(options->front && is_variable(*entry, PRELOAD)) &&
+		    !((options->front || options->cuda_front) && is_variable(*entry, PRELOAD)) &&
 		    !(options->drivers && is_variable(*entry, TARE_DRIVERS_VARIABLE)))
 			add(made, strdup(*entry));
 }
@@ -249,8 +257,8 @@ char **tare_environment_make(char *const *inherited, const char *layer, const ch
 	for (size_t i = 0; i < TARE_PHASE_HOOKS; i++)
 		if (!leads_elsewhere(inherited, layer, i))
 			add_value(&made, hooks[i].variable, layer);
-	if (options->front)
-		add(&made, preload(options->front, value_of(inherited, PRELOAD)));
+	if (options->front || options->cuda_front)
+		add(&made, preload(options->front, options->cuda_front, value_of(inherited, PRELOAD)));
 	if (options->drivers) {
 		add_value(&made, TARE_DRIVERS_VARIABLE, options->drivers);
 		add_value(&made, TARE_ENVIRONMENT_LEVELZERO, options->behind);

@@ -35,12 +35,14 @@ struct tare_record_options {
 	uint64_t max_bytes;            // 0: no limit
 	int64_t delay_ns, duration_ns; // 0: at once; to the end
 	const char *front;             // a loader that is put in front of the program's; NULL: none
+	const char *cuda_front;        // what is put in front of CUDA's driver (record/cupti.h); NULL: nothing
+	bool no_cupti;                 // CUDA is recorded by that alone
 	const char *drivers, *behind;  // stubs of Level Zero's drivers (record/driver.h); NULL: none
 };
 
 // The environment for the program: tare's own (`inherited`), with the layer before those that were
 // in OPENCL_LAYERS (others of its name are left out: two recorders would count everything twice),
-// with the hooks of phases led to it, with options->front before what was in LD_PRELOAD, with stubs
+// with the hooks of phases led to it, with options->front and options->cuda_front before what was in LD_PRELOAD, with stubs
 // for Level Zero's drivers, and with what
 // src/guest/environment.h names. start_raw_ns: CLOCK_MONOTONIC_RAW
 // now. Returns an array of texts that ends with NULL, for tare_environment_free; NULL: no memory.

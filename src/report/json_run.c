@@ -312,6 +312,23 @@ static void put_changes(struct tare_json *json, const struct tare_run_report *ru
 	tare_json_put(json, root, "changes", list);
 }
 
+static void put_environment(struct tare_json *json, const struct tare_run_report *run, json_t *root)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < run->recording->variable_count; i++) {
+		const struct tare_recorded_variable *variable = &run->recording->variables[i];
+		json_t *object;
+		if (!tare_view_has_process(run->view, variable->process))
+			continue;
+		object = json_object();
+		tare_json_put(json, object, "process", json_integer(variable->process));
+		tare_json_put(json, object, "text", tare_json_text(variable->text));
+		tare_json_push(json, list, object);
+	}
+	tare_json_put(json, root, "environment", list);
+}
+
 static int build(struct tare_json *json, const struct tare_run_report *run,
                  const struct tare_run_problems *problems, json_t *root)
 {
@@ -335,6 +352,7 @@ static int build(struct tare_json *json, const struct tare_run_report *run,
 	tare_json_put_sites(json, run, root);
 	put_coverage(json, &run->tables->coverage, root);
 	put_changes(json, run, root);
+	put_environment(json, run, root);
 	tare_json_put_machines(json, run, root);
 	return json->failed ? -ENOMEM : 0;
 }

@@ -288,14 +288,25 @@ static const char *list_reasons(const struct tare_coverage *coverage, char *text
 	return text;
 }
 
+// NULL: no process was recorded without CUPTI.
+static const struct tare_recorded_change *front_of(const struct finder *finder)
+{
+	const struct tare_recording *recording = finder->run->recording;
+
+	for (size_t i = 0; i < recording->change_count; i++)
+		if (recording->changes[i].change == TARE_CHANGE_FRONT &&
+		    tare_view_has_process(finder->run->view, recording->changes[i].process))
+			return &recording->changes[i];
+	return NULL;
+}
+
 static void find_untimed(struct finder *finder)
 {
 	const struct tare_coverage *coverage = &finder->run->tables->coverage;
 	uint64_t unsampled = coverage->unobserved_by[TARE_UNOBSERVED_NOT_SAMPLED];
 	uint64_t unprofiled = coverage->unobserved_by[TARE_UNOBSERVED_NOT_ASKED];
 	const char *why = was_strict(finder) ? " (--strict changes none)" : "";
-
-	if (!any_command(finder) || coverage->unobserved == 0)
+	if (!any_command(finder) || coverage->unobserved == 0 || (unprofiled >= coverage->unobserved && front_of(finder)))
 		return;
 	if (coverage->completed > 0 && unsampled >= coverage->unobserved) {
 		add(finder, "sampled", true,
@@ -533,6 +544,21 @@ static void find_left(struct finder *finder)
 	}
 }
 
+// One sentence, of the processes together.
+static void find_front(struct finder *finder)
+{
+	static const char *const why[] = {
+		[TARE_FRONT_NO_CUPTI] = ("CUPTI (libcupti.so), which times them, was not found: the CUDA toolkit and Python's "
+		                         "nvidia-cuda-cupti have it, and $TARE_CUPTI_LIBRARY can name it"),
+		[TARE_FRONT_NOT_WANTED] = "they were recorded without CUPTI, as --no-cupti asks",
+		[TARE_FRONT_CUPTI_TAKEN] = "another tool in the process held CUPTI, which times them: record without that tool",
+	};
+	const struct tare_recorded_change *front = front_of(finder);
+
+	if (front)
+		add(finder, "no-cupti", true, "no device times of CUDA commands: %s", why[front->why]);
+}
+
 int tare_run_problems_find(const struct tare_run_report *run, struct tare_run_problems *problems)
 {
 	struct finder finder = { .run = run, .problems = problems };
@@ -553,6 +579,7 @@ int tare_run_problems_find(const struct tare_run_report *run, struct tare_run_pr
 			    "the trace does not say that the program has ended: more may come");
 	}
 	find_not_recorded(&finder);
+	find_front(&finder);
 	find_untimed(&finder);
 	find_profiling(&finder);
 	find_left(&finder);

@@ -107,6 +107,7 @@ const char *tare_run_change(uint32_t change)
 		[TARE_CHANGE_DRIVER] = "driver",
 		[TARE_CHANGE_CUPTI] = "cupti",
 		[TARE_CHANGE_LEFT] = "left",
+		[TARE_CHANGE_FRONT] = "front",
 	};
 	return LOOK_UP(words, change);
 }

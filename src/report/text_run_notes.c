@@ -47,6 +47,7 @@ static const char *change_words(uint32_t change)
 		[TARE_CHANGE_DRIVER] = "a library of tare's stood in the place of %s driver%s",
 		[TARE_CHANGE_CUPTI] = "the program's own calls of CUPTI go through the recorder in %s place%s",
 		[TARE_CHANGE_LEFT] = "device times were left to the program's own tracing %s time%s",
+		[TARE_CHANGE_FRONT] = "a library of tare's stood in front of CUDA's driver in %s process%s",
 	};
 	return change < sizeof words / sizeof *words && words[change]
 	           ? words[change]
@@ -96,7 +97,7 @@ static int write_changes(const struct tare_text *text, const struct tare_run_rep
 	file = open_memstream(&words, &size);
 	if (!file)
 		return -ENOMEM;
-	for (uint32_t change = TARE_CHANGE_PROFILING; change <= TARE_CHANGE_LEFT + 1; change++) {
+	for (uint32_t change = TARE_CHANGE_PROFILING; change <= TARE_CHANGE_FRONT + 1; change++) {
 		uint64_t count, commands, device_ns;
 		sum_changes(run, change, &count, &commands, &device_ns);
 		if (count == 0)
@@ -109,6 +110,39 @@ static int write_changes(const struct tare_text *text, const struct tare_run_rep
 		return -ENOMEM;
 	status = tare_text_paragraph(text, TARE_STYLE_PLAIN, " changes    ", LEAD, "%s",
 	                             size ? words : "none in the program");
+	free(words);
+	return status;
+}
+
+// Of several processes each text once.
+static bool is_said_before(const struct tare_run_report *run, size_t index)
+{
+	const struct tare_recorded_variable *variables = run->recording->variables;
+
+	for (size_t i = 0; i < index; i++)
+		if (tare_view_has_process(run->view, variables[i].process) &&
+		    strcmp(variables[i].text, variables[index].text) == 0)
+			return true;
+	return false;
+}
+
+static int write_environment(const struct tare_text *text, const struct tare_run_report *run)
+{
+	const struct tare_recording *recording = run->recording;
+	char *words = NULL;
+	size_t size = 0;
+	FILE *file = recording->variable_count ? open_memstream(&words, &size) : NULL;
+	int status = 0;
+
+	if (recording->variable_count && !file)
+		return -ENOMEM;
+	for (size_t i = 0; i < recording->variable_count; i++)
+		if (tare_view_has_process(run->view, recording->variables[i].process) && !is_said_before(run, i))
+			fprintf(file, "%s%s", ftell(file) > 0 ? ", " : "", recording->variables[i].text);
+	if (file && fclose(file) != 0)
+		status = -ENOMEM;
+	if (size && status == 0)
+		status = tare_text_paragraph(text, TARE_STYLE_PLAIN, " environ    ", LEAD, "%s", words);
 	free(words);
 	return status;
 }
@@ -259,6 +293,8 @@ int tare_run_text_notes(const struct tare_text *text, const struct tare_run_repo
 		status = write_coverage(text, run);
 	if (status == 0)
 		status = write_changes(text, run);
+	if (status == 0)
+		status = write_environment(text, run);
 	if (status == 0)
 		status = write_clocks(text, run);
 	if (status == 0)

@@ -25,10 +25,18 @@ static struct {
 	cu_result (*cuCtxSynchronize)(void);
 } cuda;
 
+#ifdef LINKED
+#define X(name, parameters) cu_result name parameters;
+CUDA_FUNCTIONS(X, X)
+#undef X
+cu_result cuCtxSynchronize(void);
+#endif
+
 enum { BYTES = 1 << 20, STREAMS = 3 };
 static const char ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n"
                           ".visible .entry empty() { ret; }\n.visible .entry other() { ret; }\n"
                           ".visible .entry takes(.param .u64 takes_param_0) { ret; }\n";
+static void *driver;
 static cu_module module;
 static cu_function empty, other;
 static cu_context context;
@@ -258,6 +266,24 @@ static void wrong(int n)
 			exit(4);
 }
 
+// What a program sees of the driver by the ways to look: nothing where there is none, and no error left behind.
+static void looks(int n)
+{
+	void *whole = dlopen(NULL, RTLD_NOW), *found, *missing;
+	bool silent, said;
+	(void)n;
+	dlerror();
+	found = dlsym(driver, "cuMemAlloc_v2");
+	silent = !dlerror();
+	missing = dlsym(driver, "cuNothing_v2");
+	said = dlerror();
+	printf("%d %d %d %d", found != NULL, silent, !missing, said);
+	printf(" %d %d", dlsym(driver, "cuMemAlloc_v2") == found, !dlsym(driver, "cuStreamBeginCaptureToGraph_ptsz"));
+	printf(" %d %d\n", dlsym(RTLD_NEXT, "puts") != NULL, !dlsym(whole, "main_is_not_exported"));
+	dlerror();
+	dlclose(whole);
+}
+
 static void waits(int n)
 {
 	for (int i = 0; i < 100 * n; i++) {
@@ -369,18 +395,46 @@ static void forks(int n)
 	kernels(n);
 }
 
-static void begin(void)
+static cu_result (*get_address)(const char *symbol, void **found, int version, uint64_t flags, int *status);
+
+// As the runtime does: by names without their version, before anything is initialised.
+static void *address_of(const char *name)
 {
-	void *library = dlopen("libcuda.so.1", RTLD_NOW);
-	cu_device device;
-	if (!library) {
+	char symbol[64];
+	void *found = NULL;
+	size_t length = strlen(name);
+	if (!get_address)
+		return dlsym(driver, name);
+	snprintf(symbol, sizeof symbol, "%.*s", (int)(length - (length > 3 && strcmp(name + length - 3, "_v2") == 0 ? 3 : 0)), name);
+	if (get_address(symbol, &found, 13000, 0, NULL) == 0 && strcmp(symbol, "cuGetProcAddress") == 0)
+		*(void **)&get_address = found;
+	return found;
+}
+
+static void open_driver(void)
+{
+	driver = dlopen("libcuda.so.1", RTLD_NOW);
+	if (!driver) {
 		puts(dlerror());
 		exit(2);
 	}
-#define X(name, parameters) *(void **)&cuda.name = dlsym(library, #name);
+#ifdef LINKED
+#define X(name, parameters) cuda.name = name;
 	CUDA_FUNCTIONS(X, X)
 #undef X
-	*(void **)&cuda.cuCtxSynchronize = dlsym(library, "cuCtxSynchronize");
+	cuda.cuCtxSynchronize = cuCtxSynchronize;
+#else
+#define X(name, parameters) *(void **)&cuda.name = address_of(#name);
+	CUDA_FUNCTIONS(X, X)
+#undef X
+	*(void **)&cuda.cuCtxSynchronize = address_of("cuCtxSynchronize");
+#endif
+}
+
+static void begin(void)
+{
+	cu_device device;
+	open_driver();
 	DO(cuInit, 0);
 	DO(cuDeviceGet, &device, 0);
 	DO(cuDevicePrimaryCtxRetain, &context, device);
@@ -443,7 +497,7 @@ static void plug(int n)
 	DO(cuModuleUnload, loaded);
 }
 
-// Before CUDA is initialised. "fork": the parent and a child go on, each by itself.
+// Before CUDA is initialised. "addresses": its functions are asked of cuGetProcAddress. "fork": the parent and a child go on, each by itself.
 static void early(const char *style)
 {
 	int status = 0;
@@ -455,7 +509,11 @@ static void early(const char *style)
 	}
 	if (strcmp(style, "load") == 0)
 		load_plugin();
-	dlopen("libcuda.so.1", RTLD_NOW); // as it is by those who link it
+	driver = dlopen("libcuda.so.1", RTLD_NOW); // as it is by those who link it
+	if (strcmp(style, "addresses") == 0 && driver) {
+		*(void **)&get_address = dlsym(driver, "cuGetProcAddress_v2");
+		address_of("cuGetProcAddress");
+	}
 	own_cupti(style);
 }
 
@@ -467,7 +525,7 @@ int main(int count, char **arguments)
 	} styles[] = { { "kernels", kernels }, { "shared", shared }, { "urgent", urgent }, { "ranges", ranges }, { "managed", managed }, { "defaults", defaults }, { "copies", copies }, { "graph", graph },
 		       { "threads", threads }, { "events", events }, { "wrong", wrong }, { "killed", killed },
 		       { "forks", forks }, { "plug", plug }, { "quits", quits }, { "terminated", terminated }, { "waits", waits }, { "pageable", from_pageable },
-		       { "foreign", foreign }, { "runtime", by_runtime }, { "second", on_second }, { "watched", watched } };
+		       { "foreign", foreign }, { "runtime", by_runtime }, { "second", on_second }, { "watched", watched }, { "looks", looks } };
 #ifdef WITH_OPENCL
 	(void)early;
 	within_opencl(begin);

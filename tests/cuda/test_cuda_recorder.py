@@ -374,18 +374,15 @@ def test_old_cupti_is_asked_for_the_calls_of_its_records(on):
     assert (coverage["completed"], coverage["unobserved"]) == (5, 9)
 
 
-@pytest.mark.parametrize("cupti, library", [("", "/nowhere/libcupti.so"), ("holder=other", None)])
-def test_without_cupti_the_program_runs_and_it_is_said(on, cupti, library):
-    on.environment["TARE_FAKE_CUPTI"] = cupti
-    if library:
-        on.environment["TARE_CUPTI_LIBRARY"] = library
+def test_without_cupti_the_program_runs_and_it_is_said(on):
+    on.environment["TARE_FAKE_CUPTI"] = "holder=other"
     native = on.native([STREAMS, "kernels=99", "watched"])
     done = run([on.tare, "record", "-fo", "run", "--", STREAMS, "kernels=99", "watched"], on.environment, cwd=on.folder)
     if done.status == 77:
         pytest.skip("/proc does not show who looks")
     assert (done.status, done.out) == (native.status, native.out)
     said = done.errors.decode()
-    assert "libcuda.so.1" in said and "libcupti.so" in said and "CUDA" in said
+    assert "libcuda.so.1" in said and "libcupti.so" in said and "CUDA" in said and "--no-cupti" in said
 
 
 @pytest.mark.parametrize("options", [["--strict"], ["--times", "none"]])
@@ -448,6 +445,19 @@ def test_a_call_of_the_runtimes_has_its_name_and_is_there_once(on, cupti):
         assert count[name] == times, (name, count)
     assert "cudaGetDevice" not in count
     assert calls["cudaLaunchKernel"]["total_ns"] >= 5 * 19_000_000
+
+
+def test_variables_that_the_driver_reads_are_facts(on):
+    """As they are when it begins, and only those that are set."""
+    for name in [name for name in os.environ if name.startswith("CUDA_")]:
+        on.environment[name] = ""
+    on.environment.update({"CUDA_DEVICE_MAX_CONNECTIONS": "1", "CUDA_MODULE_LOADING": "EAGER", "CUDA_OF_NOBODY": "1"})
+    done = on.record(["/bin/sh", "-c", f"{STREAMS} kernels & CUDA_CACHE_DISABLE=1 {STREAMS} kernels; wait"])
+    report = on.report(done.folder)
+    said = collections.Counter(each["text"] for each in report["environment"] if not each["text"].endswith("="))
+    assert said == {"CUDA_DEVICE_MAX_CONNECTIONS=1": 2, "CUDA_MODULE_LOADING=EAGER": 2, "CUDA_CACHE_DISABLE=1": 1}
+    text = " ".join(run([on.tare, "report", "run.tare"], on.environment, cwd=on.folder).out.decode().split())
+    assert text.count("CUDA_DEVICE_MAX_CONNECTIONS=1") == 1 and "CUDA_CACHE_DISABLE=1" in text
 
 
 OWN = {how: BUILD / f"tests/cuda/streams_cupti_{how}" for how in ("lazy", "now")}

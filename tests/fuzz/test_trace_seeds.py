@@ -28,6 +28,7 @@ PLACES = {
     "tare_trace_memory": ("COMMAND", "memory"),
     "tare_trace_fact": ("FACT", DETAIL),
     "tare_trace_change": ("CHANGE", DETAIL),
+    "tare_trace_front": ("CHANGE", "from"),
     "tare_trace_call_flags": ("CALL", FLAGS, "bits"),
     "tare_trace_command_kind": ("COMMAND", "kind"),
     "tare_trace_direction": ("COMMAND", "direction"),

@@ -137,6 +137,35 @@ static void what_keeps_cudas_chunks_apart_is_called_by_its_name(void **state)
 	check_cuda(RIG_DEFAULT_QUEUE, false, "single-queue", "legacy-default-stream");
 }
 
+// As in one queue, but in three streams, which the environment gives one connection or more.
+static void check_connections(const char *variable, bool raised)
+{
+	struct rig_pipeline pipeline = { .form = RIG_DEFAULT_QUEUE, .chunks = 16, .in_ns = 300000, .work_ns = 300000,
+		                         .out_ns = 300000 };
+	struct tare_recorded_variable variables[] = { { 0, "CUDA_CACHE_DISABLE=1" }, { 0, variable } };
+	int64_t span_ns;
+	struct made *made = rig_run(&pipeline, &span_ns);
+	make_cuda(made, true);
+	for (size_t i = 0; i < made->recording.queue_count; i++)
+		made->queues[i].blocking = made->queues[i].legacy = false;
+	made->recording.variables = variables;
+	made->recording.variable_count = 2;
+	struct tare_findings findings = judge(made);
+	const struct tare_finding *finding = find(&findings, "single-queue");
+	assert_int_equal(finding != NULL, raised);
+	assert_true(!raised || (strstr(finding->title, "CUDA_DEVICE_MAX_CONNECTIONS=1") && finding->modelled));
+	tare_findings_free(&findings);
+	free(made);
+}
+
+static void streams_of_one_connection_are_one_queue(void **state)
+{
+	(void)state;
+	check_connections("CUDA_DEVICE_MAX_CONNECTIONS=1", true);
+	check_connections("CUDA_DEVICE_MAX_CONNECTIONS=8", false);
+	check_connections("CUDA_DEVICE_MAX_CONNECTIONS_OF_NOBODY=1", false);
+}
+
 // Streams that do not wait for the default one are not kept apart by it, whatever else does.
 static void streams_that_do_not_wait_are_not_blamed(void **state)
 {
@@ -271,6 +300,7 @@ int main(void)
 		cmocka_unit_test(each_form_raises_its_own_finding_at_any_speed),
 		cmocka_unit_test(the_gain_is_the_models),
 		cmocka_unit_test(what_keeps_cudas_chunks_apart_is_called_by_its_name),
+		cmocka_unit_test(streams_of_one_connection_are_one_queue),
 		cmocka_unit_test(streams_that_do_not_wait_are_not_blamed),
 		cmocka_unit_test(little_gain_is_not_told),
 		cmocka_unit_test(where_little_is_copied_overlap_is_not_missed),

@@ -24,6 +24,8 @@ struct cuda_driver_calls {
 	cu_result (*cuStreamGetPriority)(cu_stream stream, int *priority);
 	cu_result (*cuPointerGetAttributes)(unsigned int count, int *attributes, void **data, cu_pointer pointer);
 	cu_result (*cuFuncGetName)(const char **name, cu_function function);
+	cu_result (*cuCtxGetCurrent)(cu_context *context);
+	cu_result (*cuCtxGetDevice)(cu_device *device);
 };
 extern struct cuda_driver_calls cuda_driver; // members are NULL where the driver lacks them
 extern struct cupti_functions cuda_cupti;
@@ -31,8 +33,10 @@ extern char cuda_library[256];               // the driver's file
 
 // Whether an address lies in a driver of CUDA that programs can call: that of NVIDIA's OpenCL offers no functions.
 bool cuda_is_driver(const void *caller);
-// Opens both, from within cuInit; `caller`: an address in the driver's library. False: there is no CUPTI.
-bool cuda_libraries_open(const void *caller);
+// Opens it, from within cuInit; `caller`: an address in the driver's library.
+void cuda_driver_open(const void *caller);
+// False: there is none that can be used.
+bool cuda_cupti_open(void);
 
 // ---- functions of the driver
 
@@ -81,6 +85,7 @@ _Static_assert(CUDA_MOST_NAMES <= GUEST_FUNCTIONS, "");
 // is the thread's own.
 enum { CUDA_OF_THREAD = 0x8000 };
 extern uint16_t cuda_by_callback[CUDA_MOST_CALLBACKS];
+uint16_t cuda_function_of(const char *name); // the same by its name
 // Fills that in by the names that CUPTI has. Returns how many are known to it.
 uint32_t cuda_functions_find(void);
 
@@ -103,6 +108,18 @@ static inline uint16_t cuda_detail(uint32_t name)
 {
 	return (uint16_t)(GUEST_FUNCTION_BASE(TARE_TRACE_CUDA) + name);
 }
+
+// One of the driver's, before and after; `known` as in cuda_by_callback.
+void cuda_record_call(const struct cupti_call *told, uint32_t known);
+
+// ---- without CUPTI: calls come from the front that `tare record` has preloaded (front/front.h)
+
+extern bool cuda_fronted;
+// Whether there is a front in this process that can be used; then it tells us of calls when cuda_front_listen is called.
+bool cuda_front_find(void);
+// Whether `tare record` was not told --no-cupti.
+bool cuda_cupti_is_wanted(void);
+void cuda_front_listen(enum tare_trace_front why);
 
 // ---- a program that uses CUPTI itself
 
@@ -243,6 +260,9 @@ uint32_t cuda_node_of(const cupti_record *record);
 
 bool cuda_objects_begin(void);
 void cuda_objects_now(void); // recording has begun
+// The environment as it is when the driver begins; facts of the platform, each in so many files as it is defined in.
+void cuda_variables_begin(void);
+void cuda_variables_define(const void *platform);
 void cuda_define(enum tare_trace_object_kind kind, const void *handle, const void *parent, const void *device,
                  uint64_t properties, uint64_t bytes, uint32_t name, uint32_t number);
 void cuda_change(enum tare_trace_change change, const void *object, uint64_t from, uint64_t to);

@@ -186,21 +186,26 @@ static void runtime_end(const struct cupti_call *told)
 		cuda_runtime_call_end(thread, &call);
 }
 
-static void record_callback(cupti_domain domain, uint32_t id, const struct cupti_call *told)
+void cuda_record_call(const struct cupti_call *told, uint32_t known)
 {
-	bool runtime = domain == ABI_CUPTI_DOMAIN_RUNTIME;
-	uint32_t known = id >= CUDA_MOST_CALLBACKS ? 0 : runtime ? cuda_runtime_by_callback[id] : cuda_by_callback[id];
 	uint32_t number = (known & ~(uint32_t)CUDA_OF_THREAD) - 1;
 	if (!known)
 		return;
-	if (told->site == ABI_CUPTI_SITE_ENTER && runtime)
-		runtime_begin(told, CUDA_MOST_FUNCTIONS + number);
-	else if (told->site == ABI_CUPTI_SITE_ENTER)
+	if (told->site == ABI_CUPTI_SITE_ENTER)
 		call_begin(told, &cuda_functions[number], number);
-	else if (told->site == ABI_CUPTI_SITE_EXIT && runtime)
-		runtime_end(told);
 	else if (told->site == ABI_CUPTI_SITE_EXIT)
 		call_end(told, &cuda_functions[number], number, known & CUDA_OF_THREAD);
+}
+
+static void record_callback(cupti_domain domain, uint32_t id, const struct cupti_call *told)
+{
+	uint32_t runtime = id < CUDA_MOST_CALLBACKS ? cuda_runtime_by_callback[id] : 0;
+	if (domain != ABI_CUPTI_DOMAIN_RUNTIME)
+		cuda_record_call(told, id < CUDA_MOST_CALLBACKS ? cuda_by_callback[id] : 0);
+	else if (runtime && told->site == ABI_CUPTI_SITE_ENTER)
+		runtime_begin(told, CUDA_MOST_FUNCTIONS + runtime - 1);
+	else if (runtime && told->site == ABI_CUPTI_SITE_EXIT)
+		runtime_end(told);
 }
 
 // What the program does in its own callbacks is not within its call.
@@ -231,27 +236,33 @@ static void enable_callbacks(void)
 	}
 }
 
-// Recording begins, or nothing of the program's is looked at.
-static void begin(const void *caller)
+static const struct guest_api cuda = { .api = TARE_TRACE_CUDA, .harvest = cuda_harvest, .calls = cuda_calls_seen,
+	.in_child = in_child };
+
+static void begun(void)
 {
-	static const struct guest_api cuda = { .api = TARE_TRACE_CUDA, .harvest = cuda_harvest,
-		.calls = cuda_calls_seen, .in_child = in_child };
+	cuda_objects_now();
+	guest_stacks_begin((const void *)begun);
+}
+
+// False: there is no CUPTI, which `why` tells more of, or nothing is to be recorded.
+static bool begin_with_cupti(enum tare_trace_front *why)
+{
 	bool nested = guest_this && guest_this->depth;
 	bool timed;
-	if (!cuda_libraries_open(caller) || !cuda_functions_find() || !cuda_objects_begin() || !cuda_pending_begin() ||
-	    !cuda_nodes_begin())
-		return;
+	*why = TARE_FRONT_NO_CUPTI;
+	if (!cuda_cupti_open() || !cuda_functions_find() || !cuda_pending_begin() || !cuda_nodes_begin())
+		return false;
 	// Until driver 610 a process has one subscriber. Another one keeps it.
+	*why = TARE_FRONT_CUPTI_TAKEN;
 	if (cuda_cupti.cuptiSubscribe(&subscriber, callback, NULL) != ABI_CUPTI_SUCCESS)
-		return;
+		return false;
 	cuda_runtime_find();
-	guest_regions_begin();
 	if (!guest_begin(&cuda)) {
 		cuda_cupti.cuptiUnsubscribe(subscriber);
-		return;
+		return false;
 	}
-	cuda_objects_now();
-	guest_stacks_begin((const void *)begin);
+	begun();
 	cuda_share_begin(subscriber);
 	timed = !guest_options.strict && !guest_options.count_only;
 	atomic_store(&deferred, timed && nested);
@@ -259,6 +270,21 @@ static void begin(const void *caller)
 	enable_callbacks();
 	// Runs before what the core has registered: CUPTI is asked for the rest while it may be.
 	atexit(cuda_flush_at_exit);
+	return true;
+}
+
+// Recording begins, or nothing of the program's is looked at.
+static void begin(const void *caller)
+{
+	enum tare_trace_front why = TARE_FRONT_NOT_WANTED;
+	cuda_driver_open(caller);
+	if (!cuda_objects_begin())
+		return;
+	guest_regions_begin();
+	if ((cuda_cupti_is_wanted() && begin_with_cupti(&why)) || !cuda_front_find() || !guest_begin(&cuda))
+		return;
+	begun();
+	cuda_front_listen(why);
 }
 
 int InitializeInjection(void)
@@ -269,6 +295,7 @@ int InitializeInjection(void)
 	if (cuda_is_driver(__builtin_return_address(0)) && !atomic_exchange(&entered, true)) {
 		const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
 		cuda_launches_wait = blocking && strtol(blocking, NULL, 10) != 0;
+		cuda_variables_begin();
 		begin(__builtin_return_address(0));
 	}
 	errno = error;

@@ -102,6 +102,7 @@ const struct cuda_function cuda_functions[] = {
 	CALL("cuLibraryLoadFromFile", TARE_ROLE_BUILD, CUDA_MODULE),
 	CALL("cuLinkComplete", TARE_ROLE_BUILD, CUDA_NOTHING),
 	CALL("cuModuleGetFunction", TARE_ROLE_QUERY, CUDA_NOTHING), // may load it
+	CALL("cuLibraryGetKernel", TARE_ROLE_QUERY, CUDA_NOTHING),
 	CALL("cuKernelGetFunction", TARE_ROLE_QUERY, CUDA_NOTHING),
 	CALL("cuFuncLoad", TARE_ROLE_BUILD, CUDA_NOTHING),
 	CALL("cuModuleUnload", TARE_ROLE_CREATE, CUDA_NOTHING),
@@ -145,23 +146,27 @@ static size_t plain_length(const char *name, bool *of_thread)
 	return *of_thread ? length - 5 : length;
 }
 
+uint16_t cuda_function_of(const char *name)
+{
+	bool of_thread;
+	size_t length = plain_length(name, &of_thread);
+	for (uint32_t i = 0; i < cuda_function_count; i++) {
+		const char *called = cuda_functions[i].called;
+		if (strncmp(called, name, length) == 0 && !called[length])
+			return (uint16_t)((i + 1) | (of_thread ? CUDA_OF_THREAD : 0));
+	}
+	return 0;
+}
+
 uint32_t cuda_functions_find(void)
 {
 	uint32_t found = 0;
 	for (uint32_t id = 1; id < CUDA_MOST_CALLBACKS; id++) {
 		const char *name = NULL;
-		bool of_thread;
-		size_t length;
 		if (cuda_cupti.cuptiGetCallbackName(ABI_CUPTI_DOMAIN_DRIVER, id, &name) != ABI_CUPTI_SUCCESS || !name)
 			break;
-		length = plain_length(name, &of_thread);
-		for (uint32_t i = 0; i < cuda_function_count; i++) {
-			const char *called = cuda_functions[i].called;
-			if (strncmp(called, name, length) != 0 || called[length])
-				continue;
-			cuda_by_callback[id] = (uint16_t)((i + 1) | (of_thread ? CUDA_OF_THREAD : 0));
-			found++;
-		}
+		cuda_by_callback[id] = cuda_function_of(name);
+		found += cuda_by_callback[id] != 0;
 	}
 	return found;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver, which has called us, and CUPTI, which is looked for as the measuring side does.
 #include "guest/cuda/cuda.h"
+#include "guest/cuda/cupti_places.h"
 
 #include <dlfcn.h>
 #include <glob.h>
@@ -47,7 +48,7 @@ bool cuda_is_driver(const void *caller)
 	return !library || dlsym(library, "cuDeviceGetName");
 }
 
-static void driver_open(const void *caller)
+void cuda_driver_open(const void *caller)
 {
 #define SYMBOL(name) { #name, &cuda_driver.name, false }
 	static const struct symbol symbols[] = {
@@ -55,7 +56,7 @@ static void driver_open(const void *caller)
 		SYMBOL(cuDeviceGetUuid_v2), SYMBOL(cuDeviceTotalMem_v2), SYMBOL(cuDeviceGetAttribute),
 		SYMBOL(cuDeviceGetPCIBusId), SYMBOL(cuStreamIsCapturing), SYMBOL(cuStreamGetFlags),
 		SYMBOL(cuStreamGetPriority),
-		SYMBOL(cuPointerGetAttributes), SYMBOL(cuFuncGetName),
+		SYMBOL(cuPointerGetAttributes), SYMBOL(cuFuncGetName), SYMBOL(cuCtxGetCurrent), SYMBOL(cuCtxGetDevice),
 	};
 #undef SYMBOL
 	void *library = library_of(caller, cuda_library);
@@ -99,8 +100,7 @@ static bool open_matching(const char *pattern)
 
 static bool open_version(const char *version)
 {
-	static const char *const places[] = { "/usr/local/cuda*/lib64", "/usr/local/cuda*/extras/CUPTI/lib64",
-		                              "/opt/cuda*/lib64", "/opt/cuda*/extras/CUPTI/lib64" };
+	static const char *const places[] = { CUPTI_FOLDERS };
 	char text[NAME_BYTES];
 	snprintf(text, sizeof text, "libcupti.so.%s", version);
 	if (cupti_open(text, 0))
@@ -116,8 +116,8 @@ static bool open_version(const char *version)
 // One that the program brings comes first: two copies do not get on. Then the driver's own version.
 static bool cupti_find(int driver_version)
 {
-	static const char *const versions[] = { "13", "12", "11.8", "11.7", "11.6", "11.5" };
-	const char *told = getenv("TARE_CUPTI_LIBRARY");
+	static const char *const versions[] = { CUPTI_VERSIONS };
+	const char *told = getenv(CUPTI_VARIABLE);
 	char own[16], text[NAME_BYTES];
 	if (told && told[0])
 		return cupti_open(told, 0);
@@ -135,10 +135,9 @@ static bool cupti_find(int driver_version)
 	return false;
 }
 
-bool cuda_libraries_open(const void *caller)
+bool cuda_cupti_open(void)
 {
 	int version = 0;
-	driver_open(caller);
 	if (cuda_driver.cuDriverGetVersion)
 		cuda_driver.cuDriverGetVersion(&version);
 	return cupti_find(version) && cuda_cupti.cuptiEnableCallback && cuda_cupti.cuptiGetCallbackName;

@@ -93,6 +93,7 @@ static void define_platform(uint32_t process)
 	}
 	if (cuda_library[0])
 		cuda_fact(TARE_TRACE_FACT_LIBRARY, &platform, 0, text_of(cuda_library));
+	cuda_variables_define(&platform);
 }
 
 static void attribute_fact(const struct cuda_device *device, enum tare_trace_fact fact, cu_attribute attribute,
@@ -180,12 +181,25 @@ static void define_device(const struct cuda_device *device)
 	pci_fact(device);
 }
 
+// Without CUPTI of the thread's current one only, which calls are about.
+static bool ordinal_of(cu_context context, uint32_t *ordinal)
+{
+	cu_device current = -1;
+	if (!context)
+		return false;
+	if (!cuda_fronted)
+		return cuda_cupti.cuptiGetDeviceId && cuda_cupti.cuptiGetDeviceId(context, ordinal) == ABI_CUPTI_SUCCESS;
+	if (!cuda_driver.cuCtxGetDevice || cuda_driver.cuCtxGetDevice(&current) != ABI_SUCCESS)
+		return false;
+	*ordinal = (uint32_t)current;
+	return true;
+}
+
 struct cuda_device *cuda_device_of(cu_context context)
 {
 	uint32_t process = atomic_load(&guest_process), ordinal = 0;
 	struct cuda_device *device;
-	if (!context || !cuda_cupti.cuptiGetDeviceId ||
-	    cuda_cupti.cuptiGetDeviceId(context, &ordinal) != ABI_CUPTI_SUCCESS || ordinal >= MOST_DEVICES)
+	if (!ordinal_of(context, &ordinal) || ordinal >= MOST_DEVICES)
 		return NULL;
 	device = &devices[ordinal];
 	guest_hold(&lock);
