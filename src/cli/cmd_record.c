@@ -12,6 +12,7 @@
 #include "record/program.h"
 #include "record/survey.h"
 #include "record/watch.h"
+#include "tare_config.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -90,12 +91,15 @@ static int parse_options(const struct tare_settings *settings, struct tare_recor
 	*options = (struct tare_record_options){
 		.strict = settings->strict,
 		.call_stacks = settings->call_stacks == 1,
+		.contents = settings->contents == 1,
 		.max_bytes = settings->max_bytes,
 		.keep_newest = strcmp(keep, "newest") == 0,
 	};
 	if (!options->keep_newest && strcmp(keep, "oldest") != 0)
 		return tare_fail(error, EINVAL, "--keep: '%.40s' is neither newest nor oldest",
 		                 keep);
+	if (options->contents && !TARE_HAVE_CONTENTS)
+		return tare_fail(error, ENOTSUP, "--contents: this tare was built without xxhash.h (libxxhash-dev)");
 	if (settings->keep && options->max_bytes == 0)
 		return tare_fail(error, EINVAL,
 		                 "--keep says what to keep of a limited file: it needs --max-size");

@@ -21,7 +21,6 @@ static void mark_end(struct guest_thread *thread)
 
 static void at_exit(void)
 {
-	static unsigned char room[GUEST_FILL_BYTES]; // the program's stack may be a small one
 	struct guest_thread *thread;
 	struct guest_quiet quiet;
 	if (atomic_load(&guest_life) != GUEST_RECORDING || !atomic_exchange(&guest_alive, false))
@@ -33,7 +32,6 @@ static void at_exit(void)
 	if (thread)
 		guest_cpu_time_write(thread, guest_ticks());
 	guest_clock_pairs();
-	guest_fill_measure(room);
 	mark_end(thread);
 	guest_quiet_leave(&quiet);
 }

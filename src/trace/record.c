@@ -3,7 +3,7 @@
 
 // The highest values that this version knows.
 enum {
-	LAST_TYPE = TARE_TRACE_PAGES,
+	LAST_TYPE = TARE_TRACE_CONTENTS,
 	LAST_API = TARE_TRACE_API_COUNT - 1,
 	LAST_FACT = TARE_TRACE_FACT_PRIORITY,
 	LAST_OBJECT = TARE_OBJECT_GRAPH,
@@ -165,6 +165,10 @@ static enum tare_trace_verdict judge_event(const union tare_trace_record *record
 	case TARE_TRACE_PAGES:
 		return both(known(detail, TARE_PAGES_TO_DEVICE, TARE_PAGES_REMOTE_MAP),
 		            sound_if(record->pages.start <= record->pages.end));
+	case TARE_TRACE_CONTENTS:
+		return both(known(detail, TARE_CONTENTS_WHOLE, TARE_CONTENTS_NO_ROW),
+		            sound_if(record->contents.command_number > 0 &&
+		                     record->contents.from <= record->contents.to));
 	case TARE_TRACE_VOID:
 		return TARE_TRACE_SOUND;
 	default:

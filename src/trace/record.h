@@ -44,6 +44,8 @@ static inline uint64_t tare_trace_written_ticks(const union tare_trace_record *r
 		return record->active.ticks;
 	case TARE_TRACE_PAGES:
 		return record->pages.observed;
+	case TARE_TRACE_CONTENTS:
+		return record->contents.to;
 	default:
 		return previous;
 	}
