@@ -90,6 +90,7 @@ union tare_trace_record {
 	struct tare_trace_active active;
 	struct tare_trace_pages pages;
 	struct tare_trace_part part;
+	struct tare_trace_contents contents;
 	uint64_t words[8];
 };
 

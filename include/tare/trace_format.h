@@ -44,6 +44,7 @@ enum tare_trace_flags {
 	TARE_TRACE_CALL_STACKS = 1 << 4, // SITE records were asked for
 	TARE_TRACE_MAY_SAMPLE = 1 << 5,  // device times of a random sample only, once they cost too much
 	TARE_TRACE_DRIVER_THREADS = 1 << 6, // other threads computed while the driver's cost was measured
+	TARE_TRACE_COMPARED = 1 << 7,    // CONTENTS records were asked for
 };
 
 enum tare_trace_state {
@@ -121,7 +122,7 @@ struct tare_trace_header {
 	uint64_t calls_seen;            // calls that reached the layer, sampled now and then and at exit
 	int64_t self_stack_cost_ps;     // what a call stack costs on top, the mean so far; 0: not known
 	uint64_t harvest_ticks;         // the program's threads, asking the driver for device times
-	uint64_t fill_bytes_s;          // the fastest that a thread was seen to change memory; 0: not measured
+	uint64_t fill_bytes_s;          // the fastest that a thread was seen to change memory, before 1.7; 0: not measured
 	uint64_t apis;                  // bits 1 << enum tare_trace_api: all that were; 0: `api` alone
 	uint64_t driver_rounds;         // that the next members are the medians of; 0: not measured
 	int64_t driver_native_ps;       // a command as the program would have had it, picoseconds
@@ -181,6 +182,7 @@ enum tare_trace_type {
 	TARE_TRACE_SITE = 33,
 	TARE_TRACE_PAGES = 34,
 	TARE_TRACE_PART = 35,
+	TARE_TRACE_CONTENTS = 36,
 };
 
 // First record of a window. detail: 1 for definitions, 0 for events.
@@ -696,6 +698,29 @@ struct tare_trace_part {
 	uint64_t execution;                // as in TIMES
 };
 
+// What the host's side of a transfer held. detail: enum tare_trace_contents_of.
+enum tare_trace_contents_of {
+	TARE_CONTENTS_WHOLE = 1,      // all bytes: `whole` and `sample`
+	TARE_CONTENTS_SAMPLED = 2,    // a part of them: `sample` alone
+	TARE_CONTENTS_SKIPPED = 3,    // hashing had taken its share of the run
+	TARE_CONTENTS_UNREADABLE = 4, // the memory could not be read: `whole` is the errno
+	TARE_CONTENTS_UNSEEN = 5,     // when it was complete nobody stood by, and the program may have changed them since
+	TARE_CONTENTS_NO_ROW = 6,     // they are no plain row of bytes: a rectangle, an image
+};
+// flags of CONTENTS.
+enum tare_trace_contents_flags {
+	TARE_CONTENTS_LATE = 1 << 0, // of a read, at a wait after it: the program may have known of its end before
+};
+struct tare_trace_contents {
+	uint64_t head;
+	uint32_t command_track, command_number;
+	uint64_t execution;  // as in TIMES
+	uint64_t whole;      // XXH3, 64 bits, of all bytes
+	uint64_t sample;     // of eight blocks of 4 KiB, evenly spread; of up to 32 KiB the same as `whole`
+	uint64_t bytes;      // of the host's side
+	uint64_t from, to;   // host ticks when they were read
+};
+
 #ifndef __cplusplus
 _Static_assert(sizeof(struct tare_trace_header) <= TARE_TRACE_HEADER_BYTES, "one page");
 #define TARE_TRACE_CHECK(name) \
@@ -716,6 +741,7 @@ TARE_TRACE_CHECK(tare_trace_clock_pair); TARE_TRACE_CHECK(tare_trace_phase);
 TARE_TRACE_CHECK(tare_trace_loss); TARE_TRACE_CHECK(tare_trace_fork);
 TARE_TRACE_CHECK(tare_trace_active); TARE_TRACE_CHECK(tare_trace_pages);
 TARE_TRACE_CHECK(tare_trace_part);
+TARE_TRACE_CHECK(tare_trace_contents);
 #undef TARE_TRACE_CHECK
 #endif
 #endif

@@ -247,6 +247,28 @@ static void find_self_cost(struct gathering *g)
 	coverage->self_cost_share = known && wall_ns > 0 ? cost_ns / (double)wall_ns : NAN;
 }
 
+// Of the view's transfers in processes where contents were asked for.
+static void find_contents(struct gathering *g)
+{
+	const struct tare_recording *recording = g->context->recording;
+	struct tare_coverage *coverage = g->coverage;
+	for (size_t i = 0; i < recording->place_count; i++) {
+		const struct tare_recorded_place *place = &recording->places[i];
+		const struct tare_recorded_command *command = &recording->commands[place->command];
+		uint32_t process = tables_process(recording, command->thread);
+		bool whole = place->contents == TARE_CONTENTS_WHOLE;
+		bool sampled = place->contents == TARE_CONTENTS_SAMPLED;
+		if (process >= recording->process_count || !tables_has_command(g->context, command) ||
+		    !(recording->processes[process].flags & TARE_TRACE_COMPARED))
+			continue;
+		coverage->contents_ns = tables_add(coverage->contents_ns, tables_length(place->from_ns, place->to_ns));
+		coverage->contents_bytes += whole ? command->amount : 0;
+		coverage->contents_whole += whole;
+		coverage->contents_sampled += sampled;
+		coverage->contents_not += !whole && !sampled;
+	}
+}
+
 int tables_coverage(const struct tables_context *context, struct tare_coverage *coverage)
 {
 	const struct tare_recording *recording = context->recording;
@@ -276,6 +298,7 @@ int tables_coverage(const struct tables_context *context, struct tare_coverage *
 	}
 	coverage->unresolved = recording->unresolved;
 	find_self_cost(&g);
+	find_contents(&g);
 	tables_cost(context, coverage);
 	return 0;
 }

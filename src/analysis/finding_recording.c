@@ -38,6 +38,8 @@ int finding_recording_cost(struct judging *judging, struct tare_error *error)
 	double everywhere = cost_ns / (double)judging->working_ns;
 	// Asking for times is done in a few places, mostly after waits: it does not blur the rest.
 	cost_ns += (double)judging->tables->coverage.harvest_ns;
+	// So is hashing, behind the call, and left out of idle gaps.
+	cost_ns += (double)judging->tables->coverage.contents_ns;
 	double share = cost_ns / (double)judging->working_ns;
 	if (share < HIGH || cost_ns < FINDING_LEAST_NS)
 		return 0;
@@ -55,11 +57,16 @@ int finding_recording_cost(struct judging *judging, struct tare_error *error)
 	                 "upper bound where several threads share it",
 	                 cost, (unsigned long long)commands, (unsigned long long)calls,
 	                 tare_format_ns((double)judging->tables->coverage.stalled_ns, stalled));
-	finding_advice(&draft, "Make fewer calls (arguments need not be set again when they stay), and trust "
-	                       "counts here more than times");
+	bool hashing = (double)judging->tables->coverage.contents_ns > cost_ns / 2;
+	finding_advice(&draft, hashing ? "Record once more without --contents for the times: most of it is hashing "
+	                                 "what transfers carry"
+	                               : "Make fewer calls (arguments need not be set again when they stay), and "
+	                                 "trust counts here more than times");
 	finding_figure(&draft, "cost_ns", cost_ns, "model");
 	finding_figure(&draft, "stalled_ns", (double)judging->tables->coverage.stalled_ns, "host clock");
 	finding_figure(&draft, "harvest_ns", (double)judging->tables->coverage.harvest_ns, "host clock");
+	if (judging->tables->coverage.contents_ns > 0)
+		finding_figure(&draft, "contents_ns", (double)judging->tables->coverage.contents_ns, "host clock");
 	finding_figure(&draft, "commands", (double)commands, "counted");
 	finding_figure(&draft, "calls", (double)calls, "counted");
 	draft.finding.modelled = true;

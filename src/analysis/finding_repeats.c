@@ -1,212 +1,432 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies that move nothing new: contents are not recorded, but the host cannot have changed bytes for
-// which it had no time outside the API, at the rate that the recorder measured on it.
+// Copies that move nothing new, by what they carry (tare record --contents). Commands are followed in the order
+// in which they ran: of each part of a memory object it is known what was last moved there or back.
 #include "analysis/findings_transfers.h"
 
+#include "analysis/finding_contents.h"
+#include "base/cleanup.h"
 #include "base/units.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-enum { WORTH_BYTES = 32768, FEWEST_DUPLICATES = 16, FEWEST_PING_PONGS = 8 };
+enum { WORTH_BYTES = 4096, FEWEST = 2, HINT_BYTES = 32768, FEWEST_HINT = 16 };
 #define REPEAT_SHARE 0.02
-// The recorder measures how fast the host fills memory. The core may have been slower then than when
-// the program had it.
-#define MOST_FASTER 2
 
-// The last copy of a place.
+// The last copy of a part.
 struct last_copy {
 	uint32_t command;
-	int64_t inside_ns;   // of its thread in calls until its own returned
+	const struct tare_recorded_place *place;
+	uint64_t step, changed; // of the copy, and of the last one of another part that reaches into this one
+	uint32_t root, following; // memory object, and the next part of it; TARE_NO_INDEX
+	bool counted; // as a copy that moved nothing new
+};
+
+// A copy that need not be.
+struct repeat {
+	uint32_t command;
+	bool ping_pong;
+	bool sure;        // all bytes are the same, and nothing can have changed them on the device
+	bool whole;       // all of them were compared
+	bool overwritten; // kernels may have changed them on the device in between
 };
 
 struct repeats {
 	struct judging *judging;
-	int64_t *inside_ns;  // of each thread in calls so far
-	size_t call;         // next to be counted
-	struct tare_id_map place_of;
+	uint64_t step;            // counts commands
+	uint64_t *changed;        // of each memory object: the step at which anything but the copy of a part changed it
+	uint64_t any_changed;     // the same of all that kernels may write
+	uint32_t *first;          // part of each memory object; TARE_NO_INDEX
+	struct tare_id_map part_of;
 	struct last_copy *last;
 	size_t last_count, last_room;
-	struct finding_draft duplicates, ping_pongs;
-	double duplicate_ns, ping_pong_ns, duplicate_bytes, ping_pong_bytes;
-	uint64_t unmeasured; // repetitions of whose host's speed nothing is known
+	struct repeat *found;
+	size_t found_count, found_room;
+	bool all_seen;            // no command can have changed anything without being followed
+	uint64_t again, again_bytes; // without contents: copies to where something was copied before
+	double again_ns;
 };
 
-// Counts the calls that were entered before a time.
-static void pass_calls(struct repeats *r, int64_t until_ns)
+// What of a kind of finding was found.
+struct sum {
+	uint64_t count, whole, overwritten;
+	double bytes, low_ns, best_ns, high_ns;
+	bool sure;
+};
+
+// ---- what the device may have changed
+
+static uint32_t root_of(const struct tare_recording *recording, uint32_t memory)
 {
-	const struct tare_recording *recording = r->judging->recording;
-	for (; r->call < recording->call_count; r->call++) {
-		const struct tare_recorded_call *call = &recording->calls[r->call];
-		if (call->enter_ns >= until_ns)
-			return;
-		if ((call->flags & TARE_CALL_NESTED) || call->thread >= recording->thread_count)
-			continue;
-		r->inside_ns[call->thread] = tables_add(r->inside_ns[call->thread], call->inside_ns);
+	for (size_t i = 0; i < recording->memory_count && memory < recording->memory_count; i++) {
+		if (recording->memories[memory].parent >= recording->memory_count)
+			break;
+		memory = recording->memories[memory].parent;
 	}
+	return memory;
 }
 
-static bool had_no_time(struct repeats *r, const struct last_copy *before,
-                        const struct tare_recorded_command *now)
+// OpenCL says so of what is made with CL_MEM_READ_ONLY.
+static bool kernels_may_write(const struct tare_recording *recording, const struct tare_recorded_command *command)
 {
-	const struct tare_recording *recording = r->judging->recording;
-	const struct tare_recorded_command *then = &recording->commands[before->command];
-	if (then->thread != now->thread)
-		return false;
-	uint64_t fill_bytes_s = recording->processes[recording->threads[now->thread].process].fill_bytes_s;
-	if (!fill_bytes_s) {
-		r->unmeasured++;
-		return false;
-	}
-	int64_t inside_ns = r->inside_ns[now->thread] - before->inside_ns;
-	int64_t outside_ns = tare_earlier_ns(tables_length(then->exit_ns, now->enter_ns), inside_ns);
-	return (double)outside_ns < (double)now->amount * 1e9 / ((double)fill_bytes_s * MOST_FASTER);
+	const uint64_t read_only = 1 << 2;
+	bool opencl = command->queue < recording->queue_count &&
+	              recording->queues[command->queue].api == TARE_TRACE_OPENCL;
+	return !opencl || !(recording->memories[root_of(recording, command->object)].flags & read_only);
 }
 
-static void compare(struct repeats *r, const struct last_copy *before, uint32_t at)
+// Whether two parts of an object may have bytes in common. A part of a buffer that is itself one (a sub-buffer)
+// has an offset of its own.
+static bool reaches_into(const struct repeats *r, const struct last_copy *a, const struct last_copy *b)
+{
+	const struct tare_recorded_command *x = &r->judging->recording->commands[a->command];
+	const struct tare_recorded_command *y = &r->judging->recording->commands[b->command];
+	if (x->object != y->object || a->place->offset == UINT64_MAX || b->place->offset == UINT64_MAX ||
+	    x->kind == TARE_KIND_UNMAP || y->kind == TARE_KIND_UNMAP)
+		return true;
+	return a->place->offset <= b->place->offset ? b->place->offset - a->place->offset < x->amount
+	                                            : a->place->offset - b->place->offset < y->amount;
+}
+
+// A copy to one part. Of an object with many parts all count as changed.
+static void note_write(struct repeats *r, const struct last_copy *now)
+{
+	enum { MOST_PARTS = 256 };
+	uint32_t at = r->first[now->root], count = 0;
+	for (; at != TARE_NO_INDEX && count < MOST_PARTS; at = r->last[at].following, count++)
+		if (r->last[at].command != now->command && reaches_into(r, &r->last[at], now))
+			r->last[at].changed = r->step;
+	if (at != TARE_NO_INDEX)
+		r->changed[now->root] = r->step;
+}
+
+// A command that is no copy of a part.
+static void note_change(struct repeats *r, const struct tare_recorded_command *command)
 {
 	const struct tare_recording *recording = r->judging->recording;
-	const struct tare_recorded_command *then = &recording->commands[before->command];
-	const struct tare_recorded_command *now = &recording->commands[at];
-	int64_t ns = now->end_ns - now->start_ns, then_ns = then->end_ns - then->start_ns;
-	if (now->kind != TARE_KIND_WRITE || !had_no_time(r, before, now))
+	switch (command->kind) {
+	case TARE_KIND_READ:
+	case TARE_KIND_MARKER:
+	case TARE_KIND_BARRIER:
+	case TARE_KIND_MAP:
+	case TARE_KIND_MIGRATE:
 		return;
-	if (then->kind == TARE_KIND_WRITE) {
-		r->duplicate_ns += (double)ns;
-		r->duplicate_bytes += (double)now->amount;
-		finding_claim(&r->duplicates, now->start_ns, now->end_ns);
-		finding_saw_command(&r->duplicates, at, now->start_ns, now->end_ns, ns);
-	} else {
-		r->ping_pong_ns += (double)ns + (double)then_ns;
-		r->ping_pong_bytes += (double)now->amount + (double)then->amount;
-		finding_claim(&r->ping_pongs, then->start_ns, then->end_ns);
-		finding_claim(&r->ping_pongs, now->start_ns, now->end_ns);
-		finding_saw_command(&r->ping_pongs, at, now->start_ns, now->end_ns,
-		                    tables_add(ns, then_ns));
+	case TARE_KIND_WRITE: // to an image
+	case TARE_KIND_FILL:
+	case TARE_KIND_UNMAP:
+		if (command->object < recording->memory_count) {
+			r->changed[root_of(recording, command->object)] = r->step;
+			return;
+		}
+		break;
+	default:
+		break;
 	}
+	// A copy's destination and a kernel's arguments are not recorded.
+	r->any_changed = r->step;
 }
 
-// Where images are copied to is not recorded.
-static bool is_worth(const struct repeats *r, const struct tare_recorded_command *command)
+static bool is_overwritten(const struct repeats *r, const struct last_copy *before,
+                           const struct tare_recorded_command *now)
 {
 	const struct tare_recording *recording = r->judging->recording;
-	return finding_is_copy(r->judging, command) && command->amount >= WORTH_BYTES &&
-	       command->object < recording->memory_count &&
-	       recording->memories[command->object].kind != TARE_TRACE_MEMORY_IMAGE;
+	return r->changed[before->root] > before->step || before->changed > before->step ||
+	       (r->any_changed > before->step && kernels_may_write(recording, now));
 }
 
-static int see(struct repeats *r, uint32_t at, uint32_t identity)
+// ---- comparing
+
+static bool is_hashed(const struct tare_recorded_place *place)
 {
-	const struct tare_recorded_command *command = &r->judging->recording->commands[at];
-	uint64_t parts[3] = { command->object, command->amount, identity };
-	uint64_t key = tare_hash_bytes(TARE_HASH_START, parts, sizeof parts);
-	uint32_t number;
-	if (tables_number(&r->place_of, key, &number) != 0)
+	return place->contents == TARE_CONTENTS_WHOLE || place->contents == TARE_CONTENTS_SAMPLED;
+}
+
+// Whether both carry the same bytes, as far as is known; *whole: all of them were compared.
+static bool is_same(const struct tare_recorded_place *a, const struct tare_recorded_place *b, bool *whole)
+{
+	*whole = a->contents == TARE_CONTENTS_WHOLE && b->contents == TARE_CONTENTS_WHOLE;
+	return is_hashed(a) && is_hashed(b) && (*whole ? a->whole == b->whole : a->sample == b->sample);
+}
+
+static int add_repeat(struct repeats *r, const struct repeat *repeat)
+{
+	struct repeat *added = TARE_ROOM_FOR(r->found, r->found_room, r->found_count);
+	if (!added)
 		return -ENOMEM;
-	struct last_copy now = { .command = at,
-		                 .inside_ns = tables_add(r->inside_ns[command->thread],
-		                                         tare_command_call_ns(command)) };
-	if (number == r->last_count) {
-		struct last_copy *added = TARE_ROOM_FOR(r->last, r->last_room, r->last_count);
-		if (!added)
+	*added = *repeat;
+	r->found_count++;
+	return 0;
+}
+
+// A copy and the one before it of the same part. Sets *same where the part holds what it held.
+static int compare(struct repeats *r, struct last_copy *before, struct last_copy *now, bool *same)
+{
+	const struct tare_recorded_command *commands = r->judging->recording->commands;
+	const struct tare_recorded_command *then_row = &commands[before->command], *row = &commands[now->command];
+	bool overwritten = is_overwritten(r, before, row), whole;
+	bool back = row->kind == TARE_KIND_READ, was_back = then_row->kind == TARE_KIND_READ;
+	*same = false;
+	// What is read after the device had time to change it may be what it made anew.
+	if (!is_same(before->place, now->place, &whole) || (back && overwritten))
+		return 0;
+	bool late = (before->place->contents_flags | now->place->contents_flags) & TARE_CONTENTS_LATE;
+	struct repeat repeat = { .command = now->command, .whole = whole, .overwritten = overwritten,
+		                 .sure = r->all_seen && whole && !overwritten && !late,
+		                 .ping_pong = was_back && !back };
+	*same = repeat.sure;
+	now->counted = true;
+	if (row->kind == TARE_KIND_UNMAP || row->amount < WORTH_BYTES)
+		return 0;
+	int code = add_repeat(r, &repeat);
+	// Whether the host needs what it read is not known: the way there may have to stay.
+	if (!code && repeat.ping_pong && !before->counted) {
+		repeat = (struct repeat){ .command = before->command, .whole = whole, .ping_pong = true };
+		code = add_repeat(r, &repeat);
+	}
+	return code;
+}
+
+// For who has not compared anything.
+static void note_again(struct repeats *r, const struct tare_recorded_command *command,
+                       const struct tare_recorded_place *place)
+{
+	if (command->kind != TARE_KIND_WRITE || command->amount < HINT_BYTES || place->contents != 0)
+		return;
+	r->again++;
+	r->again_bytes += command->amount;
+	r->again_ns += (double)(command->end_ns - command->start_ns);
+}
+
+static int see(struct repeats *r, uint32_t at, const struct tare_recorded_place *place)
+{
+	const struct tare_recording *recording = r->judging->recording;
+	const struct tare_recorded_command *command = &recording->commands[at];
+	uint64_t parts[3] = { command->object, command->amount, place->identity };
+	struct last_copy now = { .command = at, .place = place, .step = r->step,
+		                 .root = root_of(recording, command->object) };
+	size_t known = r->last_count;
+	uint32_t number;
+	bool same = false;
+	if (tables_number(&r->part_of, tare_hash_bytes(TARE_HASH_START, parts, sizeof parts), &number) != 0)
+		return -ENOMEM;
+	if (number == known) {
+		if (!TARE_ROOM_FOR(r->last, r->last_room, r->last_count))
 			return -ENOMEM;
 		r->last_count++;
+		now.following = r->first[now.root];
+		r->first[now.root] = number;
 	} else {
-		compare(r, &r->last[number], at);
+		now.following = r->last[number].following;
+		note_again(r, command, place);
+		if (compare(r, &r->last[number], &now, &same) != 0)
+			return -ENOMEM;
 	}
+	// What a read that was not hashed has brought does not matter: it changed nothing.
+	if (command->kind == TARE_KIND_READ && !is_hashed(place) && number < known)
+		return 0;
 	r->last[number] = now;
+	if (!same && command->kind != TARE_KIND_READ)
+		note_write(r, &now);
 	return 0;
+}
+
+// Where images are copied to is not recorded; shared memory the host changes without a copy.
+static bool is_followed(const struct repeats *r, const struct tare_recorded_command *command)
+{
+	const struct tare_recording *recording = r->judging->recording;
+	if (command->object >= recording->memory_count)
+		return false;
+	uint32_t kind = recording->memories[command->object].kind;
+	return kind != TARE_TRACE_MEMORY_IMAGE && kind != TARE_TRACE_MEMORY_SHARED &&
+	       kind != TARE_TRACE_MEMORY_PINNED;
 }
 
 static int walk(struct repeats *r)
 {
 	const struct tare_recording *recording = r->judging->recording;
-	size_t place = 0;
-	for (uint32_t i = 0; i < recording->command_count && place < recording->place_count; i++) {
-		const struct tare_recorded_command *command = &recording->commands[i];
-		bool placed = recording->places[place].command == i;
-		uint32_t identity = recording->places[place].identity;
-		if (placed)
-			place++;
-		if (command->thread >= recording->thread_count)
-			continue;
-		pass_calls(r, command->enter_ns);
-		if (placed && is_worth(r, command) && see(r, i, identity))
-			return -ENOMEM;
-		r->inside_ns[command->thread] = tables_add(r->inside_ns[command->thread],
-		                                           tare_command_call_ns(command));
+	for (size_t i = 0; i < r->judging->order_count; i++) {
+		uint32_t at = r->judging->order[i];
+		const struct tare_recorded_command *command = &recording->commands[at];
+		const struct tare_recorded_place *place = finding_place_of(recording, at);
+		int code = 0;
+		r->step++;
+		if (place && is_followed(r, command))
+			code = see(r, at, place);
+		else
+			note_change(r, command);
+		if (code)
+			return code;
 	}
 	return 0;
 }
 
-static int raise_duplicates(struct repeats *r)
+// ---- what they cost
+
+// All that ran on a device but the repeats: what they hide behind. To be freed; NULL: no memory.
+static struct tare_time_span *others(const struct repeats *r, size_t *count)
 {
-	struct finding_draft *draft = &r->duplicates;
-	char ns[TARE_UNIT_TEXT], bytes[TARE_UNIT_TEXT];
-	uint64_t count = draft->finding.occurrences;
-	if (count < FEWEST_DUPLICATES || !finding_matters(r->judging, TARE_NO_INDEX, r->duplicate_ns, 2,
-	                                                  count, 0, REPEAT_SHARE)) {
-		finding_drop(draft);
-		return 0;
+	const struct judging *judging = r->judging;
+	struct tare_time_span *spans = calloc(judging->order_count + 1, sizeof *spans);
+	TARE_FREE bool *repeated = calloc(judging->recording->command_count + 1, sizeof *repeated);
+	*count = 0;
+	if (!spans || !repeated) {
+		free(spans);
+		return NULL;
 	}
-	tare_format_ns(r->duplicate_ns, ns);
-	tare_format_bytes((uint64_t)r->duplicate_bytes, bytes);
-	finding_title(draft, "%llu copies write the same host bytes to the same place again",
-	              (unsigned long long)count);
-	finding_evidence(draft, "%s in %s; between two of them the calling thread had no time to change the "
-	                        "bytes, but contents are not recorded", bytes, ns);
-	finding_advice(draft, "Write it once; where kernels overwrite it, keep a second buffer on the device "
-	                      "and copy from that");
-	finding_figure(draft, "copies", (double)count, "counted");
-	finding_figure(draft, "bytes", r->duplicate_bytes, "counted");
-	finding_cost(draft, 0, r->duplicate_ns, r->duplicate_ns);
-	return finding_raise(draft);
+	for (size_t i = 0; i < r->found_count; i++)
+		repeated[r->found[i].command] = true;
+	for (size_t i = 0; i < judging->order_count; i++) {
+		const struct tare_recorded_command *command = &judging->recording->commands[judging->order[i]];
+		if (!repeated[judging->order[i]] && command->start_ns < command->end_ns)
+			spans[(*count)++] = (struct tare_time_span){ command->start_ns, command->end_ns };
+	}
+	*count = tare_spans_unite(spans, *count);
+	return spans;
 }
 
-static int raise_ping_pongs(struct repeats *r)
+// What of a command's time nothing else ran.
+static int64_t alone_ns(const struct tare_recorded_command *command, const struct tare_time_span *spans, size_t count)
 {
-	struct finding_draft *draft = &r->ping_pongs;
-	char ns[TARE_UNIT_TEXT], bytes[TARE_UNIT_TEXT];
-	uint64_t count = draft->finding.occurrences;
-	if (count < FEWEST_PING_PONGS || !finding_matters(r->judging, TARE_NO_INDEX, r->ping_pong_ns, 4,
-	                                                  2 * count, 0, REPEAT_SHARE)) {
-		finding_drop(draft);
-		return 0;
+	size_t low = 0, high = count;
+	int64_t ns = command->end_ns - command->start_ns;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (spans[middle].to_ns <= command->start_ns)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	tare_format_ns(r->ping_pong_ns, ns);
-	tare_format_bytes((uint64_t)r->ping_pong_bytes, bytes);
-	finding_title(draft, "%llu times a buffer is read back and written again unchanged",
-	              (unsigned long long)count);
-	finding_evidence(draft, "%s there and back in %s; between the two the calling thread had no time to "
-	                        "change the bytes, but contents are not recorded", bytes, ns);
-	finding_advice(draft, "Leave the data on the device; read back only what the host needs");
-	finding_figure(draft, "round_trips", (double)count, "counted");
-	finding_figure(draft, "bytes", r->ping_pong_bytes, "counted");
-	finding_cost(draft, 0, r->ping_pong_ns, r->ping_pong_ns);
-	return finding_raise(draft);
+	for (; low < count && spans[low].from_ns < command->end_ns; low++) {
+		int64_t from_ns = spans[low].from_ns > command->start_ns ? spans[low].from_ns : command->start_ns;
+		int64_t to_ns = spans[low].to_ns < command->end_ns ? spans[low].to_ns : command->end_ns;
+		ns -= to_ns - from_ns;
+	}
+	return ns;
+}
+
+static void add_to(struct sum *sum, struct finding_draft *draft, const struct repeat *repeat,
+                   const struct tare_recorded_command *row, int64_t ns)
+{
+	bool blocking = row->flags & TARE_COMMAND_BLOCKING && !tare_command_is_run(row);
+	int64_t call_ns = blocking ? row->exit_ns - row->enter_ns : 0;
+	sum->count++;
+	sum->bytes += (double)row->amount;
+	sum->whole += repeat->whole;
+	sum->overwritten += repeat->overwritten;
+	sum->sure = sum->sure && repeat->sure;
+	sum->low_ns += repeat->sure ? (double)ns : 0;
+	sum->best_ns += (double)ns;
+	sum->high_ns += (double)(call_ns > ns ? call_ns : ns);
+	finding_claim(draft, row->start_ns, row->end_ns);
+	if (blocking)
+		finding_claim(draft, row->enter_ns, row->exit_ns);
+	finding_saw_command(draft, repeat->command, row->start_ns, row->end_ns, ns);
+}
+
+static int add_up(struct repeats *r, bool ping_pong, struct sum *sum, struct finding_draft *draft)
+{
+	size_t count;
+	TARE_FREE struct tare_time_span *spans = others(r, &count);
+	*sum = (struct sum){ .sure = true };
+	if (!spans)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->found_count; i++) {
+		const struct tare_recorded_command *row = &r->judging->recording->commands[r->found[i].command];
+		if (r->found[i].ping_pong == ping_pong)
+			add_to(sum, draft, &r->found[i], row, alone_ns(row, spans, count));
+	}
+	return 0;
+}
+
+// ---- saying it
+
+static void tell(struct finding_draft *draft, const struct sum *sum)
+{
+	char ns[TARE_UNIT_TEXT], bytes[TARE_UNIT_TEXT], how[80] = "all of their bytes were compared", device[120];
+	tare_format_ns(sum->best_ns, ns);
+	tare_format_bytes((uint64_t)fmin(sum->bytes, 0x1p63), bytes);
+	if (sum->whole < sum->count)
+		snprintf(how, sizeof how, "of %llu only a sample of the bytes was compared",
+		         (unsigned long long)(sum->count - sum->whole));
+	if (sum->overwritten > 0)
+		snprintf(device, sizeof device, "before %llu of them the device may have overwritten the part",
+		         (unsigned long long)sum->overwritten);
+	else
+		snprintf(device, sizeof device, "the device changed nothing in between");
+	finding_evidence(draft, "%s in %s that nothing else hides; %s; %s", bytes, ns, how, device);
+	finding_figure(draft, "copies", (double)sum->count, "counted");
+	finding_figure(draft, "bytes", sum->bytes, "counted");
+	finding_figure(draft, "compared_whole", (double)sum->whole, "counted");
+	finding_figure(draft, "maybe_overwritten", (double)sum->overwritten, "counted");
+	finding_figure(draft, "alone_ns", sum->best_ns, "device timestamp");
+	finding_cost(draft, sum->low_ns, sum->best_ns, sum->high_ns);
+	draft->finding.confidence = sum->sure ? TARE_CONFIDENCE_SURE : TARE_CONFIDENCE_LIKELY;
+}
+
+static bool matters(struct repeats *r, const struct sum *sum)
+{
+	return sum->count >= FEWEST && finding_matters(r->judging, TARE_NO_INDEX, sum->best_ns, 2, sum->count, 0,
+	                                               REPEAT_SHARE);
+}
+
+static int raise_kind(struct repeats *r, bool ping_pong)
+{
+	struct finding_draft draft;
+	struct sum sum;
+	finding_begin(r->judging, &draft, ping_pong ? "ping-pong" : "duplicate-transfers");
+	int code = add_up(r, ping_pong, &sum, &draft);
+	if (code || !matters(r, &sum)) {
+		finding_drop(&draft);
+		return code;
+	}
+	if (ping_pong) {
+		finding_title(&draft, "%llu copies read a buffer back and write the same bytes to it again",
+		              (unsigned long long)sum.count);
+		finding_advice(&draft, "Leave the data on the device; read back only what the host needs");
+	} else {
+		finding_title(&draft, "%llu copies move bytes that were there already", (unsigned long long)sum.count);
+		finding_advice(&draft, "Copy it once%s", sum.overwritten == 0 ? "" :
+		               "; where kernels overwrite it, keep a second buffer on the device and copy from that");
+	}
+	tell(&draft, &sum);
+	return finding_raise(&draft);
+}
+
+// Nothing was compared: how to find out.
+static int hint(struct repeats *r)
+{
+	char bytes[TARE_UNIT_TEXT], ns[TARE_UNIT_TEXT];
+	if (r->again < FEWEST_HINT || r->again_ns < REPEAT_SHARE * (double)r->judging->steady_ns)
+		return 0;
+	tare_format_bytes(r->again_bytes, bytes);
+	tare_format_ns(r->again_ns, ns);
+	return finding_unjudged(r->judging, "whether %llu copies to where something was copied before (%s in %s) move "
+	                                    "the same bytes again: `tare record --contents` compares them",
+	                        (unsigned long long)r->again, bytes, ns);
 }
 
 int finding_repeats(struct judging *judging, struct tare_error *error)
 {
-	const struct tare_recording *recording = judging->recording;
-	struct repeats r = { .judging = judging };
+	struct repeats r = { .judging = judging,
+		             .all_seen = judging->commands == judging->timed && !judging->view->spans &&
+		                         judging->view->device == TARE_NO_INDEX };
 	(void)error;
-	finding_begin(judging, &r.duplicates, "duplicate-transfers");
-	finding_begin(judging, &r.ping_pongs, "ping-pong");
-	r.inside_ns = calloc(recording->thread_count + 1, sizeof *r.inside_ns);
-	int code = r.inside_ns ? walk(&r) : -ENOMEM;
-	if (code)
-		finding_drop(&r.duplicates);
-	else
-		code = raise_duplicates(&r);
-	if (code)
-		finding_drop(&r.ping_pongs);
-	else
-		code = raise_ping_pongs(&r);
-	if (!code && r.unmeasured >= FEWEST_PING_PONGS)
-		code = finding_unjudged(judging, "copies of the same host bytes to the same place: the recording "
-		                                 "does not say how fast its host changes memory");
-	tare_id_map_free(&r.place_of);
+	size_t memories = judging->recording->memory_count;
+	r.changed = calloc(memories + 1, sizeof *r.changed);
+	r.first = malloc((memories + 1) * sizeof *r.first);
+	for (size_t i = 0; r.first && i < memories; i++)
+		r.first[i] = TARE_NO_INDEX;
+	int code = r.changed && r.first ? walk(&r) : -ENOMEM;
+	if (!code)
+		code = raise_kind(&r, false);
+	if (!code)
+		code = raise_kind(&r, true);
+	if (!code)
+		code = finding_was_compared(judging) ? finding_say_not_compared(judging) : hint(&r);
+	tare_id_map_free(&r.part_of);
+	free(r.changed);
+	free(r.first);
 	free(r.last);
-	free(r.inside_ns);
+	free(r.found);
 	return code;
 }

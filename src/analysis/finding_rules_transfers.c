@@ -61,13 +61,15 @@ const struct finding_rule finding_rules_transfers[] = {
 	    "(low: of copies of 4 MB and more); without any 0 to copy time",
 	    PAIR("unaligned-transfers") },
 	  FINDING_NEEDS_TIMES, finding_unaligned_transfers },
-	{ { "duplicate-transfers", "the same host bytes are written to the same place again",
-	    "16 times 32 KB or more, with no time for the host to have changed them at twice its measured rate; 2 % of the working part",
-	    "device time of the repetitions", PAIR("duplicate-transfers") },
+	{ { "duplicate-transfers", "the same bytes are copied to, or from, where they were already (--contents)",
+	    "2 copies of 4 KB or more; 2 % of the working part",
+	    "their time that nothing else hides; low: of those compared whole, with nothing in between that may have "
+	    "changed them on the device; high: the calls, where they block", PAIR("duplicate-transfers") },
 	  FINDING_NEEDS_TIMES, finding_repeats },
-	{ { "ping-pong", "what was read back is written to the same place again unchanged",
-	    "8 times 32 KB or more, with no time for the host to have changed it at twice its measured rate; 2 % of the working part",
-	    "device time of both copies", PAIR("ping-pong") },
+	{ { "ping-pong", "what was read back is written to the same place again, the same bytes (--contents)",
+	    "2 copies of 4 KB or more; 2 % of the working part",
+	    "as duplicate-transfers, of both copies; low: without the way there, which the host may need",
+	    PAIR("ping-pong") },
 	  FINDING_NEEDS_TIMES, NULL },
 };
 const size_t finding_rule_transfer_count =

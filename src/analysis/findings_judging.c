@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the rules judge with: the working part of a view, its commands by start, its idle gaps.
+#include "analysis/finding_contents.h"
 #include "analysis/findings_internal.h"
 #include "analysis/ledger_internal.h"
 
@@ -238,6 +239,8 @@ int judging_open(struct judging *judging, const struct tare_recording *recording
 		code = find_first_launches(judging);
 	if (!code && judging->working_ns > 0)
 		code = find_gaps(judging);
+	if (!code)
+		code = finding_leave_out_hashing(judging);
 	if (code)
 		return code;
 	keep_working_commands(judging);

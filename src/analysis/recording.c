@@ -121,7 +121,7 @@ static int add_process(struct loading *l, const struct tare_trace_header *refere
 		.self_untimed_cost_ps = h->self_untimed_cost_ps,
 		.driver_rounds = h->driver_rounds,
 		.sampled_from_ns = TARE_NO_TIME,
-		.calls_seen = h->calls_seen, .fill_bytes_s = h->fill_bytes_s,
+		.calls_seen = h->calls_seen,
 		.problem = aligned,
 	};
 	p->recorded_from_ns = loading_ns(l, h->start_ticks);
@@ -206,7 +206,7 @@ static void forget_process(struct loading *l)
 {
 	struct tare_id_map *maps[] = { &l->object_at, &l->queue_of, &l->shape_of, &l->function_of,
 		&l->kernel_of, &l->fact_of, &l->track_of, &l->pending, &l->event_of,
-		&l->stack_of, &l->part_of };
+		&l->stack_of, &l->part_of, &l->contents_of };
 
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		tare_id_map_free(maps[i]);

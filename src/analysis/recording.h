@@ -51,7 +51,6 @@ struct tare_recorded_process {
 	int64_t harvest_ns;            // its threads spent asking the driver for device times
 	int64_t harvest_cost_ps;       // of these, a command
 	uint64_t calls_seen;
-	uint64_t fill_bytes_s;         // how fast its host changes memory at best; 0: not known
 };
 
 struct tare_recorded_thread {
@@ -307,11 +306,16 @@ struct tare_recorded_stack {
 	int64_t seen_ns;            // modules that were seen later are none of its
 };
 
-// Where a write or read took place: equal for the same bytes of the host and the same part of the
-// memory object, if object and amount of the commands are equal, too. In the order of `command`.
+// Where a write, read or unmap took place: equal for the same part of the memory object, if object and amount
+// of the commands are equal, too (of an unmap: and the host's address). In the order of `command`.
 struct tare_recorded_place {
 	uint32_t command;
-	uint32_t identity;          // of the host's address and the offset; a hash
+	uint32_t identity;          // of the part; a hash
+	uint64_t offset;            // where the part begins in the object; UINT64_MAX: it is no plain row of bytes
+	uint8_t contents;           // what is known of its bytes: enum tare_trace_contents_of; 0: nothing
+	uint8_t contents_flags;     // enum tare_trace_contents_flags
+	uint64_t whole, sample;     // hashes of them, as far as `contents` says that they are
+	int64_t from_ns, to_ns;     // when the recorder hashed them, in the program's thread
 };
 
 struct tare_recorded_callback {

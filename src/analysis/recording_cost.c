@@ -160,6 +160,7 @@ static void conclude(const struct tables_context *context, struct tare_coverage 
 		// When the measuring was, is not recorded.
 		int64_t rest_ns = tables_add(coverage->stalled_ns,
 		                             is_whole(context) ? coverage->once_ns : 0);
+		rest_ns = tables_add(rest_ns, coverage->contents_ns);
 		coverage->cost_ns = sum_of(rest_ns, coverage->self_cost_ns, all ? coverage->driver_ns : 0);
 		coverage->cost_low_ns =
 		    sum_of(rest_ns, coverage->self_low_ns, all ? coverage->driver_low_ns : 0);

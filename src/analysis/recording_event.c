@@ -136,9 +136,11 @@ static struct tare_recorded_command *last_command(struct loading *l, uint32_t he
 	return NULL;
 }
 
-uint32_t loading_address_identity(uint64_t address)
+// An unmap does not say which part of the memory object it is about; the address does.
+uint32_t loading_place_identity(uint8_t kind, uint64_t address)
 {
-	return (uint32_t)tare_hash_bytes(TARE_HASH_START, &address, sizeof address);
+	uint64_t part = kind == TARE_KIND_UNMAP ? address : 0;
+	return (uint32_t)tare_hash_bytes(TARE_HASH_START, &part, sizeof part);
 }
 
 uint32_t loading_transfer_identity(uint32_t identity, const struct tare_trace_transfer *t)
@@ -152,16 +154,60 @@ int loading_add_place(struct loading *l, uint32_t command, uint32_t identity)
 	struct tare_recorded_place *place = LOADING_ADD(l, places, place_count, place_room);
 
 	if (place)
-		*place = (struct tare_recorded_place){ command, identity };
+		*place = (struct tare_recorded_place){ .command = command, .identity = identity };
 	return l->status;
 }
 
 // Those of the host's memory that have an address.
 static int add_place(struct loading *l, const struct tare_trace_command *c, uint32_t index)
 {
-	if ((c->kind != TARE_KIND_WRITE && c->kind != TARE_KIND_READ) || !c->object2)
+	bool back = c->kind == TARE_KIND_UNMAP && c->direction == TARE_DIRECTION_TO_DEVICE;
+	uint64_t identity = (uint64_t)tare_trace_track(c->head) << 32 | c->number;
+
+	if ((c->kind != TARE_KIND_WRITE && c->kind != TARE_KIND_READ && !back) || !c->object2)
 		return l->status;
-	return loading_add_place(l, index, loading_address_identity(c->object2));
+	if (l->recording->processes[l->process].flags & TARE_TRACE_COMPARED &&
+	    !tare_id_map_put(&l->contents_of, identity, index))
+		return loading_fail(l, ENOMEM, "contents");
+	return loading_add_place(l, index, loading_place_identity(c->kind, c->object2));
+}
+
+// They come in the order of the commands, of all threads. NULL: it has none.
+static struct tare_recorded_place *place_of(const struct loading *l, uint32_t command)
+{
+	const struct tare_recording *r = l->recording;
+	size_t low = 0, high = r->place_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (r->places[middle].command < command)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < r->place_count && r->places[low].command == command ? &r->places[low] : NULL;
+}
+
+static int add_contents(struct loading *l, const struct tare_trace_contents *c)
+{
+	uint64_t identity = (uint64_t)c->command_track << 32 | c->command_number;
+	uint32_t command = c->execution ? loading_run_of(l, identity, c->execution)
+	                                : tare_id_map_find(&l->contents_of, identity);
+	struct tare_recorded_place *place = NULL;
+
+	if (command != TARE_ID_ABSENT && command != TARE_NO_RUN)
+		place = place_of(l, command);
+	if (!place) {
+		l->recording->unresolved++;
+		return l->status;
+	}
+	place->contents = (uint8_t)tare_trace_detail(c->head);
+	place->contents_flags = tare_trace_record_flags(c->head);
+	place->whole = c->whole;
+	place->sample = c->sample;
+	place->from_ns = loading_ns(l, c->from);
+	place->to_ns = not_before(loading_ns(l, c->to), place->from_ns);
+	return l->status;
 }
 
 // The rest of the place of a transfer: other threads' commands may have come since.
@@ -170,23 +216,16 @@ static int add_transfer(struct loading *l, const struct tare_trace_transfer *t)
 	struct load_track *track;
 	const struct tare_recorded_command *c =
 	        last_command(l, tare_trace_track(t->head), t->number, &track);
-	const struct tare_recording *r = l->recording;
-	size_t low = 0, high = c ? r->place_count : 0;
+	struct tare_recorded_place *place = c ? place_of(l, track->command) : NULL;
 
 	if (!c && track && loading_is_template(l, track->template, t->number))
 		loading_append_transfer(l, track->template, t);
 	else if (!c && track && track->command_number != t->number)
 		l->recording->unresolved++;
-	// They come in the order of the commands, of all threads.
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (r->places[middle].command < track->command)
-			low = middle + 1;
-		else
-			high = middle;
+	if (place) {
+		place->identity = loading_transfer_identity(place->identity, t);
+		place->offset = t->region[0] ? UINT64_MAX : t->offset;
 	}
-	if (c && low < r->place_count && r->places[low].command == track->command)
-		r->places[low].identity = loading_transfer_identity(r->places[low].identity, t);
 	return l->status;
 }
 
@@ -553,6 +592,7 @@ int loading_event(struct loading *l, const union tare_trace_record *record)
 	case TARE_TRACE_PAGES: return loading_pages(l, &record->pages);
 	case TARE_TRACE_PART: return loading_part(l, &record->part);
 	case TARE_TRACE_TRANSFER: return add_transfer(l, &record->transfer);
+	case TARE_TRACE_CONTENTS: return add_contents(l, &record->contents);
 	default: return l->status;
 	}
 }

@@ -110,6 +110,7 @@ struct loading {
 	struct tare_id_map event_of;  // the latest command of an event handle
 	struct tare_id_map stack_of;  // by id
 	struct tare_id_map part_of;   // sub-devices by their device and number
+	struct tare_id_map contents_of; // commands whose contents may be told, by track and number
 	uint32_t stack_id, stack_left; // of the stack whose parts are coming, and frames that it lacks
 	int64_t module_seen_ns;       // the latest of a module that is defined
 	struct load_track *tracks;
@@ -212,8 +213,8 @@ uint32_t loading_command_of_event(struct loading *l, uint8_t api, uint64_t event
 void loading_put_event(struct loading *l, uint8_t api, uint64_t event, uint32_t index);
 // Notes where a write or read takes place.
 int loading_add_place(struct loading *l, uint32_t command, uint32_t identity);
-// The place of the host's address alone, and with what a TRANSFER record adds.
-uint32_t loading_address_identity(uint64_t address);
+// The place of a command of this kind without, and with what a TRANSFER record adds.
+uint32_t loading_place_identity(uint8_t kind, uint64_t address);
 uint32_t loading_transfer_identity(uint32_t identity, const struct tare_trace_transfer *t);
 
 // ---- recording_list.c: command lists

@@ -202,7 +202,7 @@ static struct load_template template_of(struct loading *l, const struct tare_tra
 	if (c->kind == TARE_KIND_KERNEL)
 		t.amount = loading_shape(l, c->amount);
 	t.placed = (c->kind == TARE_KIND_WRITE || c->kind == TARE_KIND_READ) && c->object2;
-	t.identity = loading_address_identity(c->object2);
+	t.identity = loading_place_identity(c->kind, c->object2);
 	return t;
 }
 

@@ -172,6 +172,9 @@ struct tare_coverage {
 	double cost_share;        // of the wall; NaN
 	enum tare_cost_source cost_source;
 	int64_t once_ns;   // that beginning, measuring these costs and ending took of the program
+	int64_t contents_ns;      // of the cost: hashing what transfers carry (--contents), measured
+	uint64_t contents_bytes;  // that were hashed whole, and
+	uint64_t contents_whole, contents_sampled, contents_not; // copies by how far
 };
 
 enum tare_bound {

@@ -13,6 +13,7 @@
 #include "record/program.h"
 #include "record/survey.h"
 #include "record/watch.h"
+#include "tare_config.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -93,6 +94,7 @@ static int parse_options(const struct tare_settings *settings, struct tare_recor
 		.strict = settings->strict,
 		.call_stacks = settings->call_stacks == 1,
 		.no_cupti = settings->no_cupti == 1,
+		.contents = settings->contents == 1,
 		.max_bytes = settings->max_bytes,
 		.keep_newest = strcmp(keep, "newest") == 0,
 	};
@@ -102,6 +104,8 @@ static int parse_options(const struct tare_settings *settings, struct tare_recor
 	if (options->no_cupti && options->strict)
 		return tare_fail(error, EINVAL, "--no-cupti puts a library of tare's in front of CUDA's driver, which is not "
 		                                "to change anything with --strict");
+	if (options->contents && !TARE_HAVE_CONTENTS)
+		return tare_fail(error, ENOTSUP, "--contents: this tare was built without xxhash.h (libxxhash-dev)");
 	if (settings->keep && options->max_bytes == 0)
 		return tare_fail(error, EINVAL,
 		                 "--keep says what to keep of a limited file: it needs --max-size");

@@ -252,6 +252,9 @@ const struct tare_option tare_options[] = {
 	{ "no-cupti", 0, TARE_VALUE_NONE, NULL, RECORDING, "record CUDA programs without CUPTI",
 	  "Calls and counts by a library that is put in front of the driver, no device times. Where CUPTI is not found, "
 	  "that is done anyway.", MEMBER(no_cupti), 1 },
+	{ "contents", 0, TARE_VALUE_NONE, NULL, RECORDING,
+	  "compare what transfers carry: are the same bytes moved again?",
+	  "Hashes them, for a fifth of the run at most; the report says how much.", MEMBER(contents), 1 },
 	{ "perfetto", 0, TARE_VALUE_OUTPUT, "FILE", BIT(EXPORT), "write a trace for ui.perfetto.dev",
 	  "FILE may be - for standard output.", MEMBER(perfetto), 0 },
 	{ "sqlite", 0, TARE_VALUE_OUTPUT, "FILE", BIT(EXPORT), "write an SQLite database", NULL,

@@ -134,7 +134,7 @@ struct tare_settings {
 	const char *phase;            // of report: a pattern of phases' names
 	uint64_t page_bytes;          // of report's page: most bytes of the timeline; 0: not said
 	const char *perfetto, *sqlite; // of export: files
-	int call_stacks, calibrate, no_cupti; // of record, 1 when asked for
+	int call_stacks, contents, calibrate, no_cupti; // of record, 1 when asked for
 	const char *times;            // of record: "all", "sampled", "none"; NULL: not said
 	char **program;               // what follows `--`, NULL-terminated; NULL: nothing
 	int verbosity;              // -1 with -q, 1 with -v

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "guest/contents.h"
 #include "guest/internal.h"
 
 #include <string.h>
@@ -43,6 +44,8 @@ static void fill_header(struct tare_trace_header *header, uint32_t flags)
 		header->flags |= TARE_TRACE_MAY_SAMPLE;
 	if (guest_options.call_stacks && GUEST_HAVE_FIND_OBJECT)
 		header->flags |= TARE_TRACE_CALL_STACKS;
+	if (guest_options.contents)
+		header->flags |= TARE_TRACE_COMPARED;
 	guest_api_tell(header);
 	guest_tell_self_cost(header);
 	header->self_stack_cost_ps = guest_options.self_stack_cost_ps;
@@ -145,6 +148,7 @@ bool guest_begin(const struct guest_api *api)
 		guest_options_read();
 		if (guest_options.directory[0]) {
 			guest_describe_begin();
+			guest_contents_begin();
 			guest_fork_register();
 			guest_end_register();
 			guest_lock_register(&begin_lock);

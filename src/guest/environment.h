@@ -14,6 +14,7 @@
 //   duration=NS       and for so long
 //   start=NS          CLOCK_MONOTONIC_RAW when the program was started
 //   stacks            record from where commands are issued
+//   contents          hash what transfers between host and device carry
 //   front             an OpenCL loader that knows layers was put in front (LD_PRELOAD)
 //   times=sampled     device times of a random sample only, once they cost more than 5 %
 //   times=none        no device times: no profiling is added, no event asked for

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The child of a fork leaves its parent's file at once and begins its own with its next call.
 // Children of vfork and posix_spawn run no handlers and so do nothing here.
+#include "guest/contents.h"
 #include "guest/internal.h"
 
 #include <errno.h>
@@ -56,6 +57,7 @@ static void in_child(void)
 	guest_window_forget();
 	guest_helper_forget();
 	guest_lone_forget();
+	guest_contents_forget();
 	guest_file_forget();
 	guest_api_in_child();
 	memset(&no_header, 0, sizeof no_header);

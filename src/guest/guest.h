@@ -27,6 +27,7 @@ struct guest_options {
 	int64_t delay_ns, duration_ns; // from start; duration 0: to the end
 	int64_t start_raw_ns;      // when `tare record` started the program
 	bool call_stacks;
+	bool contents;             // hash what transfers carry (contents.h)
 	bool front;                // a loader was put in front of the program's own
 	int64_t self_cost_ps, self_call_cost_ps, self_stack_cost_ps; // as calibrated, for the header
 	int64_t self_untimed_cost_ps;
@@ -85,6 +86,7 @@ struct guest_thread {
 	// takes this state goes on with it.
 	void *api[TARE_TRACE_API_COUNT];
 	// Private to src/guest.
+	struct guest_contents_room *contents; // to hash in
 	struct guest_phase_open *phases;     // how many are open, by domain
 	struct guest_walk *walk;             // of its stack, in progress
 	struct guest_walks *walks;           // that it has made lately

@@ -153,9 +153,7 @@ static bool is_last_thread(void)
 
 static void pairs(struct helper *helper, uint64_t now)
 {
-	unsigned char room[GUEST_FILL_BYTES];
 	guest_clock_pairs();
-	guest_fill_measure(room);
 	helper->pairs_ns = helper->pairs_ns * 2 < MOST_NS ? helper->pairs_ns * 2 : MOST_NS;
 	helper->next_pairs = now + helper->pairs_ns;
 }

@@ -151,8 +151,5 @@ void guest_clock_begin(struct tare_trace_header *header);
 // Writes pairs of host ticks and the host's other clocks.
 void guest_clock_pairs(void);
 
-enum { GUEST_FILL_BYTES = 16384 };
-// Fills the room some times and keeps the best rate so far in the header.
-void guest_fill_measure(unsigned char room[GUEST_FILL_BYTES]);
 uint64_t guest_ns(int clock); // a clockid_t
 uint64_t guest_hz(void);

@@ -2,6 +2,7 @@
 #include "guest/internal.h"
 
 #include "guest/environment.h"
+#include "tare_config.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,8 @@ static void read_word(const char *word, size_t bytes)
 		guest_options.may_sample = true;
 	else if (bytes == strlen("stacks") && has_name(word, bytes, "stacks", &value))
 		guest_options.call_stacks = true;
+	else if (bytes == strlen("contents") && has_name(word, bytes, "contents", &value))
+		guest_options.contents = TARE_HAVE_CONTENTS;
 	else if (bytes == strlen("front") && has_name(word, bytes, "front", &value))
 		guest_options.front = true;
 	else if (bytes == strlen("keep=newest") && has_name(word, bytes, "keep=newest", &value))

@@ -120,10 +120,10 @@ static void put_options(FILE *file, const struct tare_record_options *options)
 	fprintf(file,
 	        ",\n  \"options\": {\"strict\": %s, \"keep\": \"%s\", \"max_bytes\": %" PRIu64
 	        ", \"delay_ns\": %" PRId64 ", \"duration_ns\": %" PRId64
-	        ", \"call_stacks\": %s, \"times\": \"%s\"}",
+	        ", \"call_stacks\": %s, \"contents\": %s, \"times\": \"%s\"}",
 	        options->strict ? "true" : "false", options->keep_newest ? "newest" : "oldest",
 	        options->max_bytes, options->delay_ns, options->duration_ns,
-	        options->call_stacks ? "true" : "false", tare_record_times_name(options->times));
+	        options->call_stacks ? "true" : "false", options->contents ? "true" : "false", tare_record_times_name(options->times));
 }
 
 static void put_end(FILE *file, const struct tare_record_document *document)

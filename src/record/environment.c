@@ -163,11 +163,11 @@ static char *options_text(const struct tare_record_options *options, int64_t sta
 	if (options->duration_ns)
 		snprintf(duration, sizeof duration, ",duration=%" PRId64, options->duration_ns);
 	take_word(before, "event=", event, sizeof event);
-	if (asprintf(&text, TARE_ENVIRONMENT_OPTIONS "=start=%" PRId64 ",times=%s%s%s%s%s%s%s%s%s%s%s",
+	if (asprintf(&text, TARE_ENVIRONMENT_OPTIONS "=start=%" PRId64 ",times=%s%s%s%s%s%s%s%s%s%s%s%s",
 	             start_raw_ns, tare_record_times_name(options->times),
 	             options->strict ? ",strict" : "", options->keep_newest ? ",keep=newest" : "",
-	             options->call_stacks ? ",stacks" : "", options->front ? ",front" : "",
-	             options->no_cupti ? "," TARE_ENVIRONMENT_NO_CUPTI : "",
+	             options->call_stacks ? ",stacks" : "", options->contents ? ",contents" : "",
+	             options->front ? ",front" : "", options->no_cupti ? "," TARE_ENVIRONMENT_NO_CUPTI : "",
 	             limit, delay, duration, has_word(before, "count") ? ",count" : "", event) < 0)
 		return NULL;
 	return text;

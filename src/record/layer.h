@@ -30,7 +30,7 @@ const char *tare_record_times_name(enum tare_record_times times); // "sampled", 
 
 // What the recorder in the program is told.
 struct tare_record_options {
-	bool strict, keep_newest, call_stacks;
+	bool strict, keep_newest, call_stacks, contents;
 	enum tare_record_times times;
 	uint64_t max_bytes;            // 0: no limit
 	int64_t delay_ns, duration_ns; // 0: at once; to the end

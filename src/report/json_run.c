@@ -251,6 +251,10 @@ static void put_cost(struct tare_json *json, const struct tare_coverage *coverag
 	tare_json_put(json, object, "cost_share", tare_json_number(coverage->cost_share));
 	tare_json_put(json, object, "cost_source", source ? json_string(source) : json_null());
 	tare_json_put(json, object, "once_ns", json_integer(coverage->once_ns));
+	tare_json_put(json, object, "contents_ns", json_integer(coverage->contents_ns));
+	tare_json_put(json, object, "contents_whole", json_integer((json_int_t)coverage->contents_whole));
+	tare_json_put(json, object, "contents_sampled", json_integer((json_int_t)coverage->contents_sampled));
+	tare_json_put(json, object, "contents_not", json_integer((json_int_t)coverage->contents_not));
 }
 
 static void put_coverage(struct tare_json *json, const struct tare_coverage *coverage, json_t *root)

@@ -188,10 +188,13 @@ static int write_cost(const struct tare_text *text, const struct tare_run_report
 	const struct tare_coverage *coverage = &run->tables->coverage;
 	char self[TARE_UNIT_TEXT], helper[RUN_TEXT], stalled[RUN_TEXT], waited[128] = "";
 	char harvest[TARE_UNIT_TEXT], asked[128] = "", driver[RUN_TEXT], calibration[RUN_TEXT];
-	char words[RUN_TEXT];
+	char words[RUN_TEXT], hashing[RUN_TEXT], compared[RUN_TEXT + 40] = "";
 
 	if (run->recording->process_count == 0)
 		return 0;
+	if (coverage->contents_ns)
+		snprintf(compared, sizeof compared, "; hashing what transfers carry took %s, measured",
+		         tare_run_span(coverage->contents_ns, hashing));
 	if (coverage->harvest_ns >= 1000)
 		snprintf(asked, sizeof asked, ", but for %.40s of it, measured: asking the driver for times",
 		         tare_format_ns((double)coverage->harvest_ns, harvest));
@@ -206,8 +209,8 @@ static int write_cost(const struct tare_text *text, const struct tare_run_report
 		         tare_run_span(coverage->stalled_ns, stalled));
 	return tare_text_paragraph(
 	    text, TARE_STYLE_PLAIN, " recording  ", LEAD,
-	    "%s; %s%s; %s of CPU time in the recorder's own threads%s%s", words,
-	    tare_run_driver_cost(run, driver), waited,
+	    "%s; %s%s%s; %s of CPU time in the recorder's own threads%s%s", words,
+	    tare_run_driver_cost(run, driver), waited, compared,
 	    tare_run_span(coverage->helper_cpu_ns, helper),
 	    coverage->once_ns ? "; beginning, measuring these costs and ending took " : "",
 	    coverage->once_ns ? tare_run_span(coverage->once_ns, calibration) : "");

@@ -3,7 +3,7 @@
 
 // The highest values that this version knows.
 enum {
-	LAST_TYPE = TARE_TRACE_PART,
+	LAST_TYPE = TARE_TRACE_CONTENTS,
 	LAST_API = TARE_TRACE_API_COUNT - 1,
 	LAST_FACT = TARE_TRACE_FACT_ENVIRONMENT,
 	LAST_OBJECT = TARE_OBJECT_GRAPH,
@@ -167,6 +167,10 @@ static enum tare_trace_verdict judge_event(const union tare_trace_record *record
 		            sound_if(record->pages.start <= record->pages.end));
 	case TARE_TRACE_PART:
 		return sound_if(record->part.command_number > 0);
+	case TARE_TRACE_CONTENTS:
+		return both(known(detail, TARE_CONTENTS_WHOLE, TARE_CONTENTS_NO_ROW),
+		            sound_if(record->contents.command_number > 0 &&
+		                     record->contents.from <= record->contents.to));
 	case TARE_TRACE_VOID:
 		return TARE_TRACE_SOUND;
 	default:

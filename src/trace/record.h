@@ -46,6 +46,8 @@ static inline uint64_t tare_trace_written_ticks(const union tare_trace_record *r
 		return record->pages.observed;
 	case TARE_TRACE_PART:
 		return record->part.observed;
+	case TARE_TRACE_CONTENTS:
+		return record->contents.to;
 	default:
 		return previous;
 	}

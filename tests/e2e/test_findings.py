@@ -17,6 +17,8 @@ TABLE = pathlib.Path(__file__).parents[2] / "docs/findings.md"
 # Others run on the serial device, which is steady. These need a host that runs beside the device, or
 # several units.
 BESIDE = ("under-filled-device", "idle-host-waits", "host-polling", "matmul", "pipeline")
+# What these copy is compared.
+CONTENTS = ("duplicate-transfers", "ping-pong")
 # On a busy machine a program is stopped at any moment, and that is then what is found.
 # A try that was disturbed may miss what there is; raising what is not there is another matter.
 TRIES, RAISE_TRIES = 3, 8
@@ -46,7 +48,8 @@ def find(recorder, program):
     device["MALLOC_PERTURB_"] = "0"
     if os.cpu_count() < 2:
         device["POCL_PTHREAD_COUNT"] = "2"
-    done = recorder.record([folder / name, *arguments], name="pair", environment=device)
+    more = ["--contents"] if any(word in program for word in CONTENTS) else []
+    done = recorder.record([folder / name, *arguments], *more, name="pair", environment=device)
     assert done.status == 0, done.errors.decode()
     return recorder.report(done.folder)
 

@@ -441,7 +441,7 @@ def test_the_document_tells_the_run_from_outside(tare, start, tmp_path):
     assert after["exit_status"] == 0 and after["max_resident_bytes"] > 1 << 20
     assert after["options"] == {"strict": True, "keep": "newest", "max_bytes": 2 << 20,
                                 "delay_ns": 500000000, "duration_ns": 2000000000,
-                                "call_stacks": False, "times": "sampled"}
+                                "call_stacks": False, "contents": False, "times": "sampled"}
     assert abs(after["start_realtime_ns"] / 1e9 - time.time()) < 3600
     assert after["host_units"] == os.cpu_count() and after["cwd"] == str(tmp_path)
     # CPU time of children counts as well.

@@ -167,6 +167,30 @@ static void commands(const char *folder)
 	end(w);
 }
 
+// Writes and reads with what they carry, the same bytes now and then; the last two of no such command.
+static void contents(const char *folder)
+{
+	struct tare_trace_header h = usual();
+	struct tare_trace_writer *w;
+	uint64_t t = t0;
+
+	h.flags = TARE_TRACE_COMPARED;
+	w = begin(folder, "contents", h);
+	base_objects(w);
+	for (uint32_t i = 1; i <= 14; i++, t += 100) {
+		add(w, RECORD(command, COMMAND, WRITE, 1, .enter = t, .call_ticks = 9, .number = i,
+		              .kind = i % 3 ? TARE_KIND_WRITE : TARE_KIND_READ,
+		              .direction = i % 3 ? TARE_DIRECTION_TO_DEVICE : TARE_DIRECTION_FROM_DEVICE, .queue = 1,
+		              .object = BUFFER, .amount = 65536, .object2 = 0x7000, .event = 0x500 + i));
+		add(w, FLAGGED(contents, CONTENTS, i % 2, 1 + i % TARE_CONTENTS_NO_ROW, 1, .command_track = 1,
+		               .command_number = i + i / 13 * 5, .execution = i / 14, .whole = 7 + i / 9, .sample = 7, .bytes = 65536,
+		               .from = t + 20, .to = t + 30));
+		add(w, FLAGGED(times, TIMES, 12, 0, 1, .command_track = 1, .command_number = i, .start = t + 40,
+		               .end = t + 60, .observed = t + 80));
+	}
+	end(w);
+}
+
 static void calls(const char *folder)
 {
 	struct tare_trace_writer *w = begin_usual(folder, "calls");
@@ -343,7 +367,7 @@ static void graphs(const char *folder)
 
 static void headers(const char *folder)
 {
-	for (uint32_t i = 0; i < 7; i++) {
+	for (uint32_t i = 0; i < 8; i++) {
 		struct tare_trace_header h = { .flags = 1 << i, .api = i % 4, .pid = 9, .parent_pid = 8, .rank = 2,
 			.rank_count = 4, .start_ticks = 3 * t0, .start_raw_ns = (int64_t)t0, .start_monotonic_ns = 5,
 			.start_realtime_ns = INT64_C(1700000000000000000), .process_start_raw_ns = (int64_t)t0 - 99,
@@ -375,6 +399,7 @@ void every_record(const char *folder)
 	objects(folder);
 	facts(folder);
 	commands(folder);
+	contents(folder);
 	calls(folder);
 	marks(folder);
 	apis(folder);

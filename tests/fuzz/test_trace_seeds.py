@@ -38,6 +38,8 @@ PLACES = {
     "tare_trace_stamps": ("TIMES", FLAGS, "bits"),
     "tare_trace_times_of": ("TIMES", DETAIL),
     "tare_trace_pages_what": ("PAGES", DETAIL),
+    "tare_trace_contents_of": ("CONTENTS", DETAIL),
+    "tare_trace_contents_flags": ("CONTENTS", FLAGS, "bits"),
     "tare_trace_untimed": ("UNTIMED", DETAIL),
     "tare_trace_clock": ("CLOCK_PAIR", DETAIL),
     "tare_trace_phase_source": ("PHASE", FLAGS),

@@ -16,7 +16,11 @@ struct copies {
 	uint32_t aligned;   // so many more that are aligned, of a third of the time
 	uint32_t pinned;    // so many more from pinned memory, of a third of the time
 	int64_t work_ns;    // a kernel at the end
-	uint64_t fill_bytes_s; // of the process
+	uint8_t contents;   // of each, as far as they were compared; 0: they were not
+	bool differ;        // each of what is written is new
+	bool late;          // read at a wait
+	bool kernel_before; // each, which may write what is not read_only
+	bool read_only;
 };
 
 struct hand {
@@ -41,11 +45,25 @@ static void copy(struct hand *hand, const struct copies *c, uint8_t kind, uint32
 	command.memory = memory;
 	command.object = 0;
 	command.flags = c->asynchronous ? 0 : TARE_COMMAND_BLOCKING;
+	uint64_t bytes = c->differ ? recording->command_count : 7;
 	hand->places[recording->place_count++] = (struct tare_recorded_place){
-		(uint32_t)recording->command_count, place
+		.command = (uint32_t)recording->command_count, .identity = place, .contents = c->contents,
+		.contents_flags = c->late ? TARE_CONTENTS_LATE : 0,
+		.whole = c->contents == TARE_CONTENTS_WHOLE ? bytes : 0, .sample = bytes,
 	};
 	made_command(hand->made, command);
 	hand->now_ns = (exit_ns > start_ns + copy_ns ? exit_ns : start_ns + copy_ns) + c->think_ns;
+}
+
+static void launch(struct hand *hand, int64_t work_ns)
+{
+	struct tare_recorded_command kernel =
+	    made_plain_command(0, 0, TARE_KIND_KERNEL, hand->now_ns, hand->now_ns + 1000, hand->now_ns,
+	                       hand->now_ns + 2000, hand->now_ns + 2000 + work_ns);
+	kernel.amount = TARE_NO_INDEX;
+	kernel.object = 0;
+	made_command(hand->made, kernel);
+	hand->now_ns = kernel.end_ns;
 }
 
 static struct hand *by_hand(const struct copies *c)
@@ -61,12 +79,16 @@ static struct hand *by_hand(const struct copies *c)
 		                                      .parent = TARE_NO_INDEX,
 		                                      .bytes = 1 << 30 };
 	made_process(hand->made, INT64_MAX);
-	hand->made->processes[0].fill_bytes_s = c->fill_bytes_s;
+	hand->made->processes[0].flags = c->contents ? TARE_TRACE_COMPARED : 0;
+	hand->memory.flags = c->read_only ? 1 << 2 : 0; // CL_MEM_READ_ONLY
 	made_thread(hand->made, 0);
 	made_queue(hand->made, 0, made_device(hand->made, 0, TARE_NO_INDEX, 0), false);
+	hand->made->queues[0].api = TARE_TRACE_OPENCL;
 	hand->now_ns = 1000;
 	for (uint32_t i = 0; i < c->count; i++) {
 		uint32_t place = c->places ? i % c->places : 0;
+		if (c->kernel_before)
+			launch(hand, 1000);
 		if (c->read_first)
 			copy(hand, c, TARE_KIND_READ, place, c->copy_ns, c->alignment, c->memory);
 		copy(hand, c, c->kind, place, c->copy_ns, c->alignment, c->memory);
@@ -75,13 +97,8 @@ static struct hand *by_hand(const struct copies *c)
 		copy(hand, c, c->kind, 1000 + i, c->copy_ns / 3, 12, c->memory);
 	for (uint32_t i = 0; i < c->pinned; i++)
 		copy(hand, c, c->kind, 1000 + i, c->copy_ns / 3, c->alignment, TARE_TRACE_MEMORY_PINNED);
-	struct tare_recorded_command kernel =
-	    made_plain_command(0, 0, TARE_KIND_KERNEL, hand->now_ns, hand->now_ns + 1000, hand->now_ns,
-	                       hand->now_ns + 2000, hand->now_ns + 2000 + c->work_ns);
-	kernel.amount = TARE_NO_INDEX;
-	kernel.object = 0;
-	made_command(hand->made, kernel);
-	recording->end_ns = hand->made->processes[0].end_ns = kernel.end_ns + 1000;
+	launch(hand, c->work_ns);
+	recording->end_ns = hand->made->processes[0].end_ns = hand->now_ns + 1000;
 	return hand;
 }
 
@@ -92,13 +109,13 @@ static void put_away(struct hand *hand, struct tare_findings *findings)
 	free(hand);
 }
 
-// By default: 40 copies of 1 MB in 100 µs each, aligned, pinned, of different places, on a host that
-// fills so much in 21 µs.
+// By default: 40 copies of 1 MB in 100 µs each, aligned, pinned, of different places.
 #define COPIES(...)                                                                                  \
 	{ .kind = TARE_KIND_WRITE, .count = 40, .bytes = 1 << 20, .copy_ns = 100000, .call_ns = 2000, \
 	  .alignment = 12, .memory = TARE_TRACE_MEMORY_PINNED, .places = 40, .work_ns = 100000,       \
-	  .fill_bytes_s = 50000000000,                                                                \
 	  __VA_ARGS__ }
+// The same: all of one place, and of the same bytes.
+#define SAME(...) COPIES(.places = 1, .contents = TARE_CONTENTS_WHOLE __VA_OPT__(,) __VA_ARGS__)
 #pragma GCC diagnostic ignored "-Woverride-init"
 
 static const struct {
@@ -142,27 +159,38 @@ static const struct {
 	                                  .pinned = 4),
 	  4000000 - 40 * 33333., 4000000 - 40 * 33333., 4000000 - 40 * 33333. },
 
-	{ "duplicate-transfers", true, COPIES(.places = 1), 0, 3900000, 3900000 },
-	{ "duplicate-transfers", true, COPIES(.places = 1, .think_ns = 10485), 0, 3900000, 3900000 },
-	{ "duplicate-transfers", false, COPIES(.places = 1, .think_ns = 10486), 0, 0, 0 },
-	{ "duplicate-transfers", false, COPIES(.places = 1, .think_ns = 10485, .fill_bytes_s = 50010000000), 0, 0, 0 },
-	{ "duplicate-transfers", true, COPIES(.places = 1, .think_ns = 104857, .fill_bytes_s = 5000000000), 0, 0, 0 },
-	{ "duplicate-transfers", false, COPIES(.places = 1, .fill_bytes_s = 0), 0, 0, 0 },
-	{ "duplicate-transfers", true, COPIES(.places = 1, .bytes = 32768), 0, 3900000, 3900000 },
-	{ "duplicate-transfers", false, COPIES(.places = 40), 0, 0, 0 },
-	{ "duplicate-transfers", false, COPIES(.places = 1, .bytes = 32767), 0, 0, 0 },
-	{ "duplicate-transfers", true, COPIES(.places = 1, .count = 17), 0, 1600000, 1600000 },
-	{ "duplicate-transfers", false, COPIES(.places = 1, .count = 16), 0, 0, 0 },
-	{ "duplicate-transfers", false, COPIES(.places = 1, .read_first = true), 0, 0, 0 },
-	{ "duplicate-transfers", false, COPIES(.places = 1, .kind = TARE_KIND_READ), 0, 0, 0 },
+	{ "duplicate-transfers", true, SAME(), 3900000, 3900000, 39 * 102000 },
+	{ "duplicate-transfers", true, SAME(.asynchronous = true), 3900000, 3900000, 3900000 },
+	{ "duplicate-transfers", false, SAME(.differ = true), 0, 0, 0 },
+	{ "duplicate-transfers", false, SAME(.contents = 0), 0, 0, 0 },
+	{ "duplicate-transfers", false, SAME(.contents = TARE_CONTENTS_SKIPPED), 0, 0, 0 },
+	{ "duplicate-transfers", false, SAME(.contents = TARE_CONTENTS_UNREADABLE), 0, 0, 0 },
+	{ "duplicate-transfers", true, SAME(.contents = TARE_CONTENTS_SAMPLED), 0, 3900000, 39 * 102000 },
+	{ "duplicate-transfers", false, SAME(.contents = TARE_CONTENTS_SAMPLED, .differ = true), 0, 0, 0 },
+	{ "duplicate-transfers", true, SAME(.kernel_before = true), 0, 3900000, 39 * 102000 },
+	{ "duplicate-transfers", true, SAME(.kernel_before = true, .read_only = true), 3900000, 3900000, 39 * 102000 },
+	{ "duplicate-transfers", true, SAME(.think_ns = 1000000), 3900000, 3900000, 39 * 102000 },
+	{ "duplicate-transfers", true, SAME(.bytes = 4096), 3900000, 3900000, 39 * 102000 },
+	{ "duplicate-transfers", false, SAME(.bytes = 4095), 0, 0, 0 },
+	{ "duplicate-transfers", false, SAME(.places = 40), 0, 0, 0 },
+	{ "duplicate-transfers", true, SAME(.count = 3), 200000, 200000, 2 * 102000 },
+	{ "duplicate-transfers", false, SAME(.count = 2), 0, 0, 0 },
+	{ "duplicate-transfers", false, SAME(.work_ns = 500000000), 0, 0, 0 },
+	{ "duplicate-transfers", true, SAME(.kind = TARE_KIND_READ), 3900000, 3900000, 39 * 102000 },
+	{ "duplicate-transfers", true, SAME(.kind = TARE_KIND_READ, .late = true), 0, 3900000, 39 * 102000 },
+	// What is read anew after a kernel may be what that has made.
+	{ "duplicate-transfers", false, SAME(.kind = TARE_KIND_READ, .kernel_before = true), 0, 0, 0 },
+	// The kernel makes each way there one that may be needed, and the way back none.
+	{ "duplicate-transfers", false, SAME(.read_first = true, .kernel_before = true), 0, 0, 0 },
 
-	{ "ping-pong", true, COPIES(.read_first = true), 0, 8000000, 8000000 },
-	{ "ping-pong", true, COPIES(.read_first = true, .think_ns = 10485), 0, 8000000, 8000000 },
-	{ "ping-pong", false, COPIES(.read_first = true, .think_ns = 10486), 0, 0, 0 },
-	{ "ping-pong", false, COPIES(.read_first = true, .fill_bytes_s = 0), 0, 0, 0 },
-	{ "ping-pong", true, COPIES(.read_first = true, .count = 8), 0, 1600000, 1600000 },
-	{ "ping-pong", false, COPIES(.read_first = true, .count = 7), 0, 0, 0 },
-	{ "ping-pong", false, COPIES(.read_first = true, .work_ns = 500000000), 0, 0, 0 },
+	{ "ping-pong", true, SAME(.read_first = true, .kernel_before = true), 4000000, 8000000, 80 * 102000 },
+	{ "ping-pong", true, SAME(.read_first = true, .kernel_before = true, .late = true), 0, 8000000, 80 * 102000 },
+	{ "ping-pong", true, SAME(.read_first = true), 4000000, 4100000, 41 * 102000 },
+	{ "ping-pong", false, SAME(.read_first = true, .differ = true), 0, 0, 0 },
+	{ "ping-pong", false, SAME(.read_first = true, .contents = 0), 0, 0, 0 },
+	{ "ping-pong", true, SAME(.read_first = true, .count = 1), 100000, 200000, 2 * 102000 },
+	{ "ping-pong", false, SAME(), 0, 0, 0 },
+	{ "ping-pong", false, SAME(.read_first = true, .kernel_before = true, .work_ns = 500000000), 0, 0, 0 },
 };
 
 static void assert_close(double value, double expected)
@@ -325,36 +353,92 @@ static void the_fixed_cost_is_fitted(void **state)
 	put_away(hand, &findings);
 }
 
-static void another_thread_may_have_changed_it(void **state)
+// What the recorder took between two commands is not the program's computing.
+static void hashing_is_no_computing(void **state)
 {
-	struct copies copies = COPIES(.places = 1);
-	struct hand *hand = by_hand(&copies);
 	(void)state;
-	made_thread(hand->made, 0);
-	for (size_t i = 0; i < 40; i++)
-		hand->made->commands[i].thread = i & 1;
+	for (int hashed = 0; hashed < 2; hashed++) {
+		struct copies copies = COPIES(.think_ns = 100000, .contents = TARE_CONTENTS_WHOLE, .differ = true);
+		struct hand *hand = by_hand(&copies);
+		for (size_t i = 0; i < hand->made->recording.place_count; i++) {
+			hand->places[i].from_ns = hand->made->commands[i].exit_ns;
+			hand->places[i].to_ns = hand->made->commands[i].exit_ns + (hashed ? 100000 : 0);
+		}
+		// On a CPU all the time.
+		made_sample(hand->made, 0, 0);
+		made_sample(hand->made, hand->now_ns, (uint64_t)hand->now_ns);
+		struct tare_findings findings = judge(hand->made);
+		const struct tare_finding *finding = find(&findings, "idle-host-computes");
+		if ((finding != NULL) == hashed)
+			fail_msg("idle-host-computes is%s raised", hashed ? "" : " not");
+		put_away(hand, &findings);
+	}
+}
+
+// Two parts of a buffer, in turn: sure unless one reaches into the other.
+static void another_part_may_reach_into_it(void **state)
+{
+	static const struct { uint64_t offset; double low_ns; } rows[] = {
+		{ 1 << 20, 38 * 100000 }, { (1 << 20) - 1, 0 }, { UINT64_MAX, 0 },
+	};
+	(void)state;
+	for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+		struct copies copies = SAME(.think_ns = 0);
+		struct hand *hand = by_hand(&copies);
+		for (size_t i = 1; i < hand->made->recording.place_count; i += 2) {
+			hand->places[i].identity = 5;
+			hand->places[i].offset = rows[k].offset;
+		}
+		struct tare_findings findings = judge(hand->made);
+		const struct tare_finding *finding = find(&findings, "duplicate-transfers");
+		assert_non_null(finding);
+		assert_close((double)finding->cost_low_ns, rows[k].low_ns);
+		put_away(hand, &findings);
+	}
+}
+
+// Copies that a kernel hides cost nothing.
+static void what_is_hidden_is_not_saved(void **state)
+{
+	struct copies copies = SAME(.read_only = true);
+	struct hand *hand = by_hand(&copies);
+	struct tare_recorded_command *kernel = &hand->made->commands[40];
+	(void)state;
+	kernel->enter_ns = kernel->exit_ns = kernel->submitted_ns = 1000;
+	kernel->start_ns = hand->made->commands[0].start_ns;
+	kernel->end_ns = hand->made->commands[20].start_ns;
 	struct tare_findings findings = judge(hand->made);
-	assert_null(find(&findings, "duplicate-transfers"));
+	const struct tare_finding *finding = find(&findings, "duplicate-transfers");
+	assert_non_null(finding);
+	assert_close((double)finding->cost_low_ns, 20 * 100000);
 	put_away(hand, &findings);
 }
 
-// Without the host's rate nobody knows; that is said where it matters.
-static void an_unmeasured_host_is_told(void **state)
+// Without contents nobody knows; how to find out is said where it matters, and of what was not compared.
+static void what_was_not_compared_is_told(void **state)
 {
 	static const struct {
 		struct copies copies;
+		const char *words;
 		bool said;
 	} rows[] = {
-		{ COPIES(.places = 1, .fill_bytes_s = 0), true },
-		{ COPIES(.read_first = true, .fill_bytes_s = 0), true },
-		{ COPIES(.places = 40, .fill_bytes_s = 0), false },
-		{ COPIES(.places = 1), false },
+		{ SAME(.contents = 0), "tare record --contents", true },
+		{ SAME(.contents = 0, .count = 16), "tare record --contents", false },
+		{ SAME(.contents = 0, .count = 17), "tare record --contents", true },
+		{ SAME(.contents = 0, .bytes = 32767), "tare record --contents", false },
+		{ SAME(.contents = 0, .work_ns = 500000000), "tare record --contents", false },
+		{ COPIES(.contents = 0), "tare record --contents", false },
+		{ SAME(.differ = true), "tare record --contents", false },
+		{ SAME(.differ = true), "not compared", false },
+		{ SAME(.contents = TARE_CONTENTS_SAMPLED), "not compared", false },
+		{ SAME(.contents = TARE_CONTENTS_SKIPPED), "40 of 40 copies", true },
+		{ SAME(.contents = TARE_CONTENTS_UNREADABLE), "could not be read: 40", true },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct hand *hand = by_hand(&rows[i].copies);
 		struct tare_findings findings = judge(hand->made);
-		if (says(&findings, "how fast its host changes memory") != rows[i].said)
+		if (says(&findings, rows[i].words) != rows[i].said)
 			fail_msg("row %zu", i);
 		put_away(hand, &findings);
 	}
@@ -363,7 +447,7 @@ static void an_unmeasured_host_is_told(void **state)
 // Images: where in them is not recorded.
 static void copies_to_images_are_not_compared(void **state)
 {
-	struct copies copies = COPIES(.places = 1);
+	struct copies copies = SAME();
 	struct hand *hand = by_hand(&copies);
 	(void)state;
 	hand->memory.kind = TARE_TRACE_MEMORY_IMAGE;
@@ -381,8 +465,10 @@ int main(void)
 		cmocka_unit_test(copies_that_overlap_are_not_saved_twice),
 		cmocka_unit_test(maps_are_compared_with),
 		cmocka_unit_test(the_fixed_cost_is_fitted),
-		cmocka_unit_test(another_thread_may_have_changed_it),
-		cmocka_unit_test(an_unmeasured_host_is_told),
+		cmocka_unit_test(hashing_is_no_computing),
+		cmocka_unit_test(another_part_may_reach_into_it),
+		cmocka_unit_test(what_is_hidden_is_not_saved),
+		cmocka_unit_test(what_was_not_compared_is_told),
 		cmocka_unit_test(copies_to_images_are_not_compared),
 	};
 	return cmocka_run_group_tests_name("finding_copies", tests, NULL, NULL);

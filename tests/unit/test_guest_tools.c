@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the recorder's core is made of, under threads: map, memory, lock. Built a second time for ThreadSanitizer.
 #include "guest_trace.h"
+#include "guest/contents.h"
 #include "guest/internal.h"
+#include "tare_config.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -109,45 +113,105 @@ static void lock_lets_one_in(void **state)
 	assert_false(guest_try(&counter.lock));
 }
 
-// ---- how fast this host fills memory
+// ---- hashes of what transfers carry
 
-static uint64_t best_fill_ns(unsigned char *room, size_t bytes)
+#if TARE_HAVE_CONTENTS
+enum { BIG = 4 << 20, PAGE = 4096 };
+
+// A run that is old enough for hashing to take what it needs, unless it is `young`.
+static struct guest_thread *begin_contents(struct tare_trace_header *header, bool young)
 {
-	uint64_t best = UINT64_MAX;
-	for (int i = 0; i < 5; i++) {
-		uint64_t from = raw_ns(), ns;
-		memset(room, i, bytes);
-		__asm__ volatile("" : : "r"(room) : "memory");
-		ns = raw_ns() - from;
-		best = ns < best ? ns : best;
-	}
-	return best;
+	static struct guest_thread thread;
+	guest_contents_forget();
+	header->start_ticks = guest_ticks() - (young ? 0 : guest_ticks_of_ns(INT64_C(100000000000)));
+	guest_header = header;
+	return &thread;
 }
 
-// What any thread does, the rate must allow: that of memory beyond the caches, and that of a part of them.
-// It is the best of all measurements.
-static void fill_rate_is_the_hosts_fastest(void **state)
+static char *map_pages(size_t bytes)
 {
-	enum { BYTES = 16 << 20 };
-	static unsigned char room[BYTES], small[GUEST_FILL_BYTES];
+	char *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(pages != MAP_FAILED);
+	return pages;
+}
+
+static void one_byte_makes_another_hash(void **state)
+{
+	static const size_t sizes[] = { 1, 100, PAGE, 32768, 32769, 65536, 65537, 1000000, BIG };
 	struct tare_trace_header header = { 0 }, *before = guest_header;
+	struct guest_thread *thread = begin_contents(&header, false);
+	char *bytes = map_pages(BIG);
 	(void)state;
-	guest_header = &header;
-	guest_fill_measure(small);
-	for (int i = 0; i < 20; i++)
-		guest_fill_measure(small);
-	double most = 0;
-	for (size_t bytes = 1 << 20; bytes <= BYTES; bytes *= 4) {
-		double rate = (double)bytes * 1e9 / (double)best_fill_ns(room, bytes);
-		most = rate > most ? rate : most;
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		size_t size = sizes[i];
+		memset(bytes, 3, BIG);
+		errno = ERANGE;
+		struct guest_contents first = guest_contents_take(thread, bytes, size);
+		struct guest_contents again = guest_contents_take(thread, bytes, size);
+		assert_int_equal(first.of, TARE_CONTENTS_WHOLE);
+		assert_int_equal(first.bytes, size);
+		assert_true(first.to > first.from);
+		assert_true(first.whole == again.whole && first.sample == again.sample);
+		assert_true((first.whole == first.sample) == (size <= 32768));
+		for (size_t at = 0; at < size; at += size / 7 + 1) {
+			bytes[at]++;
+			assert_true(guest_contents_take(thread, bytes, size).whole != first.whole);
+			bytes[at]--;
+		}
+		// The first block and the last are of the sample.
+		bytes[0]++;
+		assert_true(guest_contents_take(thread, bytes, size).sample != first.sample);
+		bytes[0]--;
+		bytes[size - 1]++;
+		assert_true(guest_contents_take(thread, bytes, size).sample != first.sample);
+		assert_int_equal(errno, ERANGE);
 	}
-	// Twice, as the rule about repeated copies has it.
-	assert_true(2 * (double)header.fill_bytes_s > most);
-	header.fill_bytes_s = UINT64_MAX;
-	guest_fill_measure(small);
-	assert_true(header.fill_bytes_s == UINT64_MAX);
+	munmap(bytes, BIG);
 	guest_header = before;
 }
+
+static void memory_that_is_gone_is_no_fault(void **state)
+{
+	struct tare_trace_header header = { 0 }, *before = guest_header;
+	struct guest_thread *thread = begin_contents(&header, false);
+	char *bytes = map_pages(BIG);
+	(void)state;
+	mprotect(bytes + BIG / 2, PAGE, PROT_NONE);
+	struct guest_contents contents = guest_contents_take(thread, bytes, BIG);
+	assert_int_equal(contents.of, TARE_CONTENTS_UNREADABLE);
+	assert_int_equal(contents.whole, EFAULT);
+	assert_int_equal(guest_contents_take(thread, bytes, BIG / 2).of, TARE_CONTENTS_WHOLE);
+	munmap(bytes, BIG);
+	assert_int_equal(guest_contents_take(thread, bytes, 8).of, TARE_CONTENTS_UNREADABLE);
+	assert_int_equal(guest_contents_take(thread, bytes, BIG).of, TARE_CONTENTS_UNREADABLE);
+	assert_int_equal(guest_contents_take(thread, (void *)1, 8).of, TARE_CONTENTS_UNREADABLE);
+	assert_int_equal(guest_contents_take(thread, NULL, 8).of, TARE_CONTENTS_SKIPPED);
+	guest_header = before;
+}
+
+// It is for the program's time that hashing may take a share: in a run that has just begun there is none.
+static void hashing_keeps_to_its_share(void **state)
+{
+	enum { TIMES = 200 };
+	struct tare_trace_header header = { 0 }, *before = guest_header;
+	struct guest_thread *thread = begin_contents(&header, true);
+	char *bytes = map_pages(BIG);
+	uint64_t counts[TARE_CONTENTS_NO_ROW + 1] = { 0 }, spent = 0, longest = 0, from = header.start_ticks;
+	(void)state;
+	memset(bytes, 1, BIG);
+	for (int i = 0; i < TIMES; i++) {
+		struct guest_contents contents = guest_contents_take(thread, bytes, BIG);
+		counts[contents.of]++;
+		spent += contents.to - contents.from;
+		longest = contents.to - contents.from > longest ? contents.to - contents.from : longest;
+	}
+	assert_true(counts[TARE_CONTENTS_SKIPPED] > 0);
+	assert_true(counts[TARE_CONTENTS_WHOLE] < TIMES);
+	assert_true(spent <= (guest_ticks() - from) / 3 + longest);
+	munmap(bytes, BIG);
+	guest_header = before;
+}
+#endif
 
 int main(int argc, char **argv)
 {
@@ -155,7 +219,11 @@ int main(int argc, char **argv)
 		cmocka_unit_test(map_serves_threads),
 		cmocka_unit_test(memory_is_aligned_and_zero),
 		cmocka_unit_test(lock_lets_one_in),
-		cmocka_unit_test(fill_rate_is_the_hosts_fastest),
+#if TARE_HAVE_CONTENTS
+		cmocka_unit_test(one_byte_makes_another_hash),
+		cmocka_unit_test(memory_that_is_gone_is_no_fault),
+		cmocka_unit_test(hashing_keeps_to_its_share),
+#endif
 	};
 	if (argc == 2 && !strcmp(argv[1], "--probe"))
 		return 0;

@@ -480,12 +480,12 @@ static void region(struct rig *rig, uint32_t track, uint32_t number, uint64_t of
 		.offset = offset, .region = { 64, 1, 1 } } });
 }
 
-// Where writes and reads take place: by the host's address and the part of the memory object.
+// Where writes and reads take place: by the part of the memory object.
 static void transfers_of_the_same_bytes_have_one_place(void **state)
 {
 	static const struct { uint8_t kind; uint64_t host; int64_t offset; uint32_t track; } rows[] = {
 		{ TARE_KIND_WRITE, 0x1000, -1, 1 }, { TARE_KIND_WRITE, 0x1000, -1, 1 }, // the same
-		{ TARE_KIND_WRITE, 0x2000, -1, 1 },                                     // another address
+		{ TARE_KIND_WRITE, 0x2000, -1, 1 },                                     // from another address
 		{ TARE_KIND_WRITE, 0x1000, 64, 1 }, { TARE_KIND_READ, 0x1000, 64, 1 },  // another part, twice
 		{ TARE_KIND_COPY, 0x1000, -1, 1 }, { TARE_KIND_WRITE, 0, -1, 1 },       // no place
 		{ TARE_KIND_WRITE, 0x1000, -1, 2 },                                     // of another thread
@@ -493,7 +493,7 @@ static void transfers_of_the_same_bytes_have_one_place(void **state)
 	};
 	static const uint32_t commands[] = { 0, 1, 2, 3, 4, 7, 8 };
 	// Places of one letter are one.
-	static const char *const letters = "aabccad";
+	static const char *const letters = "aaaccad";
 	struct rig rig = rig_new();
 	struct tare_trace_header header = rig_header(42);
 	struct tare_recording *r;

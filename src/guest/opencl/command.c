@@ -292,6 +292,7 @@ static void unrecorded(const struct layer_command *command, cl_int status)
 // What the kinds of commands differ in.
 struct part {
 	uint64_t object, amount, object2;
+	const void *host;
 	uint8_t kind, direction, alignment, memory;
 };
 
@@ -302,7 +303,7 @@ static struct part part_of(cl_int status, const struct layer_what *what)
 	if (status == CL_SUCCESS)
 		find_moved(what, &moved);
 	return (struct part){.object = moved.object, .amount = moved.bytes, .object2 = moved.object2,
-	                     .kind = what->kind, .direction = moved.direction,
+	                     .host = moved.host, .kind = what->kind, .direction = moved.direction,
 	                     .alignment = alignment_of(moved.host), .memory = moved.memory};
 }
 
@@ -479,6 +480,9 @@ void layer_command_end(struct guest_thread *thread, struct layer_command *comman
 		return;
 	if (transfer)
 		write_transfer(thread, number, what);
+	if (guest_compares() && status == CL_SUCCESS)
+		layer_contents(thread, command, number, !(flags & TARE_COMMAND_NO_TIMES), what,
+		               part.direction, part.amount, part.host);
 	struct layer_queue *queue = command->queue;
 	if (flags & (TARE_COMMAND_NO_TIMES | TARE_COMMAND_FAILED)) {
 		unrecorded(command, status);
@@ -489,10 +493,12 @@ void layer_command_end(struct guest_thread *thread, struct layer_command *comman
 	}
 	if (what->blocking) {
 		guest_cpu_time(thread, command->enter, exit);
+		layer_of(thread)->stands_by = true;
 		// In order, all before it is complete now, and it may be the last call of the program.
 		layer_harvest_queue(thread, queue, queue->out_of_order ? 256 : UINT32_MAX - 1,
 		                    command->known_head, queue->out_of_order ? 0 : exit);
 		layer_harvest_released(thread);
+		layer_of(thread)->stands_by = false;
 	}
 }
 
@@ -541,6 +547,7 @@ void layer_call_end(struct guest_thread *thread, uint32_t function, uint64_t ent
 	if (LAYER_UNLIKELY(guest_stacks) && has_site(function))
 		guest_site(thread, TARE_SITE_OF_CALL, enter, guest_stack());
 	guest_cpu_time(thread, enter, exit);
+	mine->stands_by = waits;
 	if (waits && said->queue != NULL && said->status == CL_SUCCESS) {
 		struct layer_queue *queue = layer_queue_find(thread, said->queue);
 		if (queue != NULL)
@@ -548,6 +555,7 @@ void layer_call_end(struct guest_thread *thread, uint32_t function, uint64_t ent
 	}
 	if (waits || said->released)
 		layer_harvest_released(thread);
+	mine->stands_by = false;
 }
 
 // The first call of a row that only asks, or one that failed.

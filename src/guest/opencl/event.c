@@ -25,7 +25,11 @@ cl_int layer_do_clGetEventInfo(layer_next_clGetEventInfo next, cl_event event, c
 	if (queue == NULL)
 		return result;
 	if (name == CL_EVENT_COMMAND_EXECUTION_STATUS) {
+		if (layer_of(thread) != NULL)
+			layer_of(thread)->stands_by = true;
 		layer_harvest_queue(thread, queue, AT_A_LOOK, 0, 0);
+		if (layer_of(thread) != NULL)
+			layer_of(thread)->stands_by = false;
 	} else {
 		number -= (cl_int)layer_held(queue, event);
 		memcpy(value, &number, sizeof number);
@@ -83,8 +87,10 @@ void layer_after_clWaitForEvents(struct guest_thread *thread, cl_int result, cl_
 	mine->waited_count = 0;
 	if (result != CL_SUCCESS && result != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
 		return;
+	mine->stands_by = true;
 	for (uint32_t i = 0; i < known; i++)
 		layer_harvest_queue(thread, mine->waited[i], AT_A_WAIT, 0, 0);
+	mine->stands_by = false;
 }
 
 // ---- events that are no command's

@@ -89,6 +89,8 @@ static __attribute__((noinline)) bool harvest_untold(struct guest_thread *thread
 	if (code == CL_SUCCESS)
 		write_times(thread, pending, end, known != 0 ? known : guest_ticks());
 	layer_next.clReleaseEvent(pending->event);
+	if (guest_compares())
+		layer_contents_come(thread, pending);
 	return true;
 }
 
@@ -98,10 +100,14 @@ static inline bool harvest_one(struct guest_thread *thread, const struct layer_p
                                uint64_t known)
 {
 	cl_ulong end = 0;
+	if (guest_compares() && !layer_may_harvest(thread, pending))
+		return false;
 	if (LAYER_UNLIKELY(read_end(pending->event, &end) != CL_SUCCESS))
 		return harvest_untold(thread, pending, known);
 	write_times(thread, pending, end, known != 0 ? known : guest_ticks());
 	layer_next.clReleaseEvent(pending->event);
+	if (guest_compares())
+		layer_contents_come(thread, pending);
 	return true;
 }
 

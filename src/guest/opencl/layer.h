@@ -10,6 +10,7 @@
 #define CL_USE_DEPRECATED_OPENCL_2_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #include "guest/api.h"
+#include "guest/contents.h"
 #include "guest/region.h"
 
 #include <CL/cl_ext.h>
@@ -83,6 +84,8 @@ struct layer_thread {
 	uint32_t callbacks;        // of the program that this thread is inside of
 	uint32_t waited_count;
 	struct layer_queue *waited[LAYER_WAITED]; // of the events that are waited for
+	bool stands_by;            // in a call that waits, which has not returned: what it sees complete is as it was read
+	struct guest_contents unmapping; // what is being unmapped held; `bytes` 0: nothing
 	struct layer_thread *following;
 	struct layer_sampler sampler;
 	const struct layer_shape *last_shape; // one of these; NULL: none yet
@@ -243,6 +246,9 @@ static inline void layer_push(struct guest_thread *thread, struct layer_queue *q
 // false when another thread is at it.
 bool layer_harvest_queue(struct guest_thread *thread, struct layer_queue *queue, uint32_t limit,
                          uint32_t known_head, uint64_t known_ticks);
+// Of a read whose bytes are still to be hashed: whether who harvests stands by, or nobody has for a while.
+bool layer_may_harvest(const struct guest_thread *thread, const struct layer_pending *pending);
+void layer_contents_come(struct guest_thread *thread, const struct layer_pending *pending);
 // The same for queues that the program has let go of before their commands were complete, if there are
 // any: nobody waits for those by name.
 void layer_harvest_released_slow(struct guest_thread *thread);

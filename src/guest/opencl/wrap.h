@@ -60,6 +60,10 @@ void layer_kernel_end(struct guest_thread *thread, struct layer_command *command
                       const struct layer_range *range, cl_uint wait_count, const cl_event *waits);
 void layer_command_end(struct guest_thread *thread, struct layer_command *command, cl_int status,
                        const struct layer_what *what);
+// What a transfer carries, once its record is written (--contents). `number`: the command's.
+void layer_contents(struct guest_thread *thread, const struct layer_command *command, uint32_t number,
+                    bool timed, const struct layer_what *what, uint8_t direction, uint64_t bytes,
+                    const void *host);
 void layer_call_end(struct guest_thread *thread, uint32_t function, uint64_t enter, bool waits,
                     const struct layer_said *said);
 void layer_asked_first(struct guest_thread *thread, uint32_t function, uint64_t enter,
