@@ -6,7 +6,7 @@
     tools/gen_api.py --roles api/opencl.roles --check -- CC [ARG...]
 
 CC is the C compiler; it is asked to preprocess the headers. A function of the headers without a
-role is wrapped as a plain query when it is in the loader's table, else left alone, with a warning
+role is wrapped as a plain call (`other`) when it is in the loader's table, else left alone, with a warning
 on standard error. --check writes nothing and fails where something is to be done by a maintainer:
 a function without a role, a role without a function, a wrong number of arguments.
 """
@@ -17,7 +17,8 @@ import subprocess
 import sys
 
 HEADERS = ['CL/cl_icd.h', 'CL/cl_ext.h']
-ROLES = ['query', 'command', 'wait', 'flush', 'build', 'allocate', 'create', 'start', 'poll']
+ROLES = ['other', 'command', 'wait', 'flush', 'build', 'allocate', 'create', 'start', 'poll', 'query', 'release']
+SHORT = ['query', 'poll', 'other']  # calls of one function in a row are one record
 KINDS = ['kernel', 'task', 'write', 'read', 'copy', 'fill', 'map', 'unmap', 'migrate', 'marker',
          'barrier', 'graph', 'other']
 HOOKS = ['instead', 'before', 'after']
@@ -235,9 +236,14 @@ def status(function, role):
         return 'CL_SUCCESS' if function.result == 'void' else 'result'
     if role.at('error'):
         return 'result != NULL ? CL_SUCCESS : *error'
-    if role.role in ('query', 'poll'):
+    if role.role in SHORT:
         return 'CL_SUCCESS'
     return 'result != NULL ? CL_SUCCESS : CL_INVALID_VALUE'
+
+
+def is_short(role):
+    """Whether calls in a row are one record; the last release of an object has one of its own."""
+    return role.role in SHORT or (role.role == 'release' and not role.at('release'))
 
 
 def queue_of(role):
@@ -305,7 +311,7 @@ def wrapper(function, role, number, call):
         lines += command_end(function, role)
         if role.at('event'):
             lines.append('\tlayer_give_event(&command);')
-    elif role.role in ('query', 'poll'):
+    elif is_short(role):
         about = role.at('about') or role.at('retain') or 'NULL'
         lines += ['\tuint64_t enter = layer_call_begin(thread, 0, false);', invocation,
                   f'\tlayer_asked(thread, {number}, enter, {status(function, role)}, '
@@ -363,7 +369,7 @@ def extension_wrapper(function, role, number, row):
 def plan(order, functions, roles):
     """What is wrapped: (number, function, role) of the table, then of the extensions."""
     table, extensions = [], []
-    unknown = Role(['query'], [], 0)
+    unknown = Role(['other'], [], 0)
     for number, name in enumerate(order):
         role = roles.get(name)
         if name not in functions or (role and role.role == 'pass'):

@@ -15,10 +15,10 @@ import re
 import subprocess
 import sys
 
-from gen_api import Complaint, closing, nameless, split_parameters
+from gen_api import SHORT, Complaint, closing, nameless, split_parameters
 
 HEADERS = ['level_zero/ze_api.h', 'level_zero/ze_ddi.h']
-ROLES = ['query', 'command', 'wait', 'build', 'allocate', 'create', 'start', 'poll', 'own', 'pass']
+ROLES = ['other', 'command', 'wait', 'build', 'allocate', 'create', 'start', 'poll', 'query', 'release', 'own', 'pass']
 KINDS = ['kernel', 'copy', 'fill', 'migrate', 'marker', 'barrier', 'graph', 'other']
 HOOKS = ['instead', 'before', 'after']
 # Members of struct ze_what that an argument fills as it is.
@@ -165,7 +165,7 @@ def other(function, role, number):
     arguments = ', '.join((['driver'] if role.instead else []) + function.named)
     invocation = f'\tze_result_t result = {call_of(function, role)}({arguments});'
     about = role.at('about') or role.at('released') or 'NULL'
-    if role.role in ('query', 'poll'):
+    if role.role in SHORT:
         poll = 'true' if role.role == 'poll' else 'false'
         return ['\tuint64_t enter = guest_ticks();', invocation,
                 f'\tze_asked(thread, {number}, enter, result, (uintptr_t){about}, {poll});']
@@ -243,7 +243,7 @@ def hooks(rows):
 
 
 def trace_role(role):
-    return 'COMMAND' if role.role == 'own' else 'QUERY' if role.role == 'pass' else role.role.upper()
+    return 'COMMAND' if role.role == 'own' else 'OTHER' if role.role == 'pass' else role.role.upper()
 
 
 def source(rows, roles):

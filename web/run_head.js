@@ -74,9 +74,47 @@ function headElements(run) {
 		h('p', { class: 'note' }, [timedText(run), endText(run), viewText(run), wallText(run)].filter(Boolean).join(' ')), problemList(run)].filter(Boolean);
 }
 
+const RUN_PARTS = {
+	start_up: ['Start-up', '#6B7280', '#9AA3AF', 'dots'], working: ['Working part', '#0072B2', '#56B4E9', 'solid'],
+	tear_down: ['Tear-down', '#7D4A86', '#D3A0DC', 'diagonal'],
+};
+for (const part of Object.keys(RUN_PARTS))
+	RUN_PARTS[part].paint = addPaint(...RUN_PARTS[part]);
+const NAMED_SHARE = 0.02; // of a part of the run; less is told together
+
+// What a part went into: the largest first.
+function wentIntoText(part) {
+	const whole = part.to_ns - part.from_ns;
+	const named = part.went_into.filter((row) => row.ns >= NAMED_SHARE * whole).sort((a, b) => b.ns - a.ns);
+	const left = whole - named.reduce((sum, row) => sum + row.ns, 0);
+	return [...named.map((row) => `${categoryTitle(row.category).replace(/^idle: /, '')} ${formatNs(row.ns)} (${shareText(row.ns, whole)})`),
+		left > 0 ? `others ${formatNs(left)} (${shareText(left, whole)})` : null].filter(Boolean).join(', ');
+}
+
+// The run in time; null where the report is about a part of it, or nearly all of it is the working part.
+function partsElement(run) {
+	const { parts } = run.summary;
+	if (!parts.length)
+		return null;
+	const texts = parts.map((part) => `${RUN_PARTS[part.part][0]} ${formatNs(part.to_ns - part.from_ns)}, ${shareText(part.to_ns - part.from_ns, run.wall_ns)}`);
+	return h('section', { class: 'run-parts', 'aria-label': 'Parts of the run' },
+		h('div', { class: 'ledger-bar', role: 'img', 'aria-label': `Parts of the run: ${texts.join('; ')}` }, parts.map((part, i) => {
+			const swatch = paintSwatch(RUN_PARTS[part.part].paint);
+			swatch.classList.add('part');
+			swatch.style.flexGrow = String(part.share);
+			swatch.title = texts[i];
+			if (part.share >= 0.12)
+				swatch.append(h('span', { class: 'plate' }, `${RUN_PARTS[part.part][0]} ${shareText(part.to_ns - part.from_ns, run.wall_ns)}`));
+			return swatch;
+		})),
+		h('ul', { class: 'part-list' }, parts.map((part, i) => h('li', {}, paintSwatch(RUN_PARTS[part.part].paint), ' ', texts[i]))),
+		parts.filter((part) => part.part !== 'working' && part.share >= 0.02).map((part) =>
+			h('p', { class: 'note' }, `${RUN_PARTS[part.part][0]} went into ${wentIntoText(part)}.`)));
+}
+
 function verdictElement(run) {
 	const { verdict, evidence } = run.summary;
-	return h('section', { class: 'verdict', 'aria-label': 'Verdict' }, h('p', {}, h('strong', {}, dataText(`${verdict}.`, 600))),
+	return h('section', { class: 'verdict', 'aria-label': 'Verdict' }, h('p', {}, h('strong', {}, dataText(`${verdict}.`, 900))),
 		evidence ? h('p', { class: 'note' }, dataText(`${evidence}.`, 800)) : null);
 }
 

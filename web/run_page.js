@@ -33,7 +33,7 @@ function buildPage(run) {
 	const sections = runSections(run);
 	document.getElementById('head').append(...headElements(run));
 	document.getElementById('contents').append(contentsLinks(sections));
-	document.getElementById('content').append(verdictElement(run), summaryCards(run), ...sections);
+	document.getElementById('content').append(...[partsElement(run), verdictElement(run), summaryCards(run)].filter(Boolean), ...sections);
 	document.getElementById('foot').append(h('p', {}, dataText(`Written by tare ${run.tool.version}, ${run.format}, from ${run.trace.name}. `),
 		h('button', { type: 'button', onclick: () => download(`${run.trace.name}.json`, 'application/json', JSON.stringify(run)) }, 'Download the report as JSON')));
 	drawSwatches();

@@ -15,7 +15,9 @@ const CATEGORIES = {
 	host_allocate: ['idle: allocating memory', '#6B5BB5', '#A99BF5', 'back'],
 	host_blocking_copy: ['idle: waiting for a blocking copy', '#A8552A', '#D98A5C', 'cross'],
 	host_wait: ['idle: host was in a wait', '#1F6F8B', '#7FB6D6', 'horizontal'],
-	host_api: ['idle: host was in API calls', '#7A6A1F', '#C9B45C', 'vertical'],
+	host_api: ['idle: host was in other API calls', '#7A6A1F', '#C9B45C', 'vertical'],
+	host_release: ['idle: host was releasing objects', '#7D4A86', '#D3A0DC', 'back'],
+	host_query: ['idle: host was in queries', '#9C5221', '#E0A36B', 'horizontal'],
 	host_computing: ['idle: host was computing', '#4A4A4A', '#C9CDD3', 'diagonal'],
 	host_off_cpu: ['idle: host was off the CPU', '#6D747E', '#98A0AB', 'back'],
 	held: ['idle: enqueued, not submitted', '#A3141B', '#FF8F8F', 'vertical'],
@@ -53,10 +55,11 @@ for (const [light, dark] of [['#0072B2', '#56B4E9'], ['#4B55B8', '#8FA2FF'], ['#
 	['#2B5C8A', '#7FA8D8'], ['#5B4FA0', '#B3A3F5'], ['#1D6E6E', '#7FD6C6']])
 	PAINT_OF.kernel.push(addPaint('kernels', light, dark));
 for (const [name, title, light, dark] of [
-	['query', 'calls that ask or set', '#8A93A0', '#7D8794'], ['command', 'calls that enqueue', '#55677C', '#93A8C0'],
+	['other', 'calls that set', '#8A93A0', '#7D8794'], ['query', 'queries', '#9C5221', '#E0A36B'],
+	['release', 'releases', '#7D4A86', '#D3A0DC'], ['command', 'calls that enqueue', '#55677C', '#93A8C0'],
 	['wait', 'waits', '#C08A00', '#E8CB4A'], ['flush', 'flushes', '#3E7F4F', '#7CC58E'],
 	['build', 'builds', '#B03A5B', '#FF8FA8'], ['allocate', 'allocations', '#6B5BB5', '#A99BF5'],
-	['create', 'objects made and freed', '#8A6A4A', '#C7A585'], ['start', 'platforms and devices', '#6B7280', '#9AA3AF'],
+	['create', 'objects made', '#8A6A4A', '#C7A585'], ['start', 'platforms and devices', '#6B7280', '#9AA3AF'],
 	['poll', 'polling', '#9A6A00', '#D9B45C'], ['callback', 'callbacks of the program', '#9A3D8F', '#E59AD0']])
 	PAINT_OF.role[name] = addPaint(title, light, dark);
 for (const [light, dark] of [['#5F6F52', '#A8BD94'], ['#7A5C68', '#CFA3B3'], ['#4F6D7A', '#9CC3D3']])

@@ -229,15 +229,17 @@ struct tare_trace_function {
 
 // What a call does to the thread that makes it; the ledger's host states come from it.
 enum tare_trace_role {
-	TARE_ROLE_QUERY = 0,   // asks or sets, does no work: clGetDeviceInfo, clSetKernelArg
+	TARE_ROLE_OTHER = 0,   // sets or retains, does no work: clSetKernelArg; before 1.7 what asks, too
 	TARE_ROLE_COMMAND = 1, // puts work into a queue
 	TARE_ROLE_WAIT = 2,    // returns when the device got somewhere: clFinish, clWaitForEvents
 	TARE_ROLE_FLUSH = 3,
 	TARE_ROLE_BUILD = 4,   // compiles, links
 	TARE_ROLE_ALLOCATE = 5, // makes or frees memory objects
-	TARE_ROLE_CREATE = 6,  // makes or frees other objects: contexts, queues, kernels
+	TARE_ROLE_CREATE = 6,  // makes other objects: contexts, queues, kernels; before 1.7 frees them, too
 	TARE_ROLE_START = 7,   // finds platforms and devices
 	TARE_ROLE_POLL = 8,    // asks whether something is done; such calls are aggregated
+	TARE_ROLE_QUERY = 9,   // asks for what is known: clGetDeviceInfo
+	TARE_ROLE_RELEASE = 10, // lets go of objects that are no memory: clReleaseProgram
 	TARE_ROLE_COUNT
 };
 
@@ -252,13 +254,15 @@ enum tare_trace_object_kind {
 	TARE_OBJECT_CONTEXT = 3,
 	TARE_OBJECT_QUEUE = 4,   // parent: context; device; number; properties as made, of any API bit 0
 	                         // out of order, bit 1 profiling (clock of stamps: its device's)
-	TARE_OBJECT_PROGRAM = 5, // parent: context
+	TARE_OBJECT_PROGRAM = 5, // parent: context; properties: TARE_PROGRAM_NATIVE
 	TARE_OBJECT_KERNEL = 6,  // parent: program; name
 	TARE_OBJECT_MEMORY = 7,  // parent: context, or the buffer it is a part of; properties: flags;
 	                         // bytes; number: enum tare_trace_memory
 	TARE_OBJECT_EVENT = 8,   // a user event
 	TARE_OBJECT_GRAPH = 9,   // command list, command buffer, graph
 };
+// Of a program that was made from what a driver had built before.
+#define TARE_PROGRAM_NATIVE 1
 struct tare_trace_object {
 	uint64_t head;
 	uint64_t handle;

@@ -103,7 +103,7 @@ int tables_api_calls(const struct tables_context *context, struct tare_tables *t
 		bool known = i < recording->function_count;
 		tables->api[i].function = known ? recording->functions[i].name : NO_FUNCTION;
 		tables->api[i].api = known ? recording->functions[i].api : TARE_TRACE_NO_API;
-		tables->api[i].role = known ? recording->functions[i].role : TARE_ROLE_QUERY;
+		tables->api[i].role = known ? recording->functions[i].role : TARE_ROLE_OTHER;
 	}
 	count_calls(context, tables->api);
 	tables->api_count = join_rows(tables->api, n);

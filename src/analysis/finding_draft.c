@@ -102,16 +102,17 @@ void finding_cost(struct finding_draft *draft, double low_ns, double best_ns, do
 }
 
 // Cuts united claims to the spans that are judged, in place of them. Returns their length or -ENOMEM.
-static int64_t cut_claims(const struct judging *judging, struct tare_finding *finding)
+static int64_t cut_claims(const struct tare_time_span *spans, size_t span_count,
+                          struct tare_finding *finding)
 {
 	size_t count = tare_spans_unite(finding->claims, finding->claim_count), kept = 0;
-	struct tare_time_span *cut = calloc(count + judging->span_count + 1, sizeof *cut);
+	struct tare_time_span *cut = calloc(count + span_count + 1, sizeof *cut);
 	int64_t sum_ns = 0;
 	if (!cut)
 		return -ENOMEM;
-	for (size_t i = 0, j = 0; i < count && j < judging->span_count;) {
+	for (size_t i = 0, j = 0; i < count && j < span_count;) {
 		const struct tare_time_span *claim = &finding->claims[i];
-		const struct tare_time_span *span = &judging->spans[j];
+		const struct tare_time_span *span = &spans[j];
 		int64_t from_ns = claim->from_ns > span->from_ns ? claim->from_ns : span->from_ns;
 		int64_t to_ns = claim->to_ns < span->to_ns ? claim->to_ns : span->to_ns;
 		if (from_ns < to_ns) {
@@ -256,7 +257,11 @@ static int append(struct judging *judging, const struct tare_finding *finding)
 int finding_raise(struct finding_draft *draft)
 {
 	struct tare_finding *finding = &draft->finding;
-	int64_t claimed_ns = draft->failed ? -ENOMEM : cut_claims(draft->judging, finding);
+	const struct judging *judging = draft->judging;
+	const struct tare_time_span view = { judging->view->from_ns, judging->view->to_ns };
+	int64_t claimed_ns = draft->failed  ? -ENOMEM
+	                     : draft->of_run ? cut_claims(&view, 1, finding)
+	                                     : cut_claims(judging->spans, judging->span_count, finding);
 	int code = claimed_ns < 0 ? -ENOMEM : 0;
 	if (!code && finding->title && claimed_ns > 0 && finding->cost_ns > 0) {
 		finding->cost_ns = at_most(finding->cost_ns, claimed_ns);

@@ -80,6 +80,18 @@ const struct finding_rule finding_rules_work[] = {
 	{ { "idle-host-builds", "programs are built between the first enqueue and the first kernel",
 	    "50 % of the working part; later builds: build-in-loop", "idle: building kernels", PAIR("idle-host-builds") },
 	  FINDING_NEEDS_TIMES, finding_idle_host_builds },
+	// After idle-host-builds, which it takes back.
+	{ { "start-up-builds", "programs are built before the first kernel for much of the run",
+	    "25 % of the run, half a second; the whole run alone", "time inside the calls, what overlaps once; low: half of "
+	    "it, for what was built must be loaded", PAIR("start-up-builds") },
+	  FINDING_NEEDS_NOTHING, finding_start_up_builds },
+	{ { "queries-in-loop", "the host asks between kernels for what it could know",
+	    "before 16 kernels; 5 % of the working part", "idle: host was in queries", PAIR("queries-in-loop") },
+	  FINDING_NEEDS_TIMES, finding_queries_in_loop },
+	{ { "releases-in-loop", "objects that are no memory are released between kernels",
+	    "before 16 kernels; 5 % of the working part", "idle: host was releasing objects",
+	    PAIR("releases-in-loop") },
+	  FINDING_NEEDS_TIMES, finding_releases_in_loop },
 	{ { "idle-host-sleeps", "no device runs anything while the host is off the CPU",
 	    "10 % of the working part, in 3 gaps, 5 µs in each", "idle: host was off the CPU", PAIR("idle-host-sleeps") },
 	  FINDING_NEEDS_TIMES, finding_idle_host_sleeps },

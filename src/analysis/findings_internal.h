@@ -122,6 +122,7 @@ struct finding_draft {
 	struct tare_id_map place_of;
 	struct tare_finding_place *places;
 	size_t place_count, place_room;
+	bool of_run;                 // claims may lie outside of the working part, within the view
 	bool failed;
 };
 

@@ -32,6 +32,12 @@ int finding_idle_host_builds(struct judging *judging, struct tare_error *error);
 int finding_idle_host_sleeps(struct judging *judging, struct tare_error *error);
 int finding_unflushed_queue(struct judging *judging, struct tare_error *error);
 
+// finding_start_up.c
+int finding_start_up_builds(struct judging *judging, struct tare_error *error);
+// finding_calls.c
+int finding_queries_in_loop(struct judging *judging, struct tare_error *error);
+int finding_releases_in_loop(struct judging *judging, struct tare_error *error);
+
 // Claims the parts of a task's instances in which no other kernel of the device ran: only these get
 // shorter with the task. Of each `part` (0 to 1) is what it costs there; 0: no places. Returns their sum.
 double finding_claim_alone(struct judging *judging, const struct tare_task *task,

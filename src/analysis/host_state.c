@@ -15,6 +15,10 @@ enum tare_host_state ledger_state_of_role(uint32_t role)
 		return TARE_HOST_BUILD;
 	case TARE_ROLE_ALLOCATE:
 		return TARE_HOST_ALLOCATE;
+	case TARE_ROLE_RELEASE:
+		return TARE_HOST_RELEASE;
+	case TARE_ROLE_QUERY:
+		return TARE_HOST_QUERY;
 	default:
 		return TARE_HOST_API;
 	}

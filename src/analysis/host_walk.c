@@ -191,7 +191,7 @@ static void spend_outside(const struct ledger_hosts *hosts, const struct host_th
 // The calls that the thread is inside of: the first of these states wins.
 static bool inside_call(const struct host_cursor *cursor, enum tare_host_state *state)
 {
-	for (*state = TARE_HOST_BUILD; *state <= TARE_HOST_API; (*state)++)
+	for (*state = TARE_HOST_BUILD; *state <= TARE_HOST_QUERY; (*state)++)
 		if (cursor->inside[*state])
 			return true;
 	return false;
@@ -345,7 +345,7 @@ void ledger_walk_spend(struct ledger_walk *walk, uint32_t thread, int64_t from_n
 		until_ns = earlier(until_ns, to_ns);
 		spend_recorded(walk, thread, from_ns, until_ns, recorded);
 		for (enum tare_host_state i = 0; i < TARE_HOST_STATES; i++) {
-			bool call = i >= TARE_HOST_BUILD && i <= TARE_HOST_API;
+			bool call = i >= TARE_HOST_BUILD && i <= TARE_HOST_QUERY;
 			add(&states[lost && !call ? TARE_HOST_NOT_RECORDED : i], recorded[i]);
 		}
 		from_ns = until_ns;

@@ -17,7 +17,9 @@ enum tare_ledger_category {
 	TARE_LEDGER_ALLOCATE,
 	TARE_LEDGER_BLOCKING_COPY, // the thread that enqueues next is inside a blocking transfer
 	TARE_LEDGER_WAIT,         // ... inside a wait that is not over though the device is idle
-	TARE_LEDGER_API,          // ... inside another call: launching, creating, asking
+	TARE_LEDGER_API,          // ... inside another call: launching, creating, setting
+	TARE_LEDGER_RELEASE,      // ... letting go of an object that is no memory
+	TARE_LEDGER_QUERY,        // ... asking for what is known
 	TARE_LEDGER_COMPUTING,    // ... in the program, on a CPU
 	TARE_LEDGER_OFF_CPU,      // ... in the program, not on a CPU: sleep, input, a lock
 	TARE_LEDGER_HELD,         // enqueued, nothing to wait for, not submitted to the device
@@ -38,7 +40,8 @@ const char *tare_ledger_category_title(enum tare_ledger_category category);
 // against state of the device.
 enum tare_host_state {
 	TARE_HOST_BEFORE_FIRST, TARE_HOST_BUILD, TARE_HOST_ALLOCATE, TARE_HOST_BLOCKING_COPY,
-	TARE_HOST_WAIT, TARE_HOST_API, TARE_HOST_COMPUTING, TARE_HOST_OFF_CPU, TARE_HOST_GONE,
+	TARE_HOST_WAIT, TARE_HOST_API, TARE_HOST_RELEASE, TARE_HOST_QUERY, TARE_HOST_COMPUTING,
+	TARE_HOST_OFF_CPU, TARE_HOST_GONE,
 	TARE_HOST_NOT_RECORDED, TARE_HOST_UNKNOWN, TARE_HOST_STATES
 };
 enum tare_device_state {

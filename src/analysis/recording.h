@@ -157,6 +157,7 @@ struct tare_recorded_program {
 	uint64_t source_hash, source_bytes; // 0: not told
 	const char *build_options;
 	int64_t build_error;      // 0: none
+	bool native;              // made from what a driver had built before: a binary
 };
 
 struct tare_recorded_memory {

@@ -86,7 +86,7 @@ uint8_t loading_api_of_function(const struct loading *l, uint32_t function)
 
 static void define_function(struct loading *l, const struct tare_trace_function *f)
 {
-	uint32_t role = f->role < TARE_ROLE_COUNT ? f->role : TARE_ROLE_QUERY;
+	uint32_t role = f->role < TARE_ROLE_COUNT ? f->role : TARE_ROLE_OTHER;
 	const char *name = tare_trace_text(l->trace, l->file, f->name);
 	uint32_t index = intern_function(l, name, f->api, role);
 
@@ -253,13 +253,14 @@ static uint32_t add_memory(struct loading *l, const struct tare_trace_object *o)
 	return (uint32_t)(l->recording->memory_count - 1);
 }
 
-static uint32_t add_program(struct loading *l)
+static uint32_t add_program(struct loading *l, const struct tare_trace_object *o)
 {
 	struct tare_recorded_program *p = LOADING_ADD(l, programs, program_count, program_room);
 
 	if (!p)
 		return TARE_NO_INDEX;
-	*p = (struct tare_recorded_program){ .process = l->process, .build_options = "" };
+	*p = (struct tare_recorded_program){ .process = l->process, .build_options = "",
+		                             .native = o->properties & TARE_PROGRAM_NATIVE };
 	return (uint32_t)(l->recording->program_count - 1);
 }
 
@@ -290,7 +291,7 @@ static void define_object(struct loading *l, const struct tare_trace_object *o)
 	case TARE_OBJECT_DEVICE: index = add_device(l, o); break;
 	case TARE_OBJECT_CONTEXT: index = l->contexts++; break;
 	case TARE_OBJECT_QUEUE: index = add_queue(l, o); break;
-	case TARE_OBJECT_PROGRAM: index = add_program(l); break;
+	case TARE_OBJECT_PROGRAM: index = add_program(l, o); break;
 	case TARE_OBJECT_KERNEL: index = o->name; break;
 	case TARE_OBJECT_MEMORY: index = add_memory(l, o); break;
 	case TARE_OBJECT_GRAPH: index = loading_add_list(l, o); break;

@@ -450,7 +450,7 @@ static int add_call(struct loading *l, const struct tare_trace_call *c)
 	call = LOADING_ADD(l, calls, call_count, call_room);
 	if (!call)
 		return l->status;
-	function = loading_function(l, tare_trace_detail(c->head), TARE_ROLE_QUERY);
+	function = loading_function(l, tare_trace_detail(c->head), TARE_ROLE_OTHER);
 	role = l->status ? 0 : r->functions[function].role;
 	api = loading_api_of_function(l, function);
 	*call = (struct tare_recorded_call){
@@ -526,7 +526,7 @@ static int add_callback(struct loading *l, const struct tare_trace_callback *c)
 	added->exit_ns = not_before(loading_ns(l, c->exit), added->enter_ns);
 	added->thread = track->thread;
 	added->function = (uint16_t)loading_function(l, tare_trace_detail(c->head),
-	                                             TARE_ROLE_QUERY);
+	                                             TARE_ROLE_OTHER);
 	return l->status;
 }
 

@@ -314,6 +314,9 @@ static int judge(const struct tables_context *context, const struct tare_ledger 
 	}
 	working.from_ns = summary->working_from_ns;
 	working.to_ns = summary->working_to_ns;
+	code = tables_run_parts(context, summary);
+	if (code != 0)
+		return code;
 	code = tare_ledgers_compute(context->recording, &working, &ledgers, NULL);
 	if (code == 0)
 		code = judge_by(context, &ledgers, pace, summary);

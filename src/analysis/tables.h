@@ -208,6 +208,16 @@ static inline bool tare_no_command_is_known(enum tare_no_command why)
 	       why != TARE_NO_COMMAND_DAMAGED;
 }
 
+// A run in time: before the first command is enqueued, until the last one is complete, and after.
+enum tare_run_part_of { TARE_PART_START_UP, TARE_PART_WORKING, TARE_PART_TEAR_DOWN, TARE_PARTS };
+const char *tare_run_part_name(enum tare_run_part_of part); // "start_up", ...: the JSON names
+// What a part went into, for a sentence: "building programs".
+const char *tare_run_part_words(enum tare_ledger_category category);
+struct tare_run_part {
+	int64_t from_ns, to_ns;
+	int64_t parts_ns[TARE_LEDGER_CATEGORIES]; // of all devices together; sum is to - from
+};
+
 struct tare_run_summary {
 	int64_t wall_ns;
 	double cpu_utilisation;   // CPU time of the processes over wall (1.0 = one CPU busy); NaN: not
@@ -219,12 +229,15 @@ struct tare_run_summary {
 	// What the verdict is about: from the first enqueue to the last completion, of a view with spans
 	// all of them; TARE_NO_TIME: none.
 	int64_t working_from_ns, working_to_ns;
+	// Of the whole run alone, and where the working part is clearly shorter: their sum is wall_ns.
+	bool has_parts;
+	struct tare_run_part parts[TARE_PARTS];
 	int64_t bound_ns[TARE_BOUND_COUNT]; // of it; NOT_CLEAR: what is not known. Sum: working to - from,
 	                          // of a view with spans their sum
 	enum tare_bound bound;
 	enum tare_no_command why_no_command;
-	char verdict[400];        // "This run is transfer-bound: the device waits for data 39.7 % of the
-	                          // time", without a full stop
+	char verdict[700];        // "This run is transfer-bound: the device waits for data 39.7 % of the
+	                          // time", without a full stop; with parts it says which one it is about
 	char evidence[600];       // the figures that say so, without a full stop
 };
 

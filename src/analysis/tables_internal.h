@@ -194,6 +194,9 @@ struct tables_pace {
 // Why the view has no command; writes the verdict that says so, without a full stop.
 enum tare_no_command tables_why_no_command(const struct tables_context *context, char *text,
                                            size_t size);
+// Finds the parts of the run, where the view is all of it: start-up, working part (as set), tear-down.
+// Returns 0 or -ENOMEM.
+int tables_run_parts(const struct tables_context *context, struct tare_run_summary *summary);
 // Fills bound_ns, bound, verdict and evidence, of a view with commands.
 void tables_judge(const struct tare_ledger *working, const struct tables_pace *pace,
                   struct tare_run_summary *summary);

@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #define FEWEST_ISSUED 10
 // What lies outside of the working part is worth a word from this part of it on.
 #define WORTH_SAYING 0.01
+#define SUBJECT 128
 
 const char *tare_bound_name(enum tare_bound bound)
 {
@@ -66,6 +68,8 @@ static enum tare_bound bound_of(int category, enum pace_kind kind)
 	case TARE_LEDGER_BEFORE_FIRST:
 	case TARE_LEDGER_BUILD:
 	case TARE_LEDGER_ALLOCATE:
+	case TARE_LEDGER_RELEASE:
+	case TARE_LEDGER_QUERY:
 	case TARE_LEDGER_COMPUTING:
 	case TARE_LEDGER_OFF_CPU:
 	case TARE_LEDGER_ENDED:
@@ -188,26 +192,120 @@ static const char *because(const struct tare_ledger *working, const struct table
 	}
 }
 
+static int64_t length_of(const struct tare_run_part *part)
+{
+	return part->to_ns - part->from_ns;
+}
+
+// "31.1 s" and "mostly building programs", where one thing takes more than half of the part.
+static void say_outer_part(struct tare_run_summary *summary, const char *before, enum tare_run_part_of which)
+{
+	const struct tare_run_part *part = &summary->parts[which];
+	char ns[TARE_UNIT_TEXT];
+	int most = 0;
+	for (int i = 1; i < TARE_LEDGER_CATEGORIES; i++)
+		if (part->parts_ns[i] > part->parts_ns[most])
+			most = i;
+	say(summary->verdict, sizeof summary->verdict, "%s%s", before, tare_format_ns((double)length_of(part), ns));
+	if (part->parts_ns[most] > length_of(part) / 2)
+		say(summary->verdict, sizeof summary->verdict, ", mostly %s",
+		    tare_run_part_words((enum tare_ledger_category)most));
+}
+
+static bool is_worth_saying(const struct tare_run_summary *summary, enum tare_run_part_of part)
+{
+	return (double)length_of(&summary->parts[part]) >= WORTH_SAYING * (double)summary->wall_ns;
+}
+
+// Start-up or tear-down that takes more than half of the run is said first; TARE_PARTS: neither.
+static enum tare_run_part_of leading_part(const struct tare_run_summary *summary)
+{
+	if (!summary->has_parts)
+		return TARE_PARTS;
+	for (enum tare_run_part_of part = 0; part < TARE_PARTS; part++)
+		if (part != TARE_PART_WORKING && length_of(&summary->parts[part]) > summary->wall_ns / 2)
+			return part;
+	return TARE_PARTS;
+}
+
+static const char *const part_titles[TARE_PARTS] = { [TARE_PART_START_UP] = "Start-up",
+	[TARE_PART_WORKING] = "The working part", [TARE_PART_TEAR_DOWN] = "Tear-down" };
+
+static void say_leading_part(struct tare_run_summary *summary, enum tare_run_part_of leading)
+{
+	char share[64], wall[TARE_UNIT_TEXT];
+	if (leading == TARE_PARTS)
+		return;
+	snprintf(share, sizeof share, "%s takes %.1f %% of this run (%s): ", part_titles[leading],
+	         100 * (double)length_of(&summary->parts[leading]) / (double)summary->wall_ns,
+	         tare_format_ns((double)summary->wall_ns, wall));
+	say_outer_part(summary, share, leading);
+	say(summary->verdict, sizeof summary->verdict, ". ");
+}
+
+// What the parts took that the verdict is not about.
+static void say_others(struct tare_run_summary *summary, enum tare_run_part_of leading)
+{
+	const char *before = "; start-up took ";
+	if (!summary->has_parts)
+		return;
+	if (leading != TARE_PART_START_UP && is_worth_saying(summary, TARE_PART_START_UP)) {
+		say_outer_part(summary, before, TARE_PART_START_UP);
+		before = ", tear-down ";
+	} else {
+		before = "; tear-down took ";
+	}
+	if (leading != TARE_PART_TEAR_DOWN && is_worth_saying(summary, TARE_PART_TEAR_DOWN))
+		say_outer_part(summary, before, TARE_PART_TEAR_DOWN);
+}
+
+// What is judged: "this run", "the working part of this run, 1.46 s of 33.7 s,", or where another part was
+// said first "its working part, 1.46 s,".
+static void say_subject(const struct tables_pace *pace, const struct tare_run_summary *summary,
+                        enum tare_run_part_of leading, char subject[SUBJECT])
+{
+	char part[TARE_UNIT_TEXT], wall[TARE_UNIT_TEXT];
+	if (!summary->has_parts)
+		snprintf(subject, SUBJECT, "this %s", pace->phase ? "phase" : "run");
+	else if (leading != TARE_PARTS)
+		snprintf(subject, SUBJECT, "its working part, %s,",
+		         tare_format_ns((double)length_of(&summary->parts[TARE_PART_WORKING]), part));
+	else
+		snprintf(subject, SUBJECT, "the working part of this run, %s of %s,",
+		         tare_format_ns((double)length_of(&summary->parts[TARE_PART_WORKING]), part),
+		         tare_format_ns((double)summary->wall_ns, wall));
+}
+
 static void say_verdict(const struct tare_ledger *working, const struct tables_pace *pace,
                         enum tare_bound second, enum tare_bound largest,
                         struct tare_run_summary *summary)
 {
 	bool whole = pace->outside_before_ns + pace->outside_after_ns == 0;
-	const char *time = whole ? "the time" : "its working part";
-	const char *what = pace->phase ? "phase" : "run";
-	char *text = summary->verdict;
-	size_t bytes = sizeof summary->verdict;
-	if (summary->bound == TARE_BOUND_NOT_CLEAR)
-		say(text, bytes,
-		    "It is not clear what bounds this %s: %s %.1f %%, %s %.1f %% of %s",
-		    what, part_words(working, largest), percent(summary->bound_ns[largest], working),
-		    part_words(working, second), percent(summary->bound_ns[second], working), time);
-	else
-		say(text, bytes, "This %s is %s-bound: %s%s%s %.1f %% of %s", what,
+	const char *time = summary->has_parts ? "it" : whole ? "the time" : "its working part";
+	enum tare_run_part_of leading = leading_part(summary);
+	char *text = summary->verdict, subject[SUBJECT];
+	size_t bytes = sizeof summary->verdict, begin;
+	say_subject(pace, summary, leading, subject);
+	say_leading_part(summary, leading);
+	begin = strlen(text);
+	if (summary->bound == TARE_BOUND_NOT_CLEAR) {
+		// Before the colon the subject ends without its comma.
+		size_t length = strlen(subject);
+		if (subject[length - 1] == ',')
+			subject[length - 1] = '\0';
+		say(text, bytes, "It is not clear what bounds %s: %s %.1f %%, %s %.1f %% of %s", subject,
+		    part_words(working, largest),
+		    percent(summary->bound_ns[largest], working), part_words(working, second),
+		    percent(summary->bound_ns[second], working), time);
+	} else {
+		say(text, bytes, "%s is %s-bound: %s%s%s %.1f %% of %s", subject,
 		    tare_bound_name(summary->bound), because(working, pace, summary),
 		    summary->bound == TARE_BOUND_DEVICE ? " " : "",
 		    summary->bound == TARE_BOUND_DEVICE ? device_words(working) : "",
 		    percent(summary->bound_ns[summary->bound], working), time);
+		text[begin] = (char)toupper((unsigned char)text[begin]);
+	}
+	say_others(summary, leading);
 }
 
 static void say_parts(const struct tare_ledger *working, struct tare_run_summary *summary)
@@ -264,7 +362,8 @@ static void say_outside(const struct tare_ledger *working, const struct tables_p
 {
 	char part[TARE_UNIT_TEXT], before[TARE_UNIT_TEXT], after[TARE_UNIT_TEXT];
 	int64_t outside_ns = pace->outside_before_ns + pace->outside_after_ns;
-	if ((double)outside_ns < WORTH_SAYING * (double)working->wall_ns || outside_ns == 0)
+	// With parts the verdict says it.
+	if (summary->has_parts || (double)outside_ns < WORTH_SAYING * (double)working->wall_ns || outside_ns == 0)
 		return;
 	say(summary->evidence, sizeof summary->evidence,
 	    "; of the %s from the first enqueue to the last completion: %s before and %s after "

@@ -106,6 +106,39 @@ static json_t *since_start(const struct tare_recording *recording, int64_t ns)
 	return tare_json_time(ns == TARE_NO_TIME ? ns : ns - recording->start_ns);
 }
 
+static json_t *parts(struct tare_json *json, const int64_t *parts_ns)
+{
+	json_t *list = json_array();
+
+	for (enum tare_ledger_category c = 0; c < TARE_LEDGER_CATEGORIES; c++) {
+		json_t *part = json_object();
+		tare_json_put(json, part, "category", tare_json_text(tare_ledger_category_name(c)));
+		tare_json_put(json, part, "ns", json_integer(parts_ns[c]));
+		tare_json_push(json, list, part);
+	}
+	return list;
+}
+
+// Start-up, working part and tear-down; none of a part of the run.
+static json_t *run_parts(struct tare_json *json, const struct tare_run_report *run)
+{
+	const struct tare_run_summary *summary = &run->tables->summary;
+	json_t *list = json_array();
+
+	for (enum tare_run_part_of i = 0; i < TARE_PARTS && summary->has_parts; i++) {
+		const struct tare_run_part *part = &summary->parts[i];
+		json_t *object = json_object();
+		tare_json_put(json, object, "part", tare_json_text(tare_run_part_name(i)));
+		tare_json_put(json, object, "from_ns", since_start(run->recording, part->from_ns));
+		tare_json_put(json, object, "to_ns", since_start(run->recording, part->to_ns));
+		tare_json_put(json, object, "share",
+		              tare_json_number((double)(part->to_ns - part->from_ns) / (double)summary->wall_ns));
+		tare_json_put(json, object, "went_into", parts(json, part->parts_ns));
+		tare_json_push(json, list, object);
+	}
+	return list;
+}
+
 static void put_summary(struct tare_json *json, const struct tare_run_report *run, json_t *root)
 {
 	const struct tare_run_summary *summary = &run->tables->summary;
@@ -131,6 +164,7 @@ static void put_summary(struct tare_json *json, const struct tare_run_report *ru
 	              since_start(run->recording, summary->working_from_ns));
 	tare_json_put(json, object, "working_to_ns",
 	              since_start(run->recording, summary->working_to_ns));
+	tare_json_put(json, object, "parts", run_parts(json, run));
 	tare_json_put(json, object, "bound", tare_json_text(tare_bound_name(summary->bound)));
 	tare_json_put(json, object, "why_no_command",
 	              tare_json_text(tare_no_command_name(summary->why_no_command)));
@@ -147,19 +181,6 @@ static void put_summary(struct tare_json *json, const struct tare_run_report *ru
 }
 
 // ---- ledgers
-
-static json_t *parts(struct tare_json *json, const int64_t *parts_ns)
-{
-	json_t *list = json_array();
-
-	for (enum tare_ledger_category c = 0; c < TARE_LEDGER_CATEGORIES; c++) {
-		json_t *part = json_object();
-		tare_json_put(json, part, "category", tare_json_text(tare_ledger_category_name(c)));
-		tare_json_put(json, part, "ns", json_integer(parts_ns[c]));
-		tare_json_push(json, list, part);
-	}
-	return list;
-}
 
 static json_t *matrix(struct tare_json *json, const struct tare_ledger *ledger)
 {

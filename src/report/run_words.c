@@ -83,11 +83,12 @@ const char *tare_run_memory_title(uint32_t memory)
 const char *tare_run_role(uint32_t role)
 {
 	static const char *const words[] = {
-		[TARE_ROLE_QUERY] = "query",   [TARE_ROLE_COMMAND] = "command",
+		[TARE_ROLE_OTHER] = "other",   [TARE_ROLE_COMMAND] = "command",
 		[TARE_ROLE_WAIT] = "wait",     [TARE_ROLE_FLUSH] = "flush",
 		[TARE_ROLE_BUILD] = "build",   [TARE_ROLE_ALLOCATE] = "allocate",
 		[TARE_ROLE_CREATE] = "create", [TARE_ROLE_START] = "start",
-		[TARE_ROLE_POLL] = "poll",
+		[TARE_ROLE_POLL] = "poll",     [TARE_ROLE_QUERY] = "query",
+		[TARE_ROLE_RELEASE] = "release",
 	};
 	return LOOK_UP(words, role);
 }

@@ -138,6 +138,8 @@ static const char *const host_titles[TARE_HOST_STATES] = {
 	[TARE_HOST_BLOCKING_COPY] = "blocking copy",
 	[TARE_HOST_WAIT] = "waiting",
 	[TARE_HOST_API] = "other calls",
+	[TARE_HOST_RELEASE] = "releasing",
+	[TARE_HOST_QUERY] = "queries",
 	[TARE_HOST_COMPUTING] = "computing",
 	[TARE_HOST_OFF_CPU] = "off the CPU",
 	[TARE_HOST_GONE] = "gone",
@@ -222,6 +224,85 @@ static int write_ledger(const struct tare_text *text, const struct tare_run_repo
 	return status;
 }
 
+// ---- the parts of the run
+
+// Of a part what took this much of it is worth a word.
+#define NAMED 0.02
+// A tear-down that took this much of the run is worth saying what it went into.
+#define SPLIT 0.05
+
+static int64_t part_length(const struct tare_run_part *part)
+{
+	return part->to_ns - part->from_ns;
+}
+
+// "Start-up went into building programs 24.6 s (79.1 %), queries 3.77 s (12.1 %), others 0.2 s (0.6 %)."
+static int write_went_into(const struct tare_text *text, const struct tare_run_part *part, const char *title)
+{
+	char words[2048] = "", percent[RUN_TEXT], time[RUN_TEXT];
+	int64_t left_ns = part_length(part), below_ns = INT64_MAX;
+	size_t at = 0;
+
+	for (;;) {
+		enum tare_ledger_category most = TARE_LEDGER_CATEGORIES;
+		for (enum tare_ledger_category c = 0; c < TARE_LEDGER_CATEGORIES; c++)
+			if (part->parts_ns[c] < below_ns &&
+			    (most == TARE_LEDGER_CATEGORIES || part->parts_ns[c] > part->parts_ns[most]))
+				most = c;
+		if (most == TARE_LEDGER_CATEGORIES || share_of(part->parts_ns[most], part_length(part)) < NAMED)
+			break;
+		// Equal ones are named together, or they would be lost.
+		below_ns = part->parts_ns[most];
+		for (enum tare_ledger_category c = most; c < TARE_LEDGER_CATEGORIES; c++) {
+			if (part->parts_ns[c] != below_ns)
+				continue;
+			tare_run_percent(share_of(below_ns, part_length(part)), percent);
+			at += (size_t)snprintf(words + at, sizeof words - at, "%s%s %s (%s)", at ? ", " : "",
+			                       tare_run_part_words(c), tare_run_span(below_ns, time), percent);
+			left_ns -= below_ns;
+		}
+	}
+	if (left_ns > 0) {
+		tare_run_percent(share_of(left_ns, part_length(part)), percent);
+		snprintf(words + at, sizeof words - at, "%sothers %s (%s)", at ? ", " : "",
+		         tare_run_span(left_ns, time), percent);
+	}
+	return tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3, "%s went into %s.", title, words);
+}
+
+static int write_parts(const struct tare_text *text, const struct tare_run_summary *summary)
+{
+	static const char *const titles[TARE_PARTS] = { "start-up", "working part", "tear-down" };
+	struct tare_text_table *table;
+	char percent[RUN_TEXT], part[RUN_TEXT], bar[BAR * 3 + 4];
+	size_t columns = text->options->columns, room = columns > 45 ? columns - 45 : 0;
+	int status = tare_run_heading(text, "Parts of the run", "working: first enqueue to last completion");
+
+	if (status < 0)
+		return status;
+	table = tare_text_table_new(text, 2);
+	tare_text_column(table, "", TARE_COLUMN_CUT);
+	tare_text_column(table, "", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "", TARE_COLUMN_RIGHT);
+	tare_text_column(table, "", 0);
+	for (enum tare_run_part_of i = 0; i < TARE_PARTS; i++) {
+		int64_t ns = part_length(&summary->parts[i]);
+		double share = share_of(ns, summary->wall_ns);
+		tare_text_row(table, TARE_STYLE_PLAIN);
+		tare_text_cell(table, "%s", titles[i]);
+		tare_text_cell(table, "%s", tare_run_percent(share, percent));
+		tare_text_cell(table, "%s", write_part(ns, summary->wall_ns, part));
+		tare_text_cell(table, "%s", write_bar(text, share, room > BAR ? BAR : room, bar));
+	}
+	status = tare_text_table_print(table);
+	if (status == 0 && share_of(part_length(&summary->parts[TARE_PART_START_UP]), summary->wall_ns) >= NAMED)
+		status = write_went_into(text, &summary->parts[TARE_PART_START_UP], "Start-up");
+	if (status == 0 &&
+	    share_of(part_length(&summary->parts[TARE_PART_TEAR_DOWN]), summary->wall_ns) >= SPLIT)
+		status = write_went_into(text, &summary->parts[TARE_PART_TEAR_DOWN], "Tear-down");
+	return status;
+}
+
 // The whole evidence follows the verdict, which alone is bold.
 static int write_verdict(const struct tare_text *text, const struct tare_run_summary *summary)
 {
@@ -251,5 +332,7 @@ int tare_run_text_ledgers(const struct tare_text *text, const struct tare_run_re
 			continue;
 		status = write_ledger(text, run, &ledgers->ledgers[i]);
 	}
+	if (status == 0 && run->tables->summary.has_parts)
+		status = write_parts(text, &run->tables->summary);
 	return status < 0 ? status : write_verdict(text, &run->tables->summary);
 }

@@ -180,8 +180,8 @@ static bool keeps_call(const struct timeline *timeline, enum timeline_kind kind,
 		return false;
 	if (kind != TIMELINE_CALLS || level == 0)
 		return true;
-	return timeline->recording->calls[index].role != TARE_ROLE_QUERY &&
-	       timeline->recording->calls[index].role != TARE_ROLE_POLL;
+	uint32_t role = timeline->recording->calls[index].role;
+	return role != TARE_ROLE_OTHER && role != TARE_ROLE_QUERY && role != TARE_ROLE_POLL;
 }
 
 void timeline_choose(struct timeline *timeline, int level, double share)

@@ -183,7 +183,7 @@ def coverage(trace):
 
 # ---- the ledger of a program with one thread and one device
 
-HOST_ORDER = ("host_build", "host_allocate", "host_blocking_copy", "host_wait", "host_api")
+HOST_ORDER = ("host_build", "host_allocate", "host_blocking_copy", "host_wait", "host_api", "host_release", "host_query")
 
 
 def state_of(trace, call):
@@ -191,7 +191,7 @@ def state_of(trace, call):
     if call.command:
         return "host_blocking_copy" if call.blocking else "host_api"
     return {"build": "host_build", "allocate": "host_allocate", "wait": "host_wait",
-            "poll": "host_wait"}.get(role, "host_api")
+            "poll": "host_wait", "release": "host_release", "query": "host_query"}.get(role, "host_api")
 
 
 def is_spread(trace, call):

@@ -22,7 +22,7 @@ WEB = pathlib.Path(__file__).parents[2] / "web"
 NODE = shutil.which("node")
 BUSY = {"kernel", "transfer_to_device", "transfer_from_device", "transfer_both_ways", "local_copy"}
 # Time whose parts are known by their sums only.
-SPREAD = {"host_computing", "host_off_cpu", "host_api", "host_wait"}
+SPREAD = {"host_computing", "host_off_cpu", "host_api", "host_release", "host_query", "host_wait"}
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ CALL, POLLED, COMMAND, CALL_END, DEPENDS, TIMES, UNTIMED, EXECUTE, CALLBACK = ra
 CLOCK_PAIR, VOID = 26, 32
 CLOCK_RAW = 1
 HOST_CLOCK_RAW = 1
-ROLES = ["query", "command", "wait", "flush", "build", "allocate", "create", "start", "poll"]
+ROLES = ["other", "command", "wait", "flush", "build", "allocate", "create", "start", "poll", "query", "release"]
 KINDS = [None, "kernel", "task", "write", "read", "copy", "fill", "map", "unmap", "migrate", "marker",
          "barrier", "graph", "other"]
 DIRECTIONS = ["none", "to_device", "from_device", "local", "host"]

@@ -73,6 +73,9 @@ uint32_t fake_cuda_context_device(cu_context context)
 static void before(struct cupti_call *call, const char *name, const void *parameters, uint64_t *data)
 {
 	void (*tell)(const char *, struct cupti_call *) = tell_call;
+	// What a recorder asks while it is told of a call: nobody is told.
+	if (under_way)
+		return;
 	under_way = by_runtime && runtime.number ? runtime.number : fake_cuda_new_number();
 	*call = (struct cupti_call){ .site = ABI_CUPTI_SITE_ENTER, .function = name, .parameters = parameters,
 		.symbol = call->symbol, .context = current, .context_id = current ? (uint32_t)current->device->index + 1 : 0,
@@ -84,6 +87,8 @@ static void before(struct cupti_call *call, const char *name, const void *parame
 static cu_result after(struct cupti_call *call, cu_result result)
 {
 	void (*tell)(const char *, struct cupti_call *) = tell_call;
+	if (!call->function)
+		return result;
 	under_way = 0;
 	call->site = ABI_CUPTI_SITE_EXIT;
 	call->result = &result;

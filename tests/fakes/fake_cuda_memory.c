@@ -129,7 +129,7 @@ cu_result cuMemFree_v2(cu_pointer pointer)
 	return leave(release(AT(pointer), true));
 }
 
-FAKE_EXPORT cu_result cuMemGetInfo_v2(size_t *vacant, size_t *total);
+cu_result cuMemGetInfo_v2(size_t *vacant, size_t *total);
 cu_result cuMemGetInfo_v2(size_t *vacant, size_t *total)
 {
 	ENTER_CONTEXT();

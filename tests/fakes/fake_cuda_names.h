@@ -8,6 +8,9 @@
 	X(cuDevicePrimaryCtxRetain, (cu_context *context, cu_device device), (context, device), \
 	  cu_context *context; cu_device device;) \
 	X(cuDevicePrimaryCtxRelease_v2, (cu_device device), (device), cu_device device;) \
+	X(cuDeviceGetAttribute, (int *value, cu_attribute attribute, cu_device device), (value, attribute, device), \
+	  int *value; cu_attribute attribute; cu_device device;) \
+	X(cuMemGetInfo_v2, (size_t *vacant, size_t *total), (vacant, total), size_t *vacant, *total;) \
 	X(cuCtxSynchronize, (void), (), int nothing;) \
 	X(cuMemAlloc_v2, (cu_pointer *pointer, size_t bytes), (pointer, bytes), cu_pointer *pointer; size_t bytes;) \
 	X(cuMemFree_v2, (cu_pointer pointer), (pointer), cu_pointer pointer;) \
@@ -77,6 +80,8 @@
 #ifndef FAKE_CUDA_CALLERS
 #define cuDevicePrimaryCtxRetain fake_cuDevicePrimaryCtxRetain
 #define cuDevicePrimaryCtxRelease_v2 fake_cuDevicePrimaryCtxRelease_v2
+#define cuDeviceGetAttribute fake_cuDeviceGetAttribute
+#define cuMemGetInfo_v2 fake_cuMemGetInfo_v2
 #define cuCtxSynchronize fake_cuCtxSynchronize
 #define cuMemAlloc_v2 fake_cuMemAlloc_v2
 #define cuMemFree_v2 fake_cuMemFree_v2

@@ -20,6 +20,7 @@ static cu_pointer memory; // on the device, as much as AGAIN
 static char *host;        // plain, on 4096 bytes, as much
 static bool raise_it;
 static uint32_t factor = 1;
+static double build_ns, built_ns; // modules are to be, and were, loaded for so long before the first command
 
 static void compute(double us)
 {
@@ -162,6 +163,49 @@ static void idle_host_builds(void)
 	finish();
 	if (raise_it)
 		DO(cuModuleUnload, made.module);
+}
+
+// The other one has so much to do that what it loads is little of it, on any machine.
+static void start_up_builds(void)
+{
+	double from = now_ns();
+
+	do {
+		run(20000);
+		finish();
+	} while (!raise_it && now_ns() - from < 8 * built_ns);
+}
+
+static void queries_in_loop(void)
+{
+	int units;
+
+	warm_up();
+	for (int i = 0; i < 100; i++) {
+		run(200);
+		finish();
+		for (double until = now_ns() + 500e3; raise_it && now_ns() < until;)
+			DO(cuDeviceGetAttribute, &units, ABI_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0);
+	}
+	warm_up();
+	finish();
+}
+
+static void releases_in_loop(void)
+{
+	cu_stream made;
+
+	warm_up();
+	for (int i = 0; i < 100; i++) {
+		run(200);
+		finish();
+		for (double until = now_ns() + 500e3; raise_it && now_ns() < until;) {
+			DO(cuStreamCreate, &made, ABI_STREAM_NON_BLOCKING);
+			DO(cuStreamDestroy_v2, made);
+		}
+	}
+	warm_up();
+	finish();
 }
 
 static void idle_host_sleeps(void)
@@ -357,6 +401,9 @@ static const struct {
 	{ "idle-host-computes", idle_host_computes },
 	{ "idle-host-waits", idle_host_waits },
 	{ "idle-host-builds", idle_host_builds },
+	{ "start-up-builds", start_up_builds },
+	{ "queries-in-loop", queries_in_loop },
+	{ "releases-in-loop", releases_in_loop },
 	{ "idle-host-sleeps", idle_host_sleeps },
 	{ "host-polling", host_polling },
 	{ "transfers-dominate", transfers_dominate },
@@ -376,7 +423,11 @@ static void open_pair(void)
 	int registers;
 
 	open_device();
+	double from = now_ns();
+	while (now_ns() - from < build_ns)
+		DO(cuModuleUnload, load_kernel().module);
 	kernel = load_kernel();
+	built_ns = now_ns() - from;
 	stream = stream_new(ABI_STREAM_NON_BLOCKING);
 	other = stream_new(ABI_STREAM_NON_BLOCKING);
 	memory = device_memory(AGAIN);
@@ -407,6 +458,7 @@ int main(int count, char **arguments)
 			continue;
 		if (raise_it && pairs[i].go == synchronous_launches)
 			setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+		build_ns = raise_it && pairs[i].go == start_up_builds ? 1500e6 : 0;
 		open_pair();
 		pairs[i].go();
 		close_pair();

@@ -14,6 +14,7 @@
 #define AGAIN (4 * MEGABYTE) // to change so much takes longer than a launch
 #define ITEMS 128u
 #define GROUP 16u
+enum { KEPT = 24 };
 #define LIMIT_NS (60 * UINT64_C(1000000000))
 
 static struct device device;
@@ -24,7 +25,9 @@ static ze_event_pool_handle_t pool;
 static ze_event_handle_t done;
 static void *memory; // on the device, as much as AGAIN
 static char *host;   // plain, on 4096 bytes, as much
-static bool raise_it;
+static bool raise_it, keeps; // keeps: modules are made to be destroyed
+static ze_module_handle_t kept[KEPT];
+static long build_us, built_us; // modules are to be, and were, built for so long before the first command
 
 static long now_us(void)
 {
@@ -217,6 +220,46 @@ static void idle_host_builds(void)
 	finish();
 }
 
+// The other one has so much to do that what it builds is little of it, on any machine.
+static void start_up_builds(void)
+{
+	long from = now_us();
+
+	do {
+		run(20000);
+		finish();
+	} while (!raise_it && now_us() - from < 8 * built_us);
+}
+
+static void queries_in_loop(void)
+{
+	ze_device_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES };
+
+	warm_up();
+	for (int i = 0; i < 100; i++) {
+		run(200);
+		finish();
+		for (long from = now_us(); raise_it && now_us() - from < 500;)
+			check(zeDeviceGetProperties(device.id, &properties), "zeDeviceGetProperties");
+	}
+	warm_up();
+}
+
+static void releases_in_loop(void)
+{
+	warm_up();
+	for (int i = 0; i < KEPT; i++) {
+		run(1);
+		finish();
+		if (raise_it)
+			check(zeModuleDestroy(kept[i]), "zeModuleDestroy");
+	}
+	warm_up();
+	finish();
+	for (int i = 0; i < KEPT && !raise_it; i++)
+		check(zeModuleDestroy(kept[i]), "zeModuleDestroy");
+}
+
 static void idle_host_sleeps(void)
 {
 	warm_up();
@@ -356,6 +399,9 @@ static const struct {
 	{ "idle-host-computes", idle_host_computes },
 	{ "idle-host-waits", idle_host_waits },
 	{ "idle-host-builds", idle_host_builds },
+	{ "start-up-builds", start_up_builds },
+	{ "queries-in-loop", queries_in_loop },
+	{ "releases-in-loop", releases_in_loop },
 	{ "idle-host-sleeps", idle_host_sleeps },
 	{ "host-polling", host_polling },
 	{ "transfers-dominate", transfers_dominate },
@@ -367,10 +413,33 @@ static const struct {
 	{ "synchronous-launches", synchronous_launches },
 };
 
+// Modules of what was built before, to be destroyed later.
+static void keep_modules(void)
+{
+	size_t bytes = 0;
+	uint8_t *binary;
+
+	check(zeModuleGetNativeBinary(module, &bytes, NULL), "zeModuleGetNativeBinary");
+	binary = malloc(bytes);
+	check(zeModuleGetNativeBinary(module, &bytes, binary), "zeModuleGetNativeBinary");
+	for (int i = 0; i < KEPT; i++) {
+		const ze_module_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_MODULE_DESC, .format = ZE_MODULE_FORMAT_NATIVE,
+			                        .inputSize = bytes, .pInputModule = binary };
+		check(zeModuleCreate(device.context, device.id, &desc, &kept[i], NULL), "zeModuleCreate");
+	}
+	free(binary);
+}
+
 static void open_pair(const char *kernels)
 {
 	device = open_device();
+	long from = now_us();
+	while (now_us() - from < build_us)
+		build_anew();
 	module = module_of(&device, kernels);
+	built_us = now_us() - from;
+	if (keeps)
+		keep_modules();
 	kernel = kernel_of(module, "steps");
 	list = immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
 	waiting = immediate(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
@@ -404,6 +473,8 @@ int main(int count, char **arguments)
 	for (size_t i = 0; count == 3 && i < sizeof pairs / sizeof *pairs; i++) {
 		if (strcmp(pairs[i].name, arguments[1]) != 0)
 			continue;
+		keeps = pairs[i].go == releases_in_loop;
+		build_us = raise_it && pairs[i].go == start_up_builds ? 1500000 : 0;
 		open_pair(getenv("PAIRS_KERNELS"));
 		pairs[i].go();
 		close_pair();

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define MOST_ITEMS 4096
+enum { KEPT = 60 };
 
 static const char source[] =
     "kernel void spin(global int *a, int turns)\n"
@@ -27,6 +28,9 @@ struct pair {
 	cl_kernel kernel;
 	cl_mem memory;
 	bool raise;
+	long build_us, built_us; // programs are to be, and were, built for so long before the first command
+	bool keeps;              // programs are made to be released
+	cl_program kept[KEPT];
 };
 
 static long now_us(void)
@@ -59,6 +63,35 @@ static cl_program build(const struct pair *pair, long salt)
 	return program;
 }
 
+// The program as it was built; bytes: how many.
+static unsigned char *binary_of(const struct pair *pair, size_t *bytes)
+{
+	unsigned char *binary;
+
+	check(clGetProgramInfo(pair->program.program, CL_PROGRAM_BINARY_SIZES, sizeof *bytes, bytes, NULL),
+	      "clGetProgramInfo");
+	binary = malloc(*bytes);
+	check(clGetProgramInfo(pair->program.program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL),
+	      "clGetProgramInfo");
+	return binary;
+}
+
+// Programs that were built before, to be released later.
+static void keep_programs(struct pair *pair)
+{
+	size_t bytes;
+	unsigned char *binary = binary_of(pair, &bytes);
+	cl_int status;
+
+	for (int i = 0; i < KEPT; i++) {
+		pair->kept[i] = clCreateProgramWithBinary(pair->program.context, 1, &pair->program.device, &bytes,
+		                                          (const unsigned char **)&binary, NULL, &status);
+		check(status, "clCreateProgramWithBinary");
+		check(clBuildProgram(pair->kept[i], 1, &pair->program.device, "", NULL, NULL), "clBuildProgram");
+	}
+	free(binary);
+}
+
 static void open_pair(struct pair *pair, long salt)
 {
 	static const int zero;
@@ -72,7 +105,13 @@ static void open_pair(struct pair *pair, long salt)
 	pair->program.context = clCreateContext(NULL, 1, &pair->program.device, NULL, NULL, &status);
 	check(status, "clCreateContext");
 	pair->program.queue = queue_of(&pair->program, 0);
+	long from = now_us();
+	while (now_us() - from < pair->build_us)
+		clReleaseProgram(build(pair, now_us() % 1000000));
 	pair->program.program = build(pair, salt);
+	pair->built_us = now_us() - from;
+	if (pair->keeps)
+		keep_programs(pair);
 	pair->kernel = clCreateKernel(pair->program.program, "spin", &status);
 	check(status, "clCreateKernel");
 	pair->memory = clCreateBuffer(pair->program.context, CL_MEM_READ_WRITE,
@@ -269,6 +308,49 @@ static void idle_host_sleeps(struct pair *pair)
 	warm_up(pair);
 }
 
+// The other one has so much to do that what it builds is little of it, on any machine.
+static void start_up_builds(struct pair *pair)
+{
+	long from = now_us();
+
+	do {
+		run(pair, 50000);
+		finish(pair);
+	} while (!pair->raise && now_us() - from < 8 * pair->built_us);
+}
+
+static void queries_in_loop(struct pair *pair)
+{
+	size_t bytes;
+	unsigned char *binary = binary_of(pair, &bytes);
+
+	warm_up(pair);
+	for (int i = 0; i < 100; i++) {
+		run(pair, 1000);
+		finish(pair);
+		for (long from = now_us(); pair->raise && now_us() - from < 500;)
+			check(clGetProgramInfo(pair->program.program, CL_PROGRAM_BINARIES, sizeof binary, &binary,
+			                       NULL),
+			      "clGetProgramInfo");
+	}
+	warm_up(pair);
+	free(binary);
+}
+
+static void releases_in_loop(struct pair *pair)
+{
+	warm_up(pair);
+	for (int i = 0; i < KEPT; i++) {
+		run(pair, 1);
+		finish(pair);
+		if (pair->raise)
+			check(clReleaseProgram(pair->kept[i]), "clReleaseProgram");
+	}
+	warm_up(pair);
+	for (int i = 0; i < KEPT && !pair->raise; i++)
+		check(clReleaseProgram(pair->kept[i]), "clReleaseProgram");
+}
+
 static void host_polling(struct pair *pair)
 {
 	size_t items = 64, group = 16;
@@ -304,6 +386,9 @@ static const struct {
 	{ "idle-host-computes", idle_host_computes },
 	{ "idle-host-waits", idle_host_waits },
 	{ "idle-host-builds", idle_host_builds },
+	{ "start-up-builds", start_up_builds },
+	{ "queries-in-loop", queries_in_loop },
+	{ "releases-in-loop", releases_in_loop },
 	{ "idle-host-sleeps", idle_host_sleeps },
 	{ "host-polling", host_polling },
 };
@@ -318,6 +403,9 @@ int main(int argument_count, char **arguments)
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
 		if (strcmp(pairs[i].name, arguments[1]) != 0)
 			continue;
+		if (pair.raise && pairs[i].go == start_up_builds)
+			pair.build_us = 1500000;
+		pair.keeps = pairs[i].go == releases_in_loop;
 		open_pair(&pair, pair.raise && strcmp(pairs[i].name, "slow-first-use") == 0
 		                     ? now_us() % 1000000
 		                     : 0);

@@ -214,7 +214,7 @@ static void set_host_side(void)
 		{ "clEnqueueNDRangeKernel", TARE_ROLE_COMMAND, 12200, 210 * MS },
 		{ "clCreateBuffer", TARE_ROLE_ALLOCATE, 12, 40 * MS },
 		{ "clGetEventInfo", TARE_ROLE_POLL, 4000000, 30 * MS },
-		{ "clSetKernelArg", TARE_ROLE_QUERY, 48000, 4 * MS },
+		{ "clSetKernelArg", TARE_ROLE_OTHER, 48000, 4 * MS },
 		{ "clCreateContext", TARE_ROLE_CREATE, 1, 2 * MS },
 		{ "clGetPlatformIDs", TARE_ROLE_START, 2, 1 * MS },
 		{ "clFlush", TARE_ROLE_FLUSH, 2, 0 },
@@ -243,11 +243,20 @@ static void set_summary(struct tare_tables *tables)
 	*summary = (struct tare_run_summary){ .wall_ns = 12410 * MS, .cpu_utilisation = 0.3304,
 		.device_utilisation = 0.7317, .kernel_share = 0.4134, .transfer_share = 0.367,
 		.exposed_transfer_share = 0.318, .launch_ns = 213 * MS, .mean_launch_ns = 4610.4,
-		.working_from_ns = START + 100 * MS, .working_to_ns = START + 12400 * MS,
+		.working_from_ns = START + 1200 * MS, .working_to_ns = START + 12300 * MS, .has_parts = true,
 		.bound = TARE_BOUND_TRANSFER,
-		.verdict = "This run is transfer-bound: the device waits for data 39.7 % of the time",
+		.verdict = "The working part of this run, 11.1 s of 12.4 s, is transfer-bound: the device waits for data "
+		           "39.7 % of it; start-up took 1.20 s",
 		.evidence = "transfers that no kernel hides 31.8 %, blocking copies 7.9 %; kernels 41.3 %" };
-	summary->bound_ns[TARE_BOUND_TRANSFER] = 12300 * MS;
+	summary->bound_ns[TARE_BOUND_TRANSFER] = 11100 * MS;
+	struct tare_run_part *parts = summary->parts;
+	parts[TARE_PART_START_UP] = (struct tare_run_part){ START, START + 1200 * MS,
+		{ [TARE_LEDGER_BEFORE_FIRST] = 90 * MS, [TARE_LEDGER_BUILD] = 400 * MS, [TARE_LEDGER_API] = 90 * MS,
+		  [TARE_LEDGER_QUERY] = 50 * MS, [TARE_LEDGER_RELEASE] = 1 * MS, [TARE_LEDGER_COMPUTING] = 569 * MS } };
+	parts[TARE_PART_WORKING] = (struct tare_run_part){ START + 1200 * MS, START + 12300 * MS,
+		{ [TARE_LEDGER_KERNEL] = 5130 * MS, [TARE_LEDGER_TO_DEVICE] = 5970 * MS } };
+	parts[TARE_PART_TEAR_DOWN] = (struct tare_run_part){ START + 12300 * MS, START + 12410 * MS,
+		{ [TARE_LEDGER_ENDED] = 110 * MS } };
 }
 
 static void set_tables(struct tare_tables *tables)
@@ -385,6 +394,7 @@ static void make_many(struct run_fixture *fixture)
 	tables->summary.mean_launch_ns = NAN;
 	tables->memory.peak_at_ns = TARE_NO_TIME;
 	tables->summary.working_from_ns = tables->summary.working_to_ns = TARE_NO_TIME;
+	tables->summary.has_parts = false;
 }
 
 static void make_untimed(struct run_fixture *fixture, bool flushed)
@@ -421,6 +431,7 @@ static void make_untimed(struct run_fixture *fixture, bool flushed)
 	}
 	tables->summary.bound = TARE_BOUND_NOT_CLEAR;
 	tables->summary.device_utilisation = tables->summary.kernel_share = 0;
+	tables->summary.has_parts = false;
 	snprintf(tables->summary.verdict, sizeof tables->summary.verdict,
 	         "What bounds this run is not clear: no device times");
 	tables->summary.evidence[0] = '\0';

@@ -193,7 +193,7 @@ static void nested(struct made *made)
 	call(made, TARE_ROLE_CREATE, 0, 500);
 	call(made, TARE_ROLE_BUILD, 100, 200);
 	call(made, TARE_ROLE_ALLOCATE, 300, 400);
-	call(made, TARE_ROLE_QUERY, 320, 330);
+	call(made, TARE_ROLE_OTHER, 320, 330);
 	command(made, K, 500, 500, 500, 500, 1000);
 }
 
@@ -204,14 +204,14 @@ static void asleep(struct made *made)
 	made_sample(made, 200, 200);
 	made_sample(made, 700, 200);
 	made_sample(made, 1000, 500);
-	call(made, TARE_ROLE_QUERY, 0, 100);
+	call(made, TARE_ROLE_OTHER, 0, 100);
 	command(made, K, 800, 800, 800, 800, 1000);
 }
 
 static void cpu_not_known(struct made *made)
 {
 	simple(made);
-	call(made, TARE_ROLE_QUERY, 0, 100);
+	call(made, TARE_ROLE_OTHER, 0, 100);
 	command(made, K, 800, 800, 800, 800, 1000);
 }
 
@@ -294,7 +294,7 @@ static void polling_row(struct made *made)
 static void asking_row(struct made *made)
 {
 	polling_row(made);
-	made->calls[0].role = TARE_ROLE_QUERY;
+	made->calls[0].role = TARE_ROLE_OTHER;
 }
 
 // Polls every 40 us, computes in between.
@@ -331,7 +331,7 @@ static void worker(struct made *made)
 	made_sample(made, 1000, 400);
 	call(made, TARE_ROLE_BUILD, 100, 500);
 	made_command(made, made_plain_command(1, 0, K, 700, 710, 720, 730, 1000));
-	made_call(made, made_plain_call(1, TARE_ROLE_QUERY, 650, 660));
+	made_call(made, made_plain_call(1, TARE_ROLE_OTHER, 650, 660));
 }
 
 static void hung(struct made *made)

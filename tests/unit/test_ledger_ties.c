@@ -135,7 +135,7 @@ static void a_process_lives_as_long_as_its_calls(void **state)
 	(void)state;
 	made_process(made, 500);
 	made_thread(made, 0);
-	made_call(made, made_plain_call(0, TARE_ROLE_QUERY, 100, 800));
+	made_call(made, made_plain_call(0, TARE_ROLE_OTHER, 100, 800));
 	struct tare_ledgers ledgers = compute(made);
 	assert_int_equal(ledgers.ledgers[0].parts_ns[TARE_LEDGER_API], 700);
 	assert_int_equal(ledgers.ledgers[0].parts_ns[TARE_LEDGER_ENDED], 200);
@@ -152,7 +152,7 @@ static void cpu_time_of_the_recorder_is_not_the_programs(void **state)
 	made_thread(made, 0);
 	made->processes[0].cpu_ns = 500;
 	made->processes[0].helper_cpu_ns = 300;
-	made_call(made, made_plain_call(0, TARE_ROLE_QUERY, 0, 100));
+	made_call(made, made_plain_call(0, TARE_ROLE_OTHER, 0, 100));
 	struct tare_ledgers ledgers = compute(made);
 	assert_int_equal(ledgers.ledgers[0].parts_ns[TARE_LEDGER_COMPUTING], 100);
 	assert_int_equal(ledgers.ledgers[0].parts_ns[TARE_LEDGER_OFF_CPU], 800);
@@ -170,7 +170,7 @@ static void cpu_clock_that_goes_back(void **state)
 	made_sample(made, 0, 900);
 	made_sample(made, 500, 300);
 	made_sample(made, 1000, 800);
-	made_call(made, made_plain_call(0, TARE_ROLE_QUERY, 0, 100));
+	made_call(made, made_plain_call(0, TARE_ROLE_OTHER, 0, 100));
 	made_call(made, made_plain_call(0, TARE_ROLE_WAIT, 200, 300));
 	struct tare_ledgers ledgers = compute(made);
 	assert_int_equal(ledgers.ledgers[0].parts_ns[TARE_LEDGER_OFF_CPU], 300);

@@ -130,7 +130,7 @@ static bool has_site(enum tare_trace_role role)
 
 static bool adds_up(enum tare_trace_role role)
 {
-	return role == TARE_ROLE_POLL || role == TARE_ROLE_QUERY;
+	return role == TARE_ROLE_POLL || role == TARE_ROLE_QUERY || role == TARE_ROLE_OTHER;
 }
 
 // Calls of one function in a row are one record.

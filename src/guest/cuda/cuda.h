@@ -43,6 +43,7 @@ bool cuda_cupti_open(void);
 // What a function's parameters are, as CUPTI hands them over: a structure of them in their order.
 enum cuda_form {
 	CUDA_NOTHING,       // nothing of them is looked at
+	CUDA_ASKED,         // the same, and of those within another call there is no record
 	CUDA_LAUNCH, CUDA_LAUNCH_EX, CUDA_GRAPH,
 	CUDA_TO_DEVICE, CUDA_FROM_DEVICE, CUDA_WITHIN, CUDA_BETWEEN, CUDA_PEER,
 	CUDA_RECTANGLE_2D, CUDA_RECTANGLE_3D,

@@ -109,6 +109,9 @@ static void call_begin(const struct cupti_call *told, const struct cuda_function
 	if (!thread)
 		return;
 	mine = cuda_of(thread);
+	// The recorder asks, and the runtime for itself: that is no call of the program's.
+	if (function->form == CUDA_ASKED && (thread->depth != 0 || mine->outer.name))
+		return;
 	thread->depth++;
 	atomic_store_explicit(&mine->calls, atomic_load_explicit(&mine->calls, memory_order_relaxed) + 1,
 	                      memory_order_relaxed);

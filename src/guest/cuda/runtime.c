@@ -83,10 +83,10 @@ static const struct row {
 	ROW("cudaStreamCreate", CREATE, "cuStreamCreate"),
 	ROW("cudaStreamCreateWithFlags", CREATE, "cuStreamCreate"),
 	ROW("cudaStreamCreateWithPriority", CREATE, "cuStreamCreate"),
-	ROW("cudaStreamDestroy", CREATE, "cuStreamDestroy"),
+	ROW("cudaStreamDestroy", RELEASE, "cuStreamDestroy"),
 	ROW("cudaEventCreate", CREATE, "cuEventCreate"),
 	ROW("cudaEventCreateWithFlags", CREATE, "cuEventCreate"),
-	ROW("cudaEventDestroy", CREATE, "cuEventDestroy"),
+	ROW("cudaEventDestroy", RELEASE, "cuEventDestroy"),
 	ROW("cudaStreamBeginCapture", CREATE, "cuStreamBeginCapture"),
 	ROW("cudaStreamBeginCaptureToGraph", CREATE, "cuStreamBeginCapture"),
 	ROW("cudaStreamEndCapture", CREATE, "cuStreamEndCapture"),
@@ -94,8 +94,8 @@ static const struct row {
 	ROW("cudaGraphInstantiateWithFlags", CREATE, "cuGraphInstantiate"),
 	ROW("cudaGraphInstantiateWithParams", CREATE, "cuGraphInstantiate"),
 	ROW("cudaGraphExecUpdate", CREATE, "cuGraphExecUpdate"),
-	ROW("cudaGraphExecDestroy", CREATE, "cuGraphExecDestroy"),
-	ROW("cudaGraphDestroy", CREATE, "cuGraphDestroy"),
+	ROW("cudaGraphExecDestroy", RELEASE, "cuGraphExecDestroy"),
+	ROW("cudaGraphDestroy", RELEASE, "cuGraphDestroy"),
 };
 #define COUNT (sizeof rows / sizeof *rows)
 _Static_assert(COUNT <= CUDA_MOST_RUNTIME, "");

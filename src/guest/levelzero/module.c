@@ -29,7 +29,7 @@ void ze_after_zeModuleCreate(struct guest_thread *thread, const struct ze_driver
 	if (result != ZE_RESULT_SUCCESS)
 		return;
 	guest_map_put(devices, *made, (uintptr_t)device);
-	ze_define(TARE_OBJECT_PROGRAM, *made, context, device, (uint64_t)desc->format, 0, 0, 0);
+	ze_define(TARE_OBJECT_PROGRAM, *made, context, device, desc->format == ZE_MODULE_FORMAT_NATIVE ? TARE_PROGRAM_NATIVE : 0, 0, 0, 0);
 	if (desc->pInputModule != NULL) {
 		ze_fact(TARE_TRACE_FACT_SOURCE_HASH, *made,
 		        guest_hash(GUEST_HASH_START, desc->pInputModule, desc->inputSize), NULL, 0);

@@ -12,10 +12,10 @@ enum { MOST_DEVICES = 32, NAME_BYTES = 4096 };
 
 static struct guest_map *_Atomic described; // kernels whose facts were written, by program and name
 
-static void define_program(cl_program program, cl_context context, uint64_t hash, uint64_t bytes)
+static void define_program(cl_program program, cl_context context, bool native, uint64_t hash, uint64_t bytes)
 {
 	layer_object_new(TARE_OBJECT_PROGRAM, program);
-	layer_define(TARE_OBJECT_PROGRAM, program, context, NULL, 0, 0, 0, 0);
+	layer_define(TARE_OBJECT_PROGRAM, program, context, NULL, native ? TARE_PROGRAM_NATIVE : 0, 0, 0, 0);
 	if (bytes == 0)
 		return;
 	layer_fact(TARE_TRACE_FACT_SOURCE_HASH, program, hash, NULL, 0);
@@ -35,7 +35,7 @@ void layer_after_clCreateProgramWithSource(struct guest_thread *thread, cl_progr
 		hash = guest_hash(hash, texts[i], length);
 		bytes += length;
 	}
-	define_program(result, context, hash, bytes);
+	define_program(result, context, false, hash, bytes);
 }
 
 void layer_after_clCreateProgramWithBinary(struct guest_thread *thread, cl_program result,
@@ -47,7 +47,7 @@ void layer_after_clCreateProgramWithBinary(struct guest_thread *thread, cl_progr
 	(void)thread, (void)devices, (void)status, (void)error;
 	// One device's is enough to know it again.
 	if (result != NULL && count != 0)
-		define_program(result, context, guest_hash(GUEST_HASH_START, binaries[0], lengths[0]),
+		define_program(result, context, true, guest_hash(GUEST_HASH_START, binaries[0], lengths[0]),
 		               lengths[0]);
 }
 
@@ -58,7 +58,7 @@ void layer_after_clCreateProgramWithBuiltInKernels(struct guest_thread *thread, 
 {
 	(void)thread, (void)count, (void)devices, (void)error;
 	if (result != NULL)
-		define_program(result, context, guest_hash(GUEST_HASH_START, names, strlen(names)),
+		define_program(result, context, true, guest_hash(GUEST_HASH_START, names, strlen(names)),
 		               strlen(names));
 }
 
@@ -68,7 +68,7 @@ void layer_after_clCreateProgramWithIL(struct guest_thread *thread, cl_program r
 {
 	(void)thread, (void)error;
 	if (result != NULL)
-		define_program(result, context, guest_hash(GUEST_HASH_START, text, bytes), bytes);
+		define_program(result, context, false, guest_hash(GUEST_HASH_START, text, bytes), bytes);
 }
 
 void layer_after_clCreateProgramWithILKHR(struct guest_thread *thread, cl_program result,
@@ -121,7 +121,7 @@ void layer_after_clLinkProgram(struct guest_thread *thread, cl_program result, c
 	(void)data;
 	if (result == NULL)
 		return;
-	define_program(result, context, 0, 0);
+	define_program(result, context, false, 0, 0);
 	built(result, options, error != NULL ? *error : CL_SUCCESS, CL_LINK_PROGRAM_FAILURE);
 }
 
