@@ -14,10 +14,12 @@ struct comparison {
 	double ratio; // rate of slow over rate of fast
 };
 
-// The largest size at which both lines have a rate on `source` and their intervals separate.
+// The largest size at which both lines have a rate on `source`, and whether their intervals separate there: what
+// differs at small sizes only is a cost of small copies, not of the memory.
 static bool compare_lines(const struct tare_result *result, enum tare_line slow,
                           enum tare_line fast, const char *source, struct comparison *comparison)
 {
+	bool separate = false;
 	*comparison = (struct comparison){ 0 };
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct tare_label *size = tare_labels_find(&result->cells[i].labels, "bytes");
@@ -28,12 +30,21 @@ static bool compare_lines(const struct tare_result *result, enum tare_line slow,
 		a = bandwidth_cell(result, slow, (uint64_t)size->number, source);
 		b = bandwidth_cell(result, fast, (uint64_t)size->number, source);
 		if (!a || !b || !tare_cell_rate_bounds(a, &low[0], &high[0]) ||
-		    !tare_cell_rate_bounds(b, &low[1], &high[1]) || !(high[0] < low[1]))
+		    !tare_cell_rate_bounds(b, &low[1], &high[1]))
 			continue;
+		separate = high[0] < low[1];
 		*comparison = (struct comparison){ a, b, (uint64_t)size->number,
 			                           a->rate.median / b->rate.median };
 	}
-	return comparison->bytes > 0;
+	return comparison->bytes > 0 && separate;
+}
+
+// Copies of a device whose memory is the host's cross no bus, and nothing is staged.
+static bool shares_memory(const struct tare_run *run)
+{
+	const struct tare_fact *fact = &run->facts->fact[TARE_FACT_UNIFIED];
+
+	return fact->present && fact->count != 0;
 }
 
 static const char *how_to_pin(const struct tare_run *run)
@@ -57,7 +68,7 @@ static int advise_pinned(struct bandwidth *bandwidth)
 	};
 	struct tare_result *result = bandwidth->run->result;
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 2 && !shares_memory(bandwidth->run); i++) {
 		struct comparison c;
 		char text[TARE_UNIT_TEXT];
 		int status;

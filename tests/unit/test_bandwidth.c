@@ -346,6 +346,29 @@ static void pageable_memory_is_advised_against(void **state)
 	simulated_close(&simulated);
 }
 
+// Nor where the memory is the host's, nor where it is slower in small copies only.
+static void pageable_memory_that_costs_nothing_is_not_advised_against(void **state)
+{
+	static const struct {
+		const char *was, *is;
+		uint64_t from, to;
+	} changes[] = {
+		{ "largest 64 MiB", "largest 64 MiB unified yes", 4 * MB, 4 * MB },
+		{ "copy pageable device fixed 3 us rate 10 GB/s staging 5 GB/s", "copy pageable device fixed 23 us rate 100 GB/s staging 900 GB/s",
+		  8 * KB, 4 * MB },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+		struct simulated_run simulated;
+		char script[4096];
+		snprintf(script, sizeof script, "%s%s", SIMPLE_DEVICE, SIMPLE_PAIRS);
+		replace(script, changes[i].was, changes[i].is);
+		run_well(&simulated, script, "heap-to-device,host-to-device", changes[i].from, changes[i].to);
+		assert_null(find_warning(simulated.run.result, "pageable-slow"));
+		simulated_close(&simulated);
+	}
+}
+
 // A timer of 1 us: one copy of 8 KB is 3 ticks, 512 of them in a row are many.
 static void short_copies_are_batched(void **state)
 {
@@ -528,6 +551,7 @@ int main(void)
 		cmocka_unit_test(maps_that_move_bytes_have_rates),
 		cmocka_unit_test(zero_copy_maps_have_none),
 		cmocka_unit_test(pageable_memory_is_advised_against),
+		cmocka_unit_test(pageable_memory_that_costs_nothing_is_not_advised_against),
 		cmocka_unit_test(short_copies_are_batched),
 		cmocka_unit_test(copies_in_step_with_the_timer_are_not_all_rounded_alike),
 		cmocka_unit_test(between_positions_the_gap_stays_and_is_said),
