@@ -9,6 +9,8 @@
 //   allocation     device memory is made for every chunk, and freed
 //   build          the module is loaded again for every chunk
 //   legacy-stream  the kernels are in the default stream, the copies are not
+// Without sizes the chunks are run again and again, for half a second on whatever device this is: shorter
+// ones say little. With sizes they are run once, or RUNS times.
 // Record two of them and compare the reports:
 //   tare record -o concurrent.tare -- ./cuda-pipeline concurrent
 #include "example.h"
@@ -17,6 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define WORK_NS 5e8 // of the runs, where nobody says how many
+#define MOST_RUNS 100000
 
 enum { STREAMS = 3, MOST_CHUNKS = 256 };
 
@@ -41,7 +46,7 @@ struct pipeline {
 	struct kernel kernels[MOST_CHUNKS]; // the first, unless each chunk loads one
 	uint32_t *host[2];                  // what goes in, what comes out
 	cu_pointer chunk[MOST_CHUNKS];
-	size_t chunks, chunk_bytes;
+	size_t chunks, chunk_bytes, runs; // 0: not said
 	uint32_t cycles;
 };
 
@@ -85,12 +90,17 @@ static void close_pipeline(struct pipeline *pipeline)
 // What a break does to the program in the middle of its work. Freeing waits for what uses the memory.
 static struct kernel prepare_chunk(struct pipeline *pipeline, size_t chunk)
 {
-	if (pipeline->form->allocate && chunk > 0) {
-		DO(cuMemFree_v2, pipeline->chunk[chunk - 1]);
-		pipeline->chunk[chunk - 1] = 0;
+	size_t before = (chunk > 0 ? chunk : pipeline->chunks) - 1;
+
+	if (pipeline->form->allocate && pipeline->chunk[before]) {
+		DO(cuMemFree_v2, pipeline->chunk[before]);
+		pipeline->chunk[before] = 0;
 	}
 	if (pipeline->form->allocate)
 		pipeline->chunk[chunk] = device_memory(pipeline->chunk_bytes);
+	// Of the run before.
+	if (pipeline->form->build && chunk > 0 && pipeline->kernels[chunk].module)
+		DO(cuModuleUnload, pipeline->kernels[chunk].module);
 	if (pipeline->form->build && chunk > 0)
 		pipeline->kernels[chunk] = load_kernel();
 	return pipeline->kernels[pipeline->form->build ? chunk : 0];
@@ -126,6 +136,16 @@ static void run_chunk(struct pipeline *pipeline, size_t chunk)
 	copy(pipeline, chunk, false, stream);
 }
 
+static double run_once(struct pipeline *pipeline)
+{
+	double begin = now_ns();
+
+	for (size_t chunk = 0; chunk < pipeline->chunks; chunk++)
+		run_chunk(pipeline, chunk);
+	DO(cuCtxSynchronize);
+	return now_ns() - begin;
+}
+
 static bool right(const struct pipeline *pipeline)
 {
 	size_t items = pipeline->chunks * pipeline->chunk_bytes / sizeof(uint32_t);
@@ -151,13 +171,16 @@ static void read_arguments(struct pipeline *pipeline, int count, char **argument
 		pipeline->chunk_bytes = strtoul(arguments[3], NULL, 10) << 10;
 	if (count > 4)
 		pipeline->cycles = (uint32_t)strtoul(arguments[4], NULL, 10);
+	if (count > 2)
+		pipeline->runs = count > 5 ? strtoul(arguments[5], NULL, 10) : 1;
 	if (pipeline->form && pipeline->chunks >= 1 && pipeline->chunks <= MOST_CHUNKS &&
-	    pipeline->chunk_bytes >= 4096 && pipeline->chunk_bytes <= 1 << 28)
+	    pipeline->chunk_bytes >= 4096 && pipeline->chunk_bytes <= 1 << 28 &&
+	    pipeline->runs <= MOST_RUNS)
 		return;
-	fprintf(stderr, "usage: cuda-pipeline FORM [CHUNKS [KILOBYTES [CYCLES]]]\n  FORM:");
+	fprintf(stderr, "usage: cuda-pipeline FORM [CHUNKS [KILOBYTES [CYCLES [RUNS]]]]\n  FORM:");
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
 		fprintf(stderr, " %s", forms[i].name);
-	fprintf(stderr, "\n  CHUNKS: to %d\n", MOST_CHUNKS);
+	fprintf(stderr, "\n  CHUNKS: to %d; RUNS: 0 for as many as take half a second\n", MOST_CHUNKS);
 	exit(2);
 }
 
@@ -167,14 +190,14 @@ int main(int count, char **arguments)
 
 	read_arguments(&pipeline, count, arguments);
 	open_pipeline(&pipeline);
-	double begin = now_ns();
-	for (size_t chunk = 0; chunk < pipeline.chunks; chunk++)
-		run_chunk(&pipeline, chunk);
-	DO(cuCtxSynchronize);
-	double end = now_ns();
+	double took = 0;
+	size_t runs = 0;
+	for (; pipeline.runs ? runs < pipeline.runs : took < WORK_NS; runs++)
+		took += run_once(&pipeline);
 	bool verified = right(&pipeline);
-	printf("%s, %zu chunks of %zu KB: %.3f ms\nresult: %s\n", pipeline.form->name, pipeline.chunks,
-	       pipeline.chunk_bytes >> 10, (end - begin) * 1e-6, verified ? "right" : "WRONG");
+	printf("%s, %zu chunks of %zu KB, %zu run%s: %.3f ms each\nresult: %s\n", pipeline.form->name, pipeline.chunks,
+	       pipeline.chunk_bytes >> 10, runs, runs == 1 ? "" : "s", took / (double)runs * 1e-6,
+	       verified ? "right" : "WRONG");
 	close_pipeline(&pipeline);
 	return verified ? 0 : 1;
 }

@@ -9,6 +9,8 @@
 //   pageable       the host memory is plain
 //   allocation     memory is allocated for every chunk
 //   build          the module is built again for every chunk
+// Without sizes the chunks are run again and again, for half a second on whatever device this is: shorter
+// ones say little. With sizes they are run once, or RUNS times.
 // Record two of them and compare the reports:
 //   tare record -o concurrent.tare -- ./levelzero-forms concurrent
 #include "example.h"
@@ -19,6 +21,8 @@
 
 #define MOST_CHUNKS 64
 #define GROUP_ITEMS 64
+#define WORK_NS 5e8 // of the runs, where nobody says how many
+#define MOST_RUNS 100000
 #define LIMIT_NS (60 * UINT64_C(1000000000))
 
 enum step { IN, KERNEL, OUT, STEPS };
@@ -47,7 +51,7 @@ struct pipeline {
 	ze_event_handle_t done[MOST_CHUNKS][STEPS];
 	uint32_t *host[2]; // what goes in, what comes out
 	void *chunk[MOST_CHUNKS];
-	size_t chunks, chunk_bytes;
+	size_t chunks, chunk_bytes, runs; // 0: not said
 	uint32_t cycles;
 };
 
@@ -183,6 +187,20 @@ static void run_chunk(struct pipeline *pipeline, size_t chunk)
 	copy(pipeline, chunk, OUT, pipeline->host[1] + at, pipeline->chunk[chunk]);
 }
 
+static double run_once(struct pipeline *pipeline)
+{
+	// Signalled by the run before.
+	for (size_t i = 0; i < pipeline->chunks; i++)
+		for (int step = 0; step < STEPS; step++)
+			check(zeEventHostReset(pipeline->done[i][step]), "zeEventHostReset");
+	double begin = now_ns();
+	for (size_t chunk = 0; chunk < pipeline->chunks; chunk++)
+		run_chunk(pipeline, chunk);
+	for (size_t chunk = 0; chunk < pipeline->chunks; chunk++)
+		wait_for(pipeline->done[chunk][OUT]);
+	return now_ns() - begin;
+}
+
 static bool right(const struct pipeline *pipeline)
 {
 	size_t items = pipeline->chunks * pipeline->chunk_bytes / sizeof(uint32_t);
@@ -211,13 +229,16 @@ static void read_arguments(struct pipeline *pipeline, int count, char **argument
 		pipeline->chunk_bytes = strtoul(arguments[3], NULL, 10) << 10;
 	if (count > 4)
 		pipeline->cycles = (uint32_t)strtoul(arguments[4], NULL, 10);
+	if (count > 2)
+		pipeline->runs = count > 5 ? strtoul(arguments[5], NULL, 10) : 1;
 	if (pipeline->form && pipeline->chunks >= 1 && pipeline->chunks <= MOST_CHUNKS &&
-	    pipeline->chunk_bytes >= 1024 && pipeline->chunk_bytes <= 1 << 28)
+	    pipeline->chunk_bytes >= 1024 && pipeline->chunk_bytes <= 1 << 28 &&
+	    pipeline->runs <= MOST_RUNS)
 		return;
-	fprintf(stderr, "usage: levelzero-forms FORM [CHUNKS [KILOBYTES [CYCLES]]]\n  FORM:");
+	fprintf(stderr, "usage: levelzero-forms FORM [CHUNKS [KILOBYTES [CYCLES [RUNS]]]]\n  FORM:");
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
 		fprintf(stderr, " %s", forms[i].name);
-	fprintf(stderr, "\n  CHUNKS: to %d\n", MOST_CHUNKS);
+	fprintf(stderr, "\n  CHUNKS: to %d; RUNS: 0 for as many as take half a second\n", MOST_CHUNKS);
 	exit(2);
 }
 
@@ -227,15 +248,14 @@ int main(int count, char **arguments)
 
 	read_arguments(&pipeline, count, arguments);
 	open_pipeline(&pipeline);
-	double begin = now_ns();
-	for (size_t chunk = 0; chunk < pipeline.chunks; chunk++)
-		run_chunk(&pipeline, chunk);
-	for (size_t chunk = 0; chunk < pipeline.chunks; chunk++)
-		wait_for(pipeline.done[chunk][OUT]);
-	double end = now_ns();
+	double took = 0;
+	size_t runs = 0;
+	for (; pipeline.runs ? runs < pipeline.runs : took < WORK_NS; runs++)
+		took += run_once(&pipeline);
 	bool verified = right(&pipeline);
-	printf("%s, %zu chunks of %zu KB: %.3f ms\nresult: %s\n", pipeline.form->name, pipeline.chunks,
-	       pipeline.chunk_bytes >> 10, (end - begin) * 1e-6, verified ? "right" : "WRONG");
+	printf("%s, %zu chunks of %zu KB, %zu run%s: %.3f ms each\nresult: %s\n", pipeline.form->name, pipeline.chunks,
+	       pipeline.chunk_bytes >> 10, runs, runs == 1 ? "" : "s", took / (double)runs * 1e-6,
+	       verified ? "right" : "WRONG");
 	close_pipeline(&pipeline);
 	return verified ? 0 : 1;
 }

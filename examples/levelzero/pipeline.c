@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define MOST_CHUNKS 64
-#define MOST_RUNS 50
+#define MOST_RUNS 2000
+#define WORK_NS 5e8 // of the working part, where nobody says how many runs
 #define GROUP_ITEMS 64
 
 enum step { IN, KERNEL, OUT, STEPS };
@@ -267,15 +268,16 @@ static void print(const struct pipeline *pipeline, const double host_ns[2], cons
 int main(int count, char **arguments)
 {
 	static struct pipeline pipeline = { .chunks = 8, .queue_count = 3 };
-	size_t kilobytes = 1024, cycles = 64, runs = 5, wrong = 0;
-	double host_ns[2][MOST_RUNS], span_ns[2][MOST_RUNS], bounds[MOST_RUNS];
+	static double host_ns[2][MOST_RUNS], span_ns[2][MOST_RUNS], bounds[MOST_RUNS];
+	size_t kilobytes = 1024, cycles = 64, runs = 0, done = 0, wrong = 0;
+	double took = 0;
 	const char *kernels = NULL;
 	const struct option options[] = {
 		{ "--chunks", "parts of the work", &pipeline.chunks, 1, MOST_CHUNKS, NULL },
 		{ "--kilobytes", "of a chunk", &kilobytes, 1, 65536, NULL },
 		{ "--cycles", "steps of the kernel", &cycles, 0, 1000000, NULL },
 		{ "--queues", "2: one for copies; 3: one each way", &pipeline.queue_count, 1, STEPS, NULL },
-		{ "--runs", "runs of each kind", &runs, 1, MOST_RUNS, NULL },
+		{ "--runs", "runs of each kind; 0: half a second", &runs, 0, MOST_RUNS, NULL },
 		{ "--kernels", "kernels as SPIR-V", NULL, 0, 0, &kernels },
 	};
 
@@ -285,7 +287,8 @@ int main(int count, char **arguments)
 	pipeline.cycles = (uint32_t)cycles;
 	pipeline.device = open_device();
 	prepare(&pipeline, kernels);
-	for (size_t i = 0; i <= runs; i++) {
+	size_t most = runs ? runs : MOST_RUNS;
+	for (size_t i = 0; i <= most && (i == 0 || runs || took < WORK_NS); i++) {
 		size_t at = i == 0 ? 0 : i - 1;  // the first of each is overwritten: it warms up
 		host_ns[0][at] = serial(&pipeline);
 		span_ns[0][at] = pipeline.span_ns;
@@ -294,7 +297,11 @@ int main(int count, char **arguments)
 		host_ns[1][at] = overlapped(&pipeline);
 		span_ns[1][at] = pipeline.span_ns;
 		wrong += wrong_items(&pipeline);
+		took += host_ns[0][at] + host_ns[1][at];
+		done = at + 1;
 	}
+	runs = done;
+	printf("%zu run%s of each kind\n", runs, runs == 1 ? "" : "s");
 	print(&pipeline, (double[]){ median(host_ns[0], runs), median(host_ns[1], runs) },
 	      (double[]){ median(span_ns[0], runs), median(span_ns[1], runs) }, median(bounds, runs));
 	printf("result: %s, %zu items are wrong\n", wrong ? "WRONG" : "right", wrong);

@@ -8,6 +8,8 @@
 //   pageable       the host memory is plain
 //   allocation     a buffer is made for every chunk
 //   build          the kernel is built again for every chunk
+// Without sizes the chunks are run again and again, for half a second on whatever device this is: shorter
+// ones say little. With sizes they are run once, or RUNS times.
 // Record two of them and compare the reports:
 //   tare record -o concurrent.tare -- ./pipeline concurrent
 #include "example.h"
@@ -19,6 +21,8 @@
 
 #define QUEUES 3
 #define MOST_CHUNKS 64
+#define WORK_NS 5e8 // of the runs, where nobody says how many
+#define MOST_RUNS 100000
 #define CHECKED 9973 // every so many items: the host must not become what the run is about
 
 static const char source[] =
@@ -54,7 +58,7 @@ struct pipeline {
 	cl_mem in[MOST_CHUNKS], out[MOST_CHUNKS], pinned[2];
 	int *host[2];  // what goes in, what comes out
 	size_t chunk_bytes;
-	int chunks, cycles;
+	int chunks, cycles, runs; // 0: not said
 };
 
 // Plain memory, or memory that the driver has pinned.
@@ -151,6 +155,11 @@ static void prepare_chunk(struct pipeline *pipeline, int chunk)
 		pipeline->kernel = kernel_of(pipeline->program, "cycles");
 	}
 	if (form->allocate) {
+		// Of the run before.
+		if (pipeline->in[chunk]) {
+			clReleaseMemObject(pipeline->in[chunk]);
+			clReleaseMemObject(pipeline->out[chunk]);
+		}
 		pipeline->in[chunk] = buffer_of(&pipeline->device, CL_MEM_READ_WRITE,
 		                                pipeline->chunk_bytes, NULL);
 		pipeline->out[chunk] = buffer_of(&pipeline->device, CL_MEM_READ_WRITE,
@@ -186,6 +195,17 @@ static void run_chunk(struct pipeline *pipeline, int chunk)
 	check(clFlush(queue), "clFlush");
 }
 
+static double run_once(struct pipeline *pipeline)
+{
+	double begin = now_ns();
+
+	for (int chunk = 0; chunk < pipeline->chunks; chunk++)
+		run_chunk(pipeline, chunk);
+	for (int i = 0; i < pipeline->form->queues; i++)
+		check(clFinish(pipeline->queues[i]), "clFinish");
+	return now_ns() - begin;
+}
+
 static bool right(const struct pipeline *pipeline)
 {
 	size_t items = pipeline->chunk_bytes * (size_t)pipeline->chunks / sizeof(int);
@@ -214,26 +234,28 @@ int main(int argument_count, char **arguments)
 		pipeline.chunk_bytes = (size_t)atoi(arguments[3]) << 10;
 	if (argument_count > 4)
 		pipeline.cycles = atoi(arguments[4]);
+	if (argument_count > 2)
+		pipeline.runs = argument_count > 5 ? atoi(arguments[5]) : 1;
 	if (!pipeline.form || pipeline.chunks < 1 || pipeline.chunks > MOST_CHUNKS ||
-	    pipeline.chunk_bytes < 1024 || pipeline.chunk_bytes > 1 << 28 || pipeline.cycles < 0) {
-		fprintf(stderr, "usage: pipeline FORM [CHUNKS [KILOBYTES [CYCLES]]]\n  FORM:");
+	    pipeline.chunk_bytes < 1024 || pipeline.chunk_bytes > 1 << 28 || pipeline.cycles < 0 || pipeline.runs < 0 ||
+	    pipeline.runs > MOST_RUNS) {
+		fprintf(stderr, "usage: pipeline FORM [CHUNKS [KILOBYTES [CYCLES [RUNS]]]]\n  FORM:");
 		for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
 			fprintf(stderr, " %s", forms[i].name);
-		fprintf(stderr, "\n  CHUNKS: to %d\n", MOST_CHUNKS);
+		fprintf(stderr, "\n  CHUNKS: to %d; RUNS: 0 for as many as take half a second\n", MOST_CHUNKS);
 		return 2;
 	}
 
 	open_pipeline(&pipeline);
-	double begin = now_ns();
-	for (int chunk = 0; chunk < pipeline.chunks; chunk++)
-		run_chunk(&pipeline, chunk);
-	for (int i = 0; i < pipeline.form->queues; i++)
-		check(clFinish(pipeline.queues[i]), "clFinish");
-	double end = now_ns();
+	double took = 0;
+	int runs = 0;
+	for (; pipeline.runs ? runs < pipeline.runs : took < WORK_NS; runs++)
+		took += run_once(&pipeline);
 	bool verified = right(&pipeline);
 
-	printf("%s, %d chunks of %zu KB: %.3f ms, %s\n", name, pipeline.chunks,
-	       pipeline.chunk_bytes >> 10, (end - begin) * 1e-6, verified ? "right" : "WRONG");
+	printf("%s, %d chunks of %zu KB, %d run%s: %.3f ms each, %s\n", name, pipeline.chunks,
+	       pipeline.chunk_bytes >> 10, runs, runs == 1 ? "" : "s",
+	       took / runs * 1e-6, verified ? "right" : "WRONG");
 	close_pipeline(&pipeline);
 	print_counts();
 	return verified ? 0 : 1;

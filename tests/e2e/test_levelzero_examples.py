@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import subprocess
+import time
 
 import pytest
 
@@ -163,6 +164,20 @@ def test_what_is_missing_is_named(run, tmp_path):
     (tmp_path / "bad.spv").write_bytes(b"this is no SPIR-V at all")
     status, _, errors = run("ladder", "--size", 16, "--kernels", tmp_path / "bad.spv")
     assert status == 1 and "zeModuleCreate failed" in errors
+
+
+@kernels_needed
+def test_without_a_number_of_runs_the_pipelines_work_for_half_a_second(run):
+    begun = time.monotonic()
+    status, out, errors = run("pipeline", "--chunks", 2, "--kilobytes", 64, script=scripted())
+    assert status == 0 and errors == ""
+    assert number(out, r"(\d+) runs? of each kind") >= 1 and time.monotonic() - begun >= 0.5
+    status, out, errors = run("pipeline", "--chunks", 2, "--kilobytes", 64, "--runs", 3, script=scripted())
+    assert status == 0 and "3 runs of each kind" in out
+    status, out, errors = run("forms", "concurrent", script=scripted())
+    assert status == 0 and number(out, r"(\d+) runs?: ") * (number(out, r"runs?: ([\d.]+) ms each") + 1e-3) >= 500
+    status, out, errors = run("forms", "concurrent", 2, 64, script=scripted())
+    assert status == 0 and ", 1 run: " in out
 
 
 @pytest.mark.parametrize("name", ["matmul", "transfers", "pipeline", "ladder"])

@@ -3,6 +3,7 @@
 way of doing it badly shows where it should. Compared are shares of one run with those of another."""
 import os
 import pathlib
+import re
 import sys
 
 import pytest
@@ -48,6 +49,18 @@ def said(text):
     """The lines "trace KIND COUNT BYTES" of an example."""
     rows = [line.split()[1:] for line in text.splitlines() if line.startswith("trace ")]
     return {kind: (int(count), int(size)) for kind, count, size in rows}
+
+
+def test_without_sizes_the_pipeline_works_for_half_a_second(recorder):
+    """On whatever device it finds; with sizes once, or as often as it is told."""
+    for arguments, least_ms, runs in ((["concurrent"], 500, None), (["concurrent", "2", "64", "4"], 0, 1),
+                                      (["concurrent", "2", "64", "4", "3"], 0, 3)):
+        done = recorder.native([EXAMPLES / "pipeline", *arguments])
+        assert done.status == 0
+        found = re.search(r"(\d+) runs?: ([\d.]+) ms each, right", done.out.decode())
+        assert found, done.out
+        # What it prints is rounded to a microsecond a run.
+        assert int(found[1]) * (float(found[2]) + 1e-3) >= least_ms and runs in (None, int(found[1]))
 
 
 @pytest.mark.parametrize("name", RUNS)

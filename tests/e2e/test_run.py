@@ -84,7 +84,7 @@ def test_the_default_device_of_measuring_is_not_the_reports(tare):
 @pytest.mark.skipif(not PIPELINE.exists(), reason="there is no OpenCL library to link with")
 def test_a_real_program_is_reported_as_by_the_two_commands(tare, tmp_path):
     environment = {**recorded.QUIET, "POCL_DEVICES": "basic"}
-    done = tare("run", "--json", "out.json", "--", PIPELINE, "sequential", env=environment)
+    done = tare("run", "--json", "out.json", "--", PIPELINE, "sequential", "16", "1024", env=environment)
     assert done.returncode == 0 and "1 process" in done.stderr and "next:" not in done.stderr
     own, report = done.stdout.split("wall", 1)
     assert own.count("\n") > 1 and "Where the time went" in report and "data: out.json" in report
