@@ -13,10 +13,10 @@
 bool simulated_product_recall(const struct simulated_device *device, unsigned char *c,
                               const unsigned char *a, const unsigned char *b, uint64_t n)
 {
-	const struct simulated_product *last = &device->product;
+	const struct simulated_product *last = device ? &device->product : NULL;
 	size_t bytes = n * n * 4;
 
-	if (!last->bytes || last->n != n || memcmp(last->bytes, a, bytes) != 0 ||
+	if (!last || !last->bytes || last->n != n || memcmp(last->bytes, a, bytes) != 0 ||
 	    memcmp(last->bytes + bytes, b, bytes) != 0)
 		return false;
 	memcpy(c, last->bytes + 2 * bytes, bytes);
@@ -26,11 +26,12 @@ bool simulated_product_recall(const struct simulated_device *device, unsigned ch
 void simulated_product_keep(struct simulated_device *device, const unsigned char *c,
                             const unsigned char *a, const unsigned char *b, uint64_t n)
 {
-	struct simulated_product *last = &device->product;
+	struct simulated_product *last;
 	size_t bytes = n * n * 4;
 
-	if (n < LEAST_N || n > MOST_N)
+	if (!device || n < LEAST_N || n > MOST_N)
 		return;
+	last = &device->product;
 	if (last->n != n) {
 		free(last->bytes);
 		// Without memory the product is computed each time.

@@ -41,7 +41,8 @@ struct simulated_device {
 	struct simulated_product product;      // the last large one
 };
 
-// Writes c, where the last product was of these very matrices, which do not overlap c.
+// Writes c, where the last product was of these very matrices, which do not overlap c. A stand-in has no such device:
+// NULL.
 bool simulated_product_recall(const struct simulated_device *device, unsigned char *c,
                               const unsigned char *a, const unsigned char *b, uint64_t n);
 // Keeps a product for that.
