@@ -56,6 +56,13 @@ static struct sizes all_sizes(const struct bandwidth *bandwidth)
 	return sizes;
 }
 
+static void keep_multiples(struct sizes *sizes, uint64_t bytes)
+{
+	for (size_t i = 0; bytes && i < sizes->count; i++)
+		if (sizes->at[i] % bytes)
+			sizes->at[i--] = sizes->at[--sizes->count];
+}
+
 // Fewer for the lines that answer a question of kind, not of size. row_bytes: of rectangles, else 0.
 static struct sizes few_sizes(const struct bandwidth *bandwidth, uint64_t row_bytes, bool ends)
 {
@@ -70,9 +77,7 @@ static struct sizes few_sizes(const struct bandwidth *bandwidth, uint64_t row_by
 		add_size(&sizes, &half, half.from_bytes);
 		add_size(&sizes, &half, half.to_bytes);
 	}
-	for (size_t i = 0; row_bytes && i < sizes.count; i++)
-		if (sizes.at[i] % row_bytes)
-			sizes.at[i--] = sizes.at[--sizes.count];
+	keep_multiples(&sizes, row_bytes);
 	qsort(sizes.at, sizes.count, sizeof sizes.at[0], compare);
 	return sizes;
 }
@@ -88,7 +93,14 @@ static struct sizes sizes_of(const struct bandwidth *bandwidth, enum tare_line l
 		row_bytes = BANDWIDTH_NARROW_BYTES;
 	else if (strcmp(group, "rectangle") == 0)
 		row_bytes = BANDWIDTH_ROW_BYTES;
-	return few_sizes(bandwidth, row_bytes, strcmp(group, "map") == 0);
+	struct sizes sizes = few_sizes(bandwidth, row_bytes, strcmp(group, "map") == 0);
+	if (strcmp(group, "pages") != 0)
+		return sizes;
+	keep_multiples(&sizes, BANDWIDTH_HUGE_BYTES);
+	if (sizes.count == 0 && bandwidth->to_bytes >= BANDWIDTH_HUGE_BYTES)
+		add_size(&sizes, bandwidth,
+		         bandwidth->to_bytes - bandwidth->to_bytes % BANDWIDTH_HUGE_BYTES);
+	return sizes;
 }
 
 // ---- what the budget allows
@@ -238,6 +250,8 @@ static int plan_one(struct transfer *transfer, struct tare_measurement *measurem
 		return transfer_plan_shared(transfer, measurement);
 	if (strcmp(group, "first-touch") == 0)
 		return transfer_plan_first_touch(transfer, measurement);
+	if (strcmp(group, "pages") == 0)
+		return transfer_plan_pages(transfer, measurement);
 	return transfer_plan_copy(transfer, measurement);
 }
 
@@ -249,6 +263,8 @@ static int add_sizeless(struct bandwidth *bandwidth, enum tare_line line)
 
 	if (!cell || tare_labels_set_text(&cell->labels, "line", tare_lines[line].name) < 0)
 		return -ENOMEM;
+	if (strcmp(tare_lines[line].group, "pages") == 0)
+		return tare_cell_set_absent(cell, "needs a size that is a multiple of 2 MB, a huge page");
 	return tare_cell_set_absent(cell,
 	                            "needs a size that is a multiple of %s and at most half of "
 	                            "the largest buffer",
@@ -305,7 +321,7 @@ static void free_plan(struct plan *plan)
 static int add_parameters(const struct bandwidth *bandwidth)
 {
 	struct tare_labels *parameters = &bandwidth->run->result->parameters;
-	char names[1024] = "";
+	char names[2048] = "";
 	size_t used = 0;
 
 	for (int i = 0; i < TARE_LINE_COUNT && used < sizeof names; i++)

@@ -106,6 +106,23 @@ def test_what_orders_short_copies_is_not_theirs(tare, kernels, times, script, fi
 
 
 @patient
+def test_pages_of_the_host_are_measured_or_say_why(tare, kernels, times):
+    result = document(tare("bandwidth", ZE_CPU, "--lines", "pages", "--sizes", "1M..4M", "--budget", str(times),
+                           "--json", "-"))
+    lines = {}
+    for each in result["cells"]:
+        if each["source"] == "host" and each["labels"].get("bytes"):
+            assert each["labels"]["bytes"] % (2 << 20) == 0
+            lines[each["labels"]["line"]] = each
+    assert len(lines) == 9
+    for name, each in lines.items():
+        if each["absent"] is None:
+            assert each["verified"] and each["median"] > 0, name
+        else:
+            assert "huge pages" in each["absent"] and "small" not in name, each["absent"]
+
+
+@patient
 def test_bandwidth_uses_the_words_of_the_api(tare, kernels, times):
     shown = tare("bandwidth", ZE_CPU, "--lines", "heap-to-device", "--sizes", "64K..64K", "--budget", str(0.1 * times))
     assert "heap is malloc, host zeMemAllocHost, device zeMemAllocDevice" in shown.stdout

@@ -5,7 +5,6 @@ import os
 import pathlib
 import re
 import subprocess
-import time
 
 import pytest
 
@@ -168,16 +167,15 @@ def test_what_is_missing_is_named(run, tmp_path):
 
 @kernels_needed
 def test_without_a_number_of_runs_the_pipelines_work_for_half_a_second(run):
-    begun = time.monotonic()
     status, out, errors = run("pipeline", "--chunks", 2, "--kilobytes", 64, script=scripted())
     assert status == 0 and errors == ""
-    assert number(out, r"(\d+) runs? of each kind") >= 1 and time.monotonic() - begun >= 0.5
+    assert number(out, r"runs? of each kind, together ([\d.]+) ms") >= 500
     status, out, errors = run("pipeline", "--chunks", 2, "--kilobytes", 64, "--runs", 3, script=scripted())
     assert status == 0 and "3 runs of each kind" in out
+    status, out, errors = run("forms", "concurrent", 2, 64, script=scripted())
+    assert status == 0 and ", 1 run: " in out  # and the kernel is built from here on
     status, out, errors = run("forms", "concurrent", script=scripted())
     assert status == 0 and number(out, r"(\d+) runs?: ") * (number(out, r"runs?: ([\d.]+) ms each") + 1e-3) >= 500
-    status, out, errors = run("forms", "concurrent", 2, 64, script=scripted())
-    assert status == 0 and ", 1 run: " in out
 
 
 @pytest.mark.parametrize("name", ["matmul", "transfers", "pipeline", "ladder"])

@@ -2,6 +2,7 @@
 // What tare finds out about the host: the step of its clock, and how much memory may be taken.
 #include "base/random.h"
 #include "measure/host_memory.h"
+#include "measure/host_pages.h"
 #include "measure/host_step.h"
 
 #include <setjmp.h>
@@ -11,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <errno.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <cmocka.h>
@@ -171,6 +174,46 @@ static void a_full_group_leaves_nothing_not_the_unknown(void **state)
 	check(0, true);
 }
 
+#define HUGE (UINT64_C(2) << 20)
+#define PAGED (4 * HUGE)
+
+// New memory of such pages, touched; of that the bytes in transparent huge pages, or what was refused.
+static int64_t transparent_of(enum host_pages pages)
+{
+	uint8_t *room = mmap(NULL, PAGED + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+	                     -1, 0);
+	uint8_t *at = room + (HUGE - (uintptr_t)room % HUGE) % HUGE;
+	struct tare_error error = { 0 };
+
+	assert_true(room != MAP_FAILED);
+	int status = host_pages_use(at, PAGED, pages, &error);
+	assert_true(status == 0 || (status == -ENOTSUP && error.message[0]));
+	// Refused, it is what it was.
+	memset(at, 1, PAGED);
+	int64_t found = status < 0 ? status : (int64_t)host_pages_transparent_bytes(at, PAGED);
+	assert_int_equal(munmap(room, PAGED + HUGE), 0);
+	return found;
+}
+
+static void memory_is_made_of_the_pages_that_were_asked_for(void **state)
+{
+	int64_t transparent = 0;
+	(void)state;
+	if (host_pages_huge_bytes() != HUGE) {
+		printf("# SKIP %s: no huge pages of 2 MB\n", __func__);
+		return;
+	}
+	assert_int_equal(transparent_of(HOST_PAGES_SMALL), 0);
+	// Explicit ones are no transparent ones.
+	assert_true(transparent_of(HOST_PAGES_EXPLICIT) <= 0);
+	for (int i = 0; i < 3 && transparent == 0; i++)
+		transparent = transparent_of(HOST_PAGES_TRANSPARENT);
+	if (transparent <= 0)
+		printf("# SKIP %s: none are to be had\n", __func__);
+	else
+		assert_true(transparent % (int64_t)HUGE == 0 && transparent <= (int64_t)PAGED);
+}
+
 #define in_root(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)
 
 int main(void)
@@ -183,6 +226,7 @@ int main(void)
 		in_root(a_limit_above_the_own_group_counts_too),
 		in_root(a_group_whose_path_is_not_mounted_is_the_mount),
 		in_root(a_full_group_leaves_nothing_not_the_unknown),
+		cmocka_unit_test(memory_is_made_of_the_pages_that_were_asked_for),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
