@@ -137,8 +137,8 @@ enum tare_time_reason {
 	TARE_TIME_NO_STAMPS,       // the API has no times of this event, or left them empty
 	TARE_TIME_COMMAND_FAILED,  // the device, or the API, says that it failed: `native`
 	TARE_TIME_DEVICE_LOST,     // the API says that the device is lost: `native`
-	TARE_TIME_IMPOSSIBLE,      // the device's clock says what cannot be: an end before its start, or more
-	                           // time than passed on the host
+	TARE_TIME_IMPOSSIBLE,      // the device's clock says what cannot be: more time than passed on the host; of
+	                           // an event, an end before its start, or half of the clock's period or more
 	TARE_TIME_NOT_APPENDED,    // its end could not be put into the queue
 };
 

@@ -386,6 +386,10 @@ static void an_event_has_its_own_times_and_no_floor(void **state)
 	assert_int_equal(result.floor_ns, 0);
 	assert_int_equal(result.uncertainty_ns, 40);
 	assert_int_equal(result.host_ns, -1);
+	assert_int_equal(result.wraps_excluded, 1);
+	played.host_ns = INT64_C(1000000000000);
+	assert_int_equal(tare_time_event(timer, "kernel", ticks, 0, &result, &error), 0);
+	assert_int_equal(result.wraps_excluded, 0);
 	assert_int_equal(tare_time_event(timer, "kernel", same, 0, &result, &error), 0);
 	assert_int_equal(result.state, TARE_TIME_BELOW_FLOOR);
 	assert_int_equal(tare_time_event(timer, "kernel", back, 0, &result, &error), 0);
