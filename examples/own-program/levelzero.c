@@ -55,7 +55,7 @@ static struct tare_time_result result_of(struct tare_timer *timer, struct tare_t
 	struct tare_time_result result;
 	struct tare_time_error error;
 
-	need(tare_time_result(timer, span, LIMIT_NS, &result, &error), &error);
+	need(tare_time_read(timer, span, LIMIT_NS, &result, &error), &error);
 	return result;
 }
 

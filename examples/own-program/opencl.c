@@ -67,7 +67,7 @@ static struct tare_time_result tell(struct program *program, struct tare_time_sp
 	struct tare_time_result result;
 	struct tare_time_error error;
 
-	need(tare_time_result(program->timer, span, LIMIT_NS, &result, &error), &error);
+	need(tare_time_read(program->timer, span, LIMIT_NS, &result, &error), &error);
 	need(tare_time_release(program->timer, span, &error), &error);
 	print(&result);
 	return result;

@@ -212,7 +212,7 @@ static int claim_span(struct tare_timer *timer, struct tare_time_span span, stru
 	return 0;
 }
 
-int tare_time_result(struct tare_timer *timer, struct tare_time_span span, int64_t limit_ns,
+int tare_time_read(struct tare_timer *timer, struct tare_time_span span, int64_t limit_ns,
                      struct tare_time_result *result, struct tare_time_error *error)
 {
 	struct asked asked = { NULL, span.slot };

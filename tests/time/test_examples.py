@@ -61,4 +61,5 @@ def test_opencl_prints_sound_times(devices):
     text = run("OWN_OPENCL", POCL_DEVICES=devices)
     assert time_ns(text, "sequence") >= time_ns(text, "kernels of the sequence") > 0
     host = int(re.search(r"copied code: (\d+) ns by the host's clock around enqueueing", text)[1])
-    assert 0 < time_ns(text, "kernel") <= host + 1
+    # What is printed is rounded.
+    assert 0 < time_ns(text, "kernel") <= 1.001 * host + 1000
