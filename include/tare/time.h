@@ -10,7 +10,7 @@
 //	tare_time_begin(timer, "solve", &span, NULL);
 //	...                                              // enqueue one command or many
 //	tare_time_end(timer, span, NULL);
-//	tare_time_result(timer, span, 1000000000, &result, NULL);
+//	tare_time_read(timer, span, 1000000000, &result, NULL);
 //	tare_time_line(&result, line, sizeof line);      // "solve: 1.204 ms on the device, ..."
 //	tare_time_close(timer, NULL);
 //
@@ -25,7 +25,7 @@
 // that began it. Calls of Level Zero's that append to one list must not run at the same time: keep begin, end and your
 // own appends to a list under one lock of yours, as Level Zero asks for anyway.
 //
-// Waiting. Only tare_time_result and tare_time_event wait, each for its own span or event.
+// Waiting. Only tare_time_read and tare_time_event wait, each for its own span or event.
 #ifndef TARE_TIME_H
 #define TARE_TIME_H
 #include <tare/clock.h>
@@ -137,8 +137,8 @@ enum tare_time_reason {
 	TARE_TIME_NO_STAMPS,       // the API has no times of this event, or left them empty
 	TARE_TIME_COMMAND_FAILED,  // the device, or the API, says that it failed: `native`
 	TARE_TIME_DEVICE_LOST,     // the API says that the device is lost: `native`
-	TARE_TIME_IMPOSSIBLE,      // the device's clock says what cannot be: an end before its start, or more
-	                           // time than passed on the host
+	TARE_TIME_IMPOSSIBLE,      // the device's clock says what cannot be: more time than passed on the host; of
+	                           // an event, an end before its start, or half of the clock's period or more
 	TARE_TIME_NOT_APPENDED,    // its end could not be put into the queue
 };
 
@@ -166,14 +166,14 @@ struct tare_time_result {
 // What is known of a span that has ended; waits for it until limit_ns have passed (0: does not wait, INT64_MAX: for
 // ever), and asks OpenCL to flush the queue. Returns 0 with *result filled, whatever its state; -ESTALE:
 // there is no such span; -EBUSY: it has not ended. May be asked again until the span is released.
-TARE_TIME_API int tare_time_result(struct tare_timer *timer, struct tare_time_span span,
-                                   int64_t limit_ns, struct tare_time_result *result,
+TARE_TIME_API int tare_time_read(struct tare_timer *timer, struct tare_time_span span,
+                                 int64_t limit_ns, struct tare_time_result *result,
                                    struct tare_time_error *error);
 
 // One command's own times, exact for a kernel or a copy alone: no floor. event: a cl_event of a queue with
 // profiling, or a ze_event_handle_t of a pool with ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP and HOST_VISIBLE, which a command
 // signals (what a pool without the first answers is for the driver to say). A CUDA event is a moment, so the result is
-// NOT_AVAILABLE. As tare_time_result; -EINVAL: `event` is NULL.
+// NOT_AVAILABLE. As tare_time_read; -EINVAL: `event` is NULL.
 TARE_TIME_API int tare_time_event(struct tare_timer *timer, const char *name, void *event,
                                   int64_t limit_ns, struct tare_time_result *result,
                                   struct tare_time_error *error);

@@ -131,11 +131,11 @@ static int levelzero_done(void *state, uint32_t slot, struct tare_time_why *why)
 
 static void read_ticks(const struct list *list, uint32_t slot, struct tare_time_stamps *stamps)
 {
-	const volatile uint64_t *ticks = list->ticks[slot];
+	const uint64_t *ticks = list->ticks[slot];
 
-	stamps->floor = ticks[FLOOR];
-	stamps->start = ticks[START];
-	stamps->end = ticks[END];
+	stamps->floor = __atomic_load_n(&ticks[FLOOR], __ATOMIC_ACQUIRE);
+	stamps->start = __atomic_load_n(&ticks[START], __ATOMIC_ACQUIRE);
+	stamps->end = __atomic_load_n(&ticks[END], __ATOMIC_ACQUIRE);
 }
 
 // The list may be executed again meanwhile: what is taken is of one execution, because it was all there twice.
@@ -152,7 +152,6 @@ static int levelzero_stamps(void *state, uint32_t slot, bool with_floor, struct 
 	for (int i = 0; i < READS && done == 1; i++) {
 		read_ticks(list, slot, stamps);
 		done = levelzero_done(state, slot, why);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		read_ticks(list, slot, &again);
 		if (done == 1 && stamps->floor == again.floor && stamps->start == again.start && stamps->end == again.end)
 			return 0;

@@ -113,7 +113,8 @@ static void set_absent(struct tare_time_result *result, const struct tare_time_w
 }
 
 static const struct tare_time_why impossible = {
-	TARE_TIME_IMPOSSIBLE, 0, "the device's clock says an end before its start, or more time than passed on the host"
+	TARE_TIME_IMPOSSIBLE, 0, "by the device's clock it ended before it began, or took longer than passed on the host, or than half of the "
+	"clock's period"
 };
 
 // The ticks, and the period that they count in.
@@ -211,7 +212,7 @@ static int claim_span(struct tare_timer *timer, struct tare_time_span span, stru
 	return 0;
 }
 
-int tare_time_result(struct tare_timer *timer, struct tare_time_span span, int64_t limit_ns,
+int tare_time_read(struct tare_timer *timer, struct tare_time_span span, int64_t limit_ns,
                      struct tare_time_result *result, struct tare_time_error *error)
 {
 	struct asked asked = { NULL, span.slot };
@@ -239,6 +240,14 @@ int tare_time_result(struct tare_timer *timer, struct tare_time_span span, int64
 	return 0;
 }
 
+// When an event's command began nobody knows, but it was after the machine, whose clock this is.
+static void set_event(struct tare_time_result *result, const struct tare_time_stamps *stamps, double uptime_ns)
+{
+	set_interval(result, stamps, -1, 0);
+	if (result->period_ns > 0)
+		result->wraps_excluded = uptime_ns < (double)result->period_ns;
+}
+
 int tare_time_event(struct tare_timer *timer, const char *name, void *event, int64_t limit_ns,
                     struct tare_time_result *result, struct tare_time_error *error)
 {
@@ -257,7 +266,7 @@ int tare_time_event(struct tare_timer *timer, const char *name, void *event, int
 	if (status > 0) {
 		status = timer->api->event_stamps(timer->queue, event, &stamps, &why);
 		if (status == 0)
-			set_interval(result, &stamps, -1, 0);
+			set_event(result, &stamps, (double)tare_time_now(timer));
 		else if (status == -EAGAIN)
 			set_not_ready(result);
 	} else if (status == 0) {

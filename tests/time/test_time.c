@@ -179,7 +179,7 @@ static struct tare_time_result result_of(struct tare_time_span span)
 {
 	struct tare_time_result result;
 
-	assert_int_equal(tare_time_result(timer, span, 0, &result, &error), 0);
+	assert_int_equal(tare_time_read(timer, span, 0, &result, &error), 0);
 	return result;
 }
 
@@ -357,18 +357,18 @@ static void only_the_asking_waits(void **state)
 	played.device_ns += 50 * MS;
 	assert_int_equal(tare_time_end(timer, span, &error), 0);
 	assert_int_equal(played.host_ns, 0);
-	assert_int_equal(tare_time_result(timer, span, 0, &result, &error), 0);
+	assert_int_equal(tare_time_read(timer, span, 0, &result, &error), 0);
 	assert_int_equal(result.state, TARE_TIME_NOT_READY);
 	assert_int_equal(played.host_ns, 0);
 	assert_int_equal(played.flushes, 0);
-	assert_int_equal(tare_time_result(timer, span, 20 * MS, &result, &error), 0);
+	assert_int_equal(tare_time_read(timer, span, 20 * MS, &result, &error), 0);
 	assert_int_equal(result.state, TARE_TIME_NOT_READY);
 	assert_int_equal(result.device_ns, -1);
 	assert_int_equal(played.host_ns, 20 * MS);
 	assert_int_equal(played.flushes, 1);
 	tare_time_line(&result, line, sizeof line);
 	assert_non_null(strstr(line, "not ready"));
-	assert_int_equal(tare_time_result(timer, span, INT64_MAX, &result, &error), 0);
+	assert_int_equal(tare_time_read(timer, span, INT64_MAX, &result, &error), 0);
 	assert_int_equal(result.state, TARE_TIME_OK);
 	assert_true(played.host_ns >= 50 * MS && played.host_ns < 55 * MS);
 }
@@ -386,6 +386,10 @@ static void an_event_has_its_own_times_and_no_floor(void **state)
 	assert_int_equal(result.floor_ns, 0);
 	assert_int_equal(result.uncertainty_ns, 40);
 	assert_int_equal(result.host_ns, -1);
+	assert_int_equal(result.wraps_excluded, 1);
+	played.host_ns = INT64_C(1000000000000);
+	assert_int_equal(tare_time_event(timer, "kernel", ticks, 0, &result, &error), 0);
+	assert_int_equal(result.wraps_excluded, 0);
 	assert_int_equal(tare_time_event(timer, "kernel", same, 0, &result, &error), 0);
 	assert_int_equal(result.state, TARE_TIME_BELOW_FLOOR);
 	assert_int_equal(tare_time_event(timer, "kernel", back, 0, &result, &error), 0);
@@ -448,10 +452,10 @@ static void spans_that_are_none_are_refused(void **state)
 
 	refused(tare_time_end(timer, none, &error), ESTALE, "no such span");
 	refused(tare_time_end(timer, far, &error), ESTALE, "no such span");
-	refused(tare_time_result(timer, far, 0, &result, &error), ESTALE, "no such span");
+	refused(tare_time_read(timer, far, 0, &result, &error), ESTALE, "no such span");
 	refused(tare_time_release(timer, none, &error), ESTALE, "no such span");
 	assert_int_equal(tare_time_begin(timer, NULL, &span, &error), 0);
-	refused(tare_time_result(timer, span, 0, &result, &error), EBUSY, "not ended");
+	refused(tare_time_read(timer, span, 0, &result, &error), EBUSY, "not ended");
 	refused(tare_time_release(timer, span, &error), EBUSY, "not ended");
 	assert_int_equal(tare_time_end(timer, span, &error), 0);
 	refused(tare_time_end(timer, span, &error), EALREADY, "ended already");
@@ -461,11 +465,11 @@ static void spans_that_are_none_are_refused(void **state)
 	old = span;
 	for (int i = 0; i < SLOTS; i++)
 		span_of("all", 1);
-	refused(tare_time_result(timer, old, 0, &result, &error), ESTALE, "no such span");
+	refused(tare_time_read(timer, old, 0, &result, &error), ESTALE, "no such span");
 	refused(tare_time_begin(timer, "one more", &span, &error), ENOSPC, "all 16 spans");
 	refused(tare_time_begin(NULL, "x", &span, &error), EINVAL, "timer");
 	refused(tare_time_end(NULL, span, &error), EINVAL, "timer");
-	refused(tare_time_result(NULL, span, 0, &result, &error), EINVAL, "timer");
+	refused(tare_time_read(NULL, span, 0, &result, &error), EINVAL, "timer");
 	refused(tare_time_release(NULL, span, &error), EINVAL, "timer");
 	assert_int_equal(tare_time_end(timer, none, NULL), -ESTALE);
 	assert_int_equal(tare_time_close(NULL, NULL), 0);

@@ -76,7 +76,7 @@ static struct tare_time_result result_of(struct tare_time_span span)
 {
 	struct tare_time_result result;
 
-	assert_int_equal(tare_time_result(timer, span, LIMIT_NS, &result, &error), 0);
+	assert_int_equal(tare_time_read(timer, span, LIMIT_NS, &result, &error), 0);
 	return result;
 }
 
@@ -88,7 +88,7 @@ static void a_span_is_the_kernel_and_a_floor(void **state)
 	start("");
 	volatile uint32_t *word = hold();
 	struct tare_time_span span = span_of("kernel", KERNEL_NS), nothing = span_of("nothing", 0);
-	assert_int_equal(tare_time_result(timer, span, 1000000, &result, &error), 0);
+	assert_int_equal(tare_time_read(timer, span, 1000000, &result, &error), 0);
 	assert_int_equal(result.state, TARE_TIME_NOT_READY);
 	*word = 1;
 	result = result_of(span);
@@ -113,7 +113,7 @@ static void *in_a_bare_thread(void *span)
 	cu_context current = NULL;
 
 	// This thread has no context, before and after.
-	if (tare_time_result(timer, *(struct tare_time_span *)span, LIMIT_NS, &result, NULL) < 0)
+	if (tare_time_read(timer, *(struct tare_time_span *)span, LIMIT_NS, &result, NULL) < 0)
 		return (void *)1;
 	if (get_context(&current) != ABI_SUCCESS || current)
 		return (void *)2;

@@ -123,7 +123,7 @@ static struct tare_time_result result_of(struct place *place, struct tare_time_s
 {
 	struct tare_time_result result;
 
-	ok(tare_time_result(place->timer, span, limit_ns, &result, &error));
+	ok(tare_time_read(place->timer, span, limit_ns, &result, &error));
 	return result;
 }
 
@@ -252,7 +252,8 @@ static void reuse_immediate(const void *argument, int attempt)
 		ok(tare_time_end(place.timer, span, &error));
 		if (i % 3) {
 			result = result_of(&place, span, LIMIT_NS);
-			holds(result.state == TARE_TIME_OK);
+			// A machine under load may make the empty spans longer than the copy.
+			holds(result.state == TARE_TIME_OK || result.state == TARE_TIME_BELOW_FLOOR);
 			holds(result.device_ns >= PLAIN_NS + 14000 && result.floor_ns >= 14000);
 		}
 		ok(tare_time_release(place.timer, span, &error));

@@ -86,7 +86,7 @@ static struct tare_time_result result_of(struct tare_time_span span)
 {
 	struct tare_time_result result;
 
-	assert_int_equal(tare_time_result(timer, span, LIMIT_NS, &result, &error), 0);
+	assert_int_equal(tare_time_read(timer, span, LIMIT_NS, &result, &error), 0);
 	return result;
 }
 
@@ -196,7 +196,7 @@ static void what_is_held_is_not_ready_and_what_failed_says_so(void **state)
 	assert_int_equal(tare_time_begin(timer, "held", &span, &error), 0);
 	assert_int_equal(clEnqueueWriteBuffer(queue, memory, CL_FALSE, 0, BYTES, host, 1, &gate, &event), CL_SUCCESS);
 	assert_int_equal(tare_time_end(timer, span, &error), 0);
-	assert_int_equal(tare_time_result(timer, span, 2000000, &result, &error), 0);
+	assert_int_equal(tare_time_read(timer, span, 2000000, &result, &error), 0);
 	assert_int_equal(result.state, TARE_TIME_NOT_READY);
 	assert_int_equal(tare_time_event(timer, "held", event, 0, &result, &error), 0);
 	assert_int_equal(result.state, TARE_TIME_NOT_READY);
@@ -235,7 +235,7 @@ static void *in_a_thread(void *unused)
 		if (tare_time_begin(timer, "of a thread", &span, &mine) < 0)
 			return (void *)1;
 		clReleaseEvent(write_buffer());
-		if (tare_time_end(timer, span, &mine) < 0 || tare_time_result(timer, span, LIMIT_NS, &result, &mine) < 0 ||
+		if (tare_time_end(timer, span, &mine) < 0 || tare_time_read(timer, span, LIMIT_NS, &result, &mine) < 0 ||
 		    result.device_ns < 0 || tare_time_release(timer, span, &mine) < 0)
 			return (void *)2;
 	}
