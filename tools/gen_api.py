@@ -13,12 +13,14 @@ a function without a role, a role without a function, a wrong number of argument
 import argparse
 import pathlib
 import re
-import subprocess
 import sys
 
+from prototypes import SHORT, Complaint, closing, nameless, preprocess, split_parameters
+
 HEADERS = ['CL/cl_icd.h', 'CL/cl_ext.h']
+SOURCE = ('#define CL_TARGET_OPENCL_VERSION 300\n#define CL_USE_DEPRECATED_OPENCL_1_0_APIS\n' +
+          ''.join(f'#include <{header}>\n' for header in HEADERS))
 ROLES = ['other', 'command', 'wait', 'flush', 'build', 'allocate', 'create', 'start', 'poll', 'query', 'release']
-SHORT = ['query', 'poll', 'other']  # calls of one function in a row are one record
 KINDS = ['kernel', 'task', 'write', 'read', 'copy', 'fill', 'map', 'unmap', 'migrate', 'marker',
          'barrier', 'graph', 'other']
 HOOKS = ['instead', 'before', 'after']
@@ -37,12 +39,7 @@ RANGE = {'dims': 'dimensions', 'offsets': 'offsets', 'globals': 'globals', 'loca
 MEANINGS = set(PLAIN) | set(RANGE) | set(NUMBERS) | {
     '-', 'kernel', 'queue', 'queues#', 'queues', 'about', 'retain', 'release', 'value', 'image', 'image2',
     'origin2', 'svm', 'free', 'frees#', 'frees', 'blocking', 'event', 'error'}
-QUALIFIERS = {'const', 'volatile', 'struct', 'unsigned', 'signed', 'restrict'}
 SLOTS = 2  # vendors that may each have an extension function of their own
-
-
-class Complaint(Exception):
-    """What is wrong with the roles, a sentence."""
 
 
 class Function:
@@ -107,46 +104,8 @@ def read_roles(text):
     return roles
 
 
-def split_parameters(text):
-    """Parameters between commas that are in no parentheses."""
-    parts, depth = [''], 0
-    for character in text:
-        depth += (character == '(') - (character == ')')
-        if character == ',' and depth == 0:
-            parts.append('')
-        else:
-            parts[-1] += character
-    return [part.strip() for part in parts if part.strip() not in ('', 'void')]
-
-
-def nameless(parameter):
-    """A parameter's declaration with @ for its name, whether it had one or not."""
-    pointer = re.search(r'\(\s*\*\s*\w*\s*\)', parameter)
-    if pointer:
-        return parameter[:pointer.start()] + '(*@)' + parameter[pointer.end():]
-    array = re.match(r'(.*?)\b(\w+)\s*\[[^]]*\]$', parameter)
-    if array:
-        return array[1].strip() + ' *@'
-    words = [w for w in re.findall(r'\w+', parameter) if w not in QUALIFIERS]
-    if len(words) > 1 and re.search(r'\w$', parameter):
-        parameter = re.sub(r'\w+$', '', parameter).strip()
-    return parameter + ('@' if parameter.endswith('*') else ' @')
-
-
-def closing(text, start):
-    """Where the parenthesis that opens at `start` closes."""
-    depth = 0
-    for at in range(start, len(text)):
-        depth += (text[at] == '(') - (text[at] == ')')
-        if depth == 0:
-            return at
-    raise Complaint('the headers end within parentheses')
-
-
 def parse(text):
     """The table's members in their order, and all prototypes by name, of preprocessed headers."""
-    text = re.sub(r'__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)', ' ', text)
-    text = re.sub(r'\s+', ' ', text)
     table = re.search(r'struct _cl_icd_dispatch \{(.*?)\}', text)
     if not table:
         raise Complaint('the headers define no struct _cl_icd_dispatch')
@@ -162,17 +121,6 @@ def parse(text):
             parameters = [nameless(p) for p in split_parameters(text[match.end(3):end])]
             functions.setdefault(match[2], Function(match[2], match[1].strip(), parameters))
     return order, functions
-
-
-def preprocess(compiler):
-    """The headers as the compiler sees them."""
-    source = '#define CL_TARGET_OPENCL_VERSION 300\n#define CL_USE_DEPRECATED_OPENCL_1_0_APIS\n'
-    source += ''.join(f'#include <{header}>\n' for header in HEADERS)
-    done = subprocess.run([*compiler, '-E', '-P', '-x', 'c', '-'], input=source, text=True,
-                          capture_output=True, check=False)
-    if done.returncode != 0:
-        raise Complaint(f'the compiler cannot read the OpenCL headers: {done.stderr.strip()}')
-    return done.stdout
 
 
 def check(order, functions, roles):
@@ -454,7 +402,7 @@ def main():
     options = parser.parse_args()
     try:
         roles = read_roles(options.roles.read_text(encoding='utf-8'))
-        order, functions = parse(preprocess(options.compiler))
+        order, functions = parse(preprocess(options.compiler, SOURCE, 'OpenCL'))
     except Complaint as complaint:
         sys.exit(f'{options.roles}: {complaint}')
     if options.check:

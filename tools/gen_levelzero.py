@@ -12,10 +12,9 @@ tare is built with lack. A function of the headers without a role is left alone,
 import argparse
 import pathlib
 import re
-import subprocess
 import sys
 
-from gen_api import SHORT, Complaint, closing, nameless, split_parameters
+from prototypes import SHORT, Complaint, closing, nameless, preprocess, split_parameters
 
 HEADERS = ['level_zero/ze_api.h', 'level_zero/ze_ddi.h']
 ROLES = ['other', 'command', 'wait', 'build', 'allocate', 'create', 'start', 'poll', 'query', 'release', 'own', 'pass']
@@ -92,14 +91,6 @@ def read_roles(text):
             raise Complaint(f'line {number}: a function and its role are needed, once')
         roles[words[0]] = Role(words[1:], arguments.split(), number)
     return roles
-
-
-def preprocess(compiler, source):
-    done = subprocess.run([*compiler, '-E', '-P', '-x', 'c', '-'], input=source, text=True, capture_output=True,
-                          check=False)
-    if done.returncode != 0:
-        raise Complaint(f'the compiler cannot read the headers of Level Zero: {done.stderr.strip()}')
-    return re.sub(r'\s+', ' ', re.sub(r'__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)', ' ', done.stdout))
 
 
 def prototypes(text, prefix):
@@ -271,7 +262,7 @@ def main():
     options = parser.parse_args()
     try:
         roles = read_roles(options.roles.read_text(encoding='utf-8'))
-        text = preprocess(options.compiler, ''.join(f'#include <{header}>\n' for header in HEADERS))
+        text = preprocess(options.compiler, ''.join(f'#include <{header}>\n' for header in HEADERS), 'Level Zero')
         newer = re.sub(r'\s+', ' ', re.sub(r'//[^\n]*', '', options.newer.read_text(encoding='utf-8')))
         functions = parse(text, prototypes(newer.replace('ZE_APICALL ', ''), 'ze_newer_'), roles)
     except Complaint as complaint:

@@ -77,6 +77,15 @@ enum tare_trace_driver_cost {
 	TARE_DRIVER_COST_COUNT
 };
 
+// What it takes longer to execute a command list because a list of the recorder's runs behind it, which reads the times
+// of its commands: measured with lists of the recorder's own.
+enum tare_trace_execute_cost {
+	TARE_EXECUTE_OWN = 0,  // our own code, an execution
+	TARE_EXECUTE_LIST = 1, // the driver's part, an execution
+	TARE_EXECUTE_NODE = 2, // and for each command of it that is timed
+	TARE_EXECUTE_COST_COUNT
+};
+
 // The first page. The counters are live: written with relaxed atomics while the program runs, so
 // that a killed process leaves them. What records can tell is not counted here.
 struct tare_trace_header {
@@ -133,6 +142,9 @@ struct tare_trace_header {
 	int64_t self_untimed_cost_ps;   // as self_cost_ps, of a command without times
 	int64_t self_low_ps[2], self_high_ps[2]; // the interval of self_cost_ps and of self_untimed_cost_ps; 0: not known
 	int64_t setup_ns;               // that beginning and ending the recording took of the program's threads
+	uint64_t execute_rounds;        // that the next members are the medians of; 0: not measured
+	int64_t execute_ps[TARE_EXECUTE_COST_COUNT]; // of a list that times are read behind, by enum tare_trace_execute_cost
+	int64_t execute_low_ps[TARE_EXECUTE_COST_COUNT], execute_high_ps[TARE_EXECUTE_COST_COUNT]; // the interval
 };
 
 // ---- records

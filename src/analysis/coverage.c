@@ -14,6 +14,7 @@ struct gathering {
 	uint64_t *commands, *calls;     // of the view, by process
 	uint64_t *stacks;               // of these, with a call stack
 	uint64_t *untimed;              // of the commands, those whose times were not asked for
+	uint64_t *executing;            // of these, those that execute a list, where what that takes was measured
 	int64_t *queue_ns, *process_ns; // when commands were last made to start
 };
 
@@ -138,6 +139,11 @@ static void count_unseen_runs(const struct tare_recording *recording,
 	coverage->unobserved_by[tare_command_unobserved(command)] += count;
 }
 
+static bool executes(const struct tare_recorded_process *process, const struct tare_recorded_command *command)
+{
+	return process->execute_rounds != 0 && command->part != TARE_ALONE && command->flags & TARE_COMMAND_NO_TIMES;
+}
+
 static void count_commands(struct gathering *g)
 {
 	const struct tare_recording *recording = g->context->recording;
@@ -154,6 +160,7 @@ static void count_commands(struct gathering *g)
 		if (process < recording->process_count && !tare_command_is_run(command)) {
 			g->commands[process]++;
 			g->untimed[process] += (command->flags & TARE_COMMAND_NO_TIMES) != 0;
+			g->executing[process] += executes(&recording->processes[process], command);
 			g->stacks[process] += command->stack < recording->stack_count;
 		}
 		if (tables_timed(command, &span)) {
@@ -203,12 +210,15 @@ static void add_process(struct tare_coverage *coverage, const struct tare_record
 	    tables_add(coverage->stalled_ns, tables_length(0, process->stalled_ns));
 }
 
-// What a process's commands took of our own code, ps, by what a command took with times and without.
-static double commands_ps(const struct gathering *g, size_t i, int64_t timed_ps, int64_t untimed_ps)
+// What a process's commands took of our own code, ps, by what a command took with times and without, and an execution.
+static double commands_ps(const struct gathering *g, size_t i, int64_t timed_ps, int64_t untimed_ps, int64_t execute_ps)
 {
+	uint64_t untimed = g->untimed[i] - g->executing[i], timed = g->commands[i] - g->untimed[i];
 	// Traces of earlier versions do not tell them apart.
-	uint64_t untimed = g->context->recording->processes[i].self_untimed_cost_ps > 0 ? g->untimed[i] : 0;
-	return (double)(g->commands[i] - untimed) * (double)timed_ps + (double)untimed * (double)untimed_ps;
+	if (g->context->recording->processes[i].self_untimed_cost_ps <= 0)
+		untimed_ps = timed_ps;
+	return (double)timed * (double)timed_ps + (double)untimed * (double)untimed_ps +
+	       (double)g->executing[i] * (double)(execute_ps > 0 ? execute_ps : 0);
 }
 
 // Calibrated cost times what was recorded; known only when every process that recorded something
@@ -230,9 +240,12 @@ static void find_self_cost(struct gathering *g)
 		coverage->stacks += g->stacks[i];
 		stack_cost_ns += (double)g->stacks[i] * (double)process->self_stack_cost_ps / 1e3;
 		harvest_ns += (double)g->commands[i] * (double)process->harvest_cost_ps / 1e3;
-		double commands = commands_ps(g, i, process->self_cost_ps, process->self_untimed_cost_ps);
-		low_ns += (commands_ps(g, i, process->self_low_ps[0], process->self_low_ps[1]) - commands) / 1e3;
-		high_ns += (commands_ps(g, i, process->self_high_ps[0], process->self_high_ps[1]) - commands) / 1e3;
+		double commands = commands_ps(g, i, process->self_cost_ps, process->self_untimed_cost_ps,
+		                              process->execute_ps[TARE_EXECUTE_OWN]);
+		low_ns += (commands_ps(g, i, process->self_low_ps[0], process->self_low_ps[1],
+		                       process->execute_low_ps[TARE_EXECUTE_OWN]) - commands) / 1e3;
+		high_ns += (commands_ps(g, i, process->self_high_ps[0], process->self_high_ps[1],
+		                        process->execute_high_ps[TARE_EXECUTE_OWN]) - commands) / 1e3;
 		cost_ns += commands / 1e3 + (double)g->calls[i] * (double)process->self_call_cost_ps / 1e3;
 	}
 	cost_ns += stack_cost_ns + harvest_ns;
@@ -272,7 +285,7 @@ static void find_contents(struct gathering *g)
 int tables_coverage(const struct tables_context *context, struct tare_coverage *coverage)
 {
 	const struct tare_recording *recording = context->recording;
-	TARE_FREE uint64_t *counts = calloc(4 * recording->process_count + 1, sizeof *counts);
+	TARE_FREE uint64_t *counts = calloc(5 * recording->process_count + 1, sizeof *counts);
 	TARE_FREE int64_t *times =
 	    calloc(recording->process_count + recording->queue_count + 1, sizeof *times);
 	struct gathering g = { .context = context, .coverage = coverage };
@@ -282,6 +295,7 @@ int tables_coverage(const struct tables_context *context, struct tare_coverage *
 	g.calls = counts + recording->process_count;
 	g.stacks = counts + 2 * recording->process_count;
 	g.untimed = counts + 3 * recording->process_count;
+	g.executing = counts + 4 * recording->process_count;
 	g.process_ns = times;
 	g.queue_ns = times + recording->process_count;
 	find_starters(&g);

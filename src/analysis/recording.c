@@ -119,7 +119,7 @@ static int add_process(struct loading *l, const struct tare_trace_header *refere
 		.self_cost_ps = h->self_cost_ps, .self_call_cost_ps = h->self_call_cost_ps,
 		.self_stack_cost_ps = h->self_stack_cost_ps,
 		.self_untimed_cost_ps = h->self_untimed_cost_ps,
-		.driver_rounds = h->driver_rounds,
+		.driver_rounds = h->driver_rounds, .execute_rounds = h->execute_rounds,
 		.sampled_from_ns = TARE_NO_TIME,
 		.calls_seen = h->calls_seen,
 		.problem = aligned,
@@ -147,6 +147,11 @@ static int add_process(struct loading *l, const struct tare_trace_header *refere
 		p->driver_ps[i] = within(h->driver_ps[i], -MOST_PS, MOST_PS);
 		p->driver_low_ps[i] = within(h->driver_low_ps[i], -MOST_PS, p->driver_ps[i]);
 		p->driver_high_ps[i] = within(h->driver_high_ps[i], p->driver_ps[i], MOST_PS);
+	}
+	for (int i = 0; i < TARE_EXECUTE_COST_COUNT && h->execute_rounds; i++) {
+		p->execute_ps[i] = within(h->execute_ps[i], -MOST_PS, MOST_PS);
+		p->execute_low_ps[i] = within(h->execute_low_ps[i], -MOST_PS, p->execute_ps[i]);
+		p->execute_high_ps[i] = within(h->execute_high_ps[i], p->execute_ps[i], MOST_PS);
 	}
 	return 0;
 }

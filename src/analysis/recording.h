@@ -44,6 +44,9 @@ struct tare_recorded_process {
 	uint64_t driver_rounds;        // that these are medians of; 0: not known
 	int64_t driver_ps[TARE_DRIVER_COST_COUNT]; // what the driver takes for what is changed
 	int64_t driver_low_ps[TARE_DRIVER_COST_COUNT], driver_high_ps[TARE_DRIVER_COST_COUNT];
+	uint64_t execute_rounds;       // that these are medians of; 0: not known
+	int64_t execute_ps[TARE_EXECUTE_COST_COUNT]; // a list that times are read behind
+	int64_t execute_low_ps[TARE_EXECUTE_COST_COUNT], execute_high_ps[TARE_EXECUTE_COST_COUNT];
 	int64_t calibration_ns;        // that measuring all this took
 	int64_t setup_ns;              // that beginning and ending the recording took
 	int64_t sampled_from_ns;       // first command that is not of the sample; TARE_NO_TIME: none
@@ -257,6 +260,10 @@ struct tare_recorded_part {
 	uint32_t device;            // the sub-device
 };
 
+// Of a call that appends to a list, beside enum tare_trace_call_flags: the command has times, by an event of the
+// recorder's or another; it is a kernel or a fill.
+enum { TARE_CALL_TIMED = 1 << 5, TARE_CALL_OWN_EVENT = 1 << 6, TARE_CALL_LIKE_KERNEL = 1 << 7 };
+
 // Any call but those of commands, in the order of enter_ns; of polled ones, the row of them.
 struct tare_recorded_call {
 	int64_t enter_ns, exit_ns;
@@ -269,7 +276,7 @@ struct tare_recorded_call {
 	uint32_t device;            // that it waits for or is about, where known; TARE_NO_INDEX
 	uint16_t function;
 	uint8_t role;               // enum tare_trace_role
-	uint8_t flags;              // enum tare_trace_call_flags
+	uint8_t flags;              // enum tare_trace_call_flags, and those above
 	int32_t result;
 	uint32_t stack;             // as a command's; of polled calls TARE_NO_INDEX
 };

@@ -11,6 +11,7 @@
 // Sums in picoseconds.
 struct sum {
 	double best, low, high, profiling;
+	uint32_t execution; // of the last run
 	bool known, hidden; // hidden: threads of the driver's own took part of it
 };
 
@@ -72,8 +73,27 @@ static bool was_changed(const struct tare_recording *recording, uint32_t process
 	return false;
 }
 
+// A run that a list of the recorder's reads the times of. What comes first of an execution has what that takes once.
+static void add_run(struct sum *sum, const struct tare_recorded_process *process,
+                    const struct tare_recorded_command *command)
+{
+	bool first = command->execution != sum->execution;
+	if (command->flags & TARE_COMMAND_NO_TIMES || command->untimed == TARE_UNTIMED_NOT_ASKED ||
+	    command->untimed == TARE_UNTIMED_NO_ROOM)
+		return;
+	if (process->execute_rounds == 0)
+		sum->known = false;
+	for (int i = first ? TARE_EXECUTE_LIST : TARE_EXECUTE_NODE; i <= TARE_EXECUTE_NODE; i++) {
+		// What is lower is noise.
+		sum->best += fmax(0, (double)process->execute_ps[i]);
+		sum->low += fmax(0, (double)process->execute_low_ps[i]);
+		sum->high += fmax(0, (double)process->execute_high_ps[i]);
+	}
+	sum->execution = command->execution;
+}
+
 // Level Zero's costs are told where nothing else was recorded in the process. Of what is executed the events cost
-// when it was appended, and what the driver takes to execute the lists that read its times is not known.
+// when it was appended.
 static void add_levelzero(struct sum *sum, const struct tare_recording *recording,
                           const struct tare_recorded_command *command, uint32_t process)
 {
@@ -81,9 +101,11 @@ static void add_levelzero(struct sum *sum, const struct tare_recording *recordin
 	bool own = command->flags & TARE_COMMAND_OWN_EVENT;
 	bool like_kernel = command->kind == TARE_KIND_KERNEL || command->kind == TARE_KIND_FILL;
 	unsigned cost = own ? TARE_DRIVER_EVENT : TARE_DRIVER_PROFILED_EVENT;
-	if (was_changed(recording, process, TARE_CHANGE_LISTS))
+	if (tare_command_is_run(command))
+		add_run(sum, of, command);
+	else if (command->part == TARE_EXECUTES_MORE)
 		sum->known = false;
-	else if (!tare_command_is_run(command) && !(command->flags & TARE_COMMAND_NO_TIMES) &&
+	else if (!(command->flags & TARE_COMMAND_NO_TIMES) &&
 	         (own || was_changed(recording, process, TARE_CHANGE_FLAG)))
 		add_command(sum, of, cost + (like_kernel ? 0 : TARE_DRIVER_TRANSFER));
 }
@@ -95,19 +117,21 @@ static bool is_levelzero(const struct tare_recording *recording, uint32_t proces
 	       recording->processes[process].self_cost_ps > 0;
 }
 
-// What is appended to a list got our events, or ones with our flag, too; which of them, the recording does not tell.
-static bool has_unpriced_appends(const struct tables_context *context)
+// What is appended to a list got our events, or ones with our flag, too.
+static void add_appends(struct sum *sum, const struct tables_context *context)
 {
 	const struct tare_recording *recording = context->recording;
 	for (size_t i = 0; i < recording->call_count; i++) {
 		const struct tare_recorded_call *call = &recording->calls[i];
 		uint32_t process = tables_process(recording, call->thread);
-		if (call->role == TARE_ROLE_COMMAND && !(call->flags & TARE_CALL_FAILED) && is_levelzero(recording, process) &&
-		    tables_has_call(context, call) && (was_changed(recording, process, TARE_CHANGE_EVENT) ||
-		                                       was_changed(recording, process, TARE_CHANGE_FLAG)))
-			return true;
+		bool own = call->flags & TARE_CALL_OWN_EVENT;
+		unsigned work = call->flags & TARE_CALL_LIKE_KERNEL ? 0 : TARE_DRIVER_TRANSFER;
+		if (call->role == TARE_ROLE_COMMAND && call->flags & TARE_CALL_TIMED && !(call->flags & TARE_CALL_FAILED) &&
+		    is_levelzero(recording, process) && tables_has_call(context, call) &&
+		    (own || was_changed(recording, process, TARE_CHANGE_FLAG)))
+			add_command(sum, &recording->processes[process],
+			            work + (own ? TARE_DRIVER_EVENT : TARE_DRIVER_PROFILED_EVENT));
 	}
-	return false;
 }
 
 // Of other APIs what their drivers take for times was not measured.
@@ -183,7 +207,8 @@ void tables_cost(const struct tables_context *context, struct tare_coverage *cov
 {
 	const struct tare_recording *recording = context->recording;
 	int64_t wall_ns = tare_view_ns(context->view);
-	struct sum sum = { .known = !has_unpriced_appends(context) };
+	struct sum sum = { .known = true, .execution = TARE_NO_INDEX };
+	add_appends(&sum, context);
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = &recording->commands[i];
 		uint32_t process = tables_process(recording, command->thread);

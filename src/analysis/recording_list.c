@@ -174,6 +174,12 @@ static uint32_t add_append_call(struct loading *l, const struct load_track *trac
 		.role = TARE_ROLE_COMMAND, .stack = TARE_NO_INDEX };
 	if (tare_trace_record_flags(c->head) & TARE_COMMAND_NESTED)
 		call->flags = TARE_CALL_NESTED;
+	if (!(tare_trace_record_flags(c->head) & TARE_COMMAND_NO_TIMES))
+		call->flags |= TARE_CALL_TIMED;
+	if (tare_trace_record_flags(c->head) & TARE_COMMAND_OWN_EVENT)
+		call->flags |= TARE_CALL_OWN_EVENT;
+	if (c->kind == TARE_KIND_KERNEL || c->kind == TARE_KIND_FILL)
+		call->flags |= TARE_CALL_LIKE_KERNEL;
 	call->exit_ns = loading_ns(l, exit);
 	if (call->exit_ns < call->enter_ns)
 		call->exit_ns = call->enter_ns;

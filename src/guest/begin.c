@@ -124,6 +124,7 @@ static void forget_costs(void)
 	guest_tell_self_cost(guest_header);
 	__atomic_store_n(&guest_header->self_stack_cost_ps, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&guest_header->driver_rounds, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&guest_header->execute_rounds, 0, __ATOMIC_RELEASE);
 }
 
 // Phases or another API have begun the recording: this one's commands are recorded from here on. What

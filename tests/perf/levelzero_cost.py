@@ -7,6 +7,8 @@
 levelzero_cost (build it by its name) is run without recording and with it by turns. Printed for each WHAT, in
 nanoseconds of the calling thread's CPU time a call, for the best round of a run and for its median round: native and
 recorded (medians over the runs), and the median of the differences within a pair with the smallest and the largest.
+Beside the difference of the best rounds stands what the recorded runs' own calibration says of such a call, from which the
+report's figures are made: our own code and the driver's part, with the interval; medians over the runs.
 With --instructions it is run under callgrind instead, once each: instructions a call of the calling thread, which
 another load of the machine does not change. What harvesting takes of that thread, and the driver, is in both.
 """
@@ -16,12 +18,26 @@ import pathlib
 import re
 import shutil
 import statistics
+import struct
 import subprocess
 import tempfile
 
 LOOPS = {"immediate": "barrier", "immediate-plain": "barrier", "immediate-launch": "launch", "regular": "launch",
          "regular-plain": "launch", "regular-barrier": "barrier", "execute": "execute", "noted": "noted",
          "passed": "passed"}
+
+
+# Of a header: our own code of a command with times, and its interval; the driver's costs with theirs; the same of an
+# execution: our own code, the driver's part, that for each command in the list.
+OWN, DRIVER, EXECUTE = (120, 1464, 1480), (1200, 1280, 1360), (1512, 1536, 1560)
+IN_LIST = 10
+# Indices of the driver's costs: an event of ours, one of the program's that was flagged, either of a launch or of the rest.
+EVENT_OF = {"immediate": 6, "immediate-plain": 7, "immediate-launch": 2, "regular": 2, "regular-plain": 3,
+            "regular-barrier": 6}
+
+
+def words(header, offset, count):
+    return struct.unpack_from(f"<{count}q", header, offset)
 
 
 class Bench:
@@ -39,12 +55,24 @@ class Bench:
         found = re.search(r"^cost ([\d.]+) ([\d.]+) calls (\d+)$", done.stdout, re.MULTILINE)
         return (float(found[1]), float(found[2])), int(found[3])
 
+    def printed(self, what):
+        """What the last recorded run says that a call costs: best, low, high. None: it does not say."""
+        trace, = (self.folder / "cost.tare").glob("*.trace")
+        header = trace.read_bytes()[:4096]
+        if what == "execute":
+            return [sum(max(0, ps) * times for ps, times in zip(words(header, offset, 3), (1, 1, IN_LIST))) / 1e3
+                    for offset in EXECUTE]
+        if what not in EVENT_OF:
+            return None
+        return [(words(header, own, 1)[0] + max(0, words(header, driver, 8)[EVENT_OF[what]])) / 1e3
+                for own, driver in zip(OWN, DRIVER)]
+
     def pairs(self, what, count, rounds):
-        """[(native, recorded)], each (best, median), ns a call."""
+        """[(native, recorded, printed)], each of the first two (best, median), ns a call."""
         rows = []
         for number in range(count + 1):
             program = [*self.program, what, rounds]
-            row = self.run(program)[0], self.run([*self.record, *program])[0]
+            row = self.run(program)[0], self.run([*self.record, *program])[0], self.printed(what)
             if number:  # the first fills the kernel cache
                 rows.append(row)
         return rows
@@ -61,12 +89,19 @@ class Bench:
         return max(sums) / calls
 
 
+def said(rows):
+    if rows[0][2] is None:
+        return ""
+    best, low, high = (statistics.median(row[2][i] for row in rows) for i in range(3))
+    return f"; printed {best:.1f} ({low:.1f} to {high:.1f})"
+
+
 def print_rows(what, rows):
     for column, name in enumerate(("best", "median")):
-        added = sorted(recorded[column] - native[column] for native, recorded in rows)
+        added = sorted(recorded[column] - native[column] for native, recorded, _ in rows)
         print(f"{what:18}{name:8}{statistics.median(row[0][column] for row in rows):9.1f}"
               f"{statistics.median(row[1][column] for row in rows):9.1f}{statistics.median(added):+9.1f}"
-              f" ({added[0]:+.1f} to {added[-1]:+.1f}) ns a call", flush=True)
+              f" ({added[0]:+.1f} to {added[-1]:+.1f}) ns a call{said(rows) if column == 0 else ''}", flush=True)
 
 
 def main():

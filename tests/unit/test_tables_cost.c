@@ -153,6 +153,58 @@ static void only_opencl_has_prices(void **state)
 	assert_int_equal(coverage->driver_ns, 0);
 }
 
+// A command list of two, executed twice; what was appended is calls.
+static void executed_lists(struct run *run)
+{
+	be_measured(run);
+	run->processes[0].apis = UINT64_C(1) << TARE_TRACE_LEVELZERO;
+	run->queues[0].api = TARE_TRACE_LEVELZERO;
+	for (uint32_t i = 0; i < 2; i++) {
+		run->calls[i] = (struct tare_recorded_call){ .enter_ns = 10, .exit_ns = 11, .count = 1, .role = TARE_ROLE_COMMAND,
+			.object = TARE_NO_INDEX, .device = TARE_NO_INDEX, .stack = TARE_NO_INDEX,
+			.flags = (uint8_t)(TARE_CALL_TIMED | TARE_CALL_OWN_EVENT | (i ? TARE_CALL_LIKE_KERNEL : 0)) };
+		run->recording.call_count++;
+	}
+	for (uint32_t execution = 0; execution < 2; execution++)
+		for (int i = 0; i < 3; i++) {
+			struct tare_recorded_command *command =
+			    add(run, i ? TARE_KIND_KERNEL : TARE_KIND_GRAPH, 100, i ? 200 : TARE_NO_TIME, i ? 300 : TARE_NO_TIME);
+			command->flags = i ? TARE_COMMAND_OWN_EVENT : TARE_COMMAND_NO_TIMES;
+			command->part = i ? TARE_RUN : TARE_EXECUTES;
+			command->execution = execution;
+		}
+}
+
+static void executing_has_a_price_where_it_was_measured(void **state)
+{
+	struct run *run = *state;
+	const struct tare_coverage *coverage = &run->tables.coverage;
+	struct tare_recorded_process *process = &run->processes[0];
+	executed_lists(run);
+	compute(run);
+	assert_int_equal(coverage->driver_ns, TARE_NO_TIME);
+	process->execute_rounds = 9;
+	for (int i = 0; i < TARE_EXECUTE_COST_COUNT; i++) {
+		process->execute_ps[i] = 7000 + 1000000 * i;
+		process->execute_low_ps[i] = process->execute_ps[i] - 1000;
+		process->execute_high_ps[i] = process->execute_ps[i] + 2000;
+	}
+	compute(run);
+	// An event with a transfer and one with a kernel; two executions, of two commands each.
+	assert_int_equal(coverage->driver_ns, 8000 + 4000 + 2 * 1007 + 4 * 2007);
+	assert_int_equal(coverage->driver_low_ns, 8000 + 4000 - 2 * 100 + 2 * 1006 + 4 * 2006);
+	assert_int_equal(coverage->driver_high_ns, 8000 + 4000 + 2 * 200 + 2 * 1009 + 4 * 2009);
+	// Two commands appended, with times, and two executions.
+	assert_int_equal(coverage->self_cost_ns, 2 * 100 + 2 * 7);
+	assert_int_equal(coverage->self_low_ns, 2 * 90 + 2 * 6);
+	assert_int_equal(coverage->self_high_ns, 2 * 130 + 2 * 9);
+	// One of which nothing was read behind it.
+	for (size_t i = 3; i < 6; i++)
+		run->commands[i].untimed = i > 3 ? TARE_UNTIMED_NO_ROOM : 0;
+	compute(run);
+	assert_int_equal(coverage->driver_ns, 8000 + 4000 + 1007 + 2 * 2007);
+}
+
 static void runs_without_recording_go_before(void **state)
 {
 	struct run *run = *state;
@@ -296,6 +348,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_unknown_driver_is_a_lower_limit, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(threads_of_the_driver_hide_its_part, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_opencl_has_prices, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(executing_has_a_price_where_it_was_measured, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(runs_without_recording_go_before, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_interval_holds_the_truth, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_all_timed_is_not_estimated, set_up, tear_down),

@@ -4,15 +4,17 @@
 // bytes stands for kernels (one would have to be built), a copy of 64 bytes for the rest. The trials take turns, so
 // that what the machine does meanwhile falls on all of them; a cost is the median over the rounds of a difference
 // within a round. Whatever fails, or takes too long, means that nothing is known. What the driver takes to execute the
-// lists that read times cannot be found so and is not known.
-#include "guest/levelzero/ze.h"
+// lists that read times is measured apart (execute_cost.c). Our own code is measured around the same fills: in a row by
+// itself it is faster than between a driver's calls.
+#include "guest/levelzero/bench.h"
 
 #include <errno.h>
 
 #define MOST_NS 4000000 // that a measurement is to take; the least rounds may take BUSY times as long
 
 enum { COMMANDS = 32, ROUNDS = 21, LEAST_ROUNDS = 5, BUSY = 8, BYTES = 64 };
-enum trial { NATIVE, PLAIN, STAMPED, TRIALS }; // without an event, with one, with one that has timestamps
+// Without an event, with one, with one that has timestamps; the last two are NATIVE and STAMPED with our own code around.
+enum trial { NATIVE, PLAIN, STAMPED, TRIALS, OURS_UNTIMED = TRIALS, OURS, ALL_TRIALS };
 enum work { FILL, COPY, WORKS };
 
 struct bench {
@@ -21,11 +23,12 @@ struct bench {
 	ze_event_pool_handle_t pools[TRIALS];
 	ze_event_handle_t events[TRIALS][COMMANDS];
 	unsigned char *memory;
+	struct ze_bench *ours; // NULL: our own code is not measured here
 };
 
 // Of each round the difference in ticks of COMMANDS, by enum tare_trace_driver_cost.
 static int64_t found[TARE_DRIVER_COST_COUNT][ROUNDS];
-static int64_t native[ROUNDS];
+static int64_t native[ROUNDS], own[2][ROUNDS]; // own: with times, without
 
 static bool append(const struct bench *bench, enum work work, ze_event_handle_t event)
 {
@@ -48,17 +51,43 @@ static bool try_one(const struct bench *bench, enum work work, enum trial trial,
 	return bench->call->zeCommandListReset(bench->list) == ZE_RESULT_SUCCESS && well;
 }
 
-static bool try_all(const struct bench *bench, uint64_t ticks[WORKS][TRIALS])
+static ze_result_t append_without(void *context, uint32_t at)
 {
-	for (int i = 0; i < WORKS * TRIALS; i++)
-		if (!try_one(bench, (enum work)(i / TRIALS), (enum trial)(i % TRIALS), &ticks[i / TRIALS][i % TRIALS]))
-			return false;
-	return true;
+	(void)at;
+	return append(context, FILL, NULL) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
 }
 
-static uint32_t measure(const struct bench *bench)
+static ze_result_t append_stamped(void *context, uint32_t at)
 {
-	uint64_t ticks[WORKS][TRIALS], most = guest_ticks_of_ns(MOST_NS);
+	const struct bench *bench = context;
+	return append(bench, FILL, bench->events[STAMPED][at]) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
+}
+
+static bool try_ours(struct bench *bench, bool timed, uint64_t *ticks)
+{
+	bool well = true;
+	ze_bench_rewind(bench->ours);
+	uint64_t from = guest_ticks();
+	for (uint32_t i = 0; i < COMMANDS; i++)
+		well &= ze_bench_command(bench->ours, timed, timed ? append_stamped : append_without, bench, i) ==
+		        ZE_RESULT_SUCCESS;
+	*ticks = guest_ticks() - from;
+	ze_bench_forget(bench->ours);
+	return bench->call->zeCommandListReset(bench->list) == ZE_RESULT_SUCCESS && well;
+}
+
+static bool try_all(struct bench *bench, uint64_t ticks[WORKS][ALL_TRIALS])
+{
+	bool well = true;
+	for (int i = 0; i < WORKS * TRIALS && well; i++)
+		well = try_one(bench, (enum work)(i / TRIALS), (enum trial)(i % TRIALS), &ticks[i / TRIALS][i % TRIALS]);
+	return well && (bench->ours == NULL || (try_ours(bench, false, &ticks[FILL][OURS_UNTIMED]) &&
+	                                        try_ours(bench, true, &ticks[FILL][OURS])));
+}
+
+static uint32_t measure(struct bench *bench)
+{
+	uint64_t ticks[WORKS][ALL_TRIALS] = {0}, most = guest_ticks_of_ns(MOST_NS);
 	uint32_t rounds = 0;
 	// The first makes what the driver makes but once.
 	if (most == 0 || !try_all(bench, ticks))
@@ -71,6 +100,8 @@ static uint32_t measure(const struct bench *bench)
 			found[at + TARE_DRIVER_EVENT][rounds] = (int64_t)(ticks[work][STAMPED] - ticks[work][NATIVE]);
 			found[at + TARE_DRIVER_PROFILED_EVENT][rounds] = (int64_t)(ticks[work][STAMPED] - ticks[work][PLAIN]);
 		}
+		own[0][rounds] = (int64_t)(ticks[FILL][OURS] - ticks[FILL][STAMPED]);
+		own[1][rounds] = (int64_t)(ticks[FILL][OURS_UNTIMED] - ticks[FILL][NATIVE]);
 		native[rounds++] = (int64_t)ticks[FILL][NATIVE];
 	}
 	return rounds < LEAST_ROUNDS ? 0 : rounds;
@@ -78,43 +109,30 @@ static uint32_t measure(const struct bench *bench)
 
 // ---- what is told of it
 
-// The median of `count` values and, around it, where it is in 95 of 100 cases: count/2 less the root of count, by
-// the normal approximation of the sign test.
-struct middle {
-	int64_t low, best, high;
-};
-
-static struct middle middle_of(int64_t *values, uint32_t count)
-{
-	uint32_t root = 0;
-	for (uint32_t i = 1; i < count; i++) {
-		int64_t value = values[i];
-		uint32_t at = i;
-		for (; at > 0 && values[at - 1] > value; at--)
-			values[at] = values[at - 1];
-		values[at] = value;
-	}
-	while ((root + 1) * (root + 1) <= count)
-		root++;
-	uint32_t outside = count / 2 > root ? count / 2 - root : 0;
-	return (struct middle){values[outside], values[count / 2], values[count - 1 - outside]};
-}
-
 static int64_t each_ps(int64_t ticks)
 {
 	return (int64_t)((double)ticks / COMMANDS * 1e9 / (double)guest_ticks_of_ns(1000000));
 }
 
-static void tell(uint32_t rounds)
+static struct guest_middle each_of(int64_t *ticks, uint32_t rounds)
+{
+	const struct guest_middle middle = guest_middle_of(ticks, rounds);
+	return (struct guest_middle){each_ps(middle.low), each_ps(middle.best), each_ps(middle.high)};
+}
+
+static void tell(uint32_t rounds, bool ours)
 {
 	struct tare_trace_header *header = guest_header;
+	for (int i = 0; i < 2 && ours; i++)
+		guest_bench_own(i, each_of(own[i], rounds));
+	guest_tell_self_cost(header);
 	for (int i = 0; i < TARE_DRIVER_COST_COUNT; i++) {
-		const struct middle middle = middle_of(found[i], rounds);
-		__atomic_store_n(&header->driver_ps[i], each_ps(middle.best), __ATOMIC_RELAXED);
-		__atomic_store_n(&header->driver_low_ps[i], each_ps(middle.low), __ATOMIC_RELAXED);
-		__atomic_store_n(&header->driver_high_ps[i], each_ps(middle.high), __ATOMIC_RELAXED);
+		const struct guest_middle middle = each_of(found[i], rounds);
+		__atomic_store_n(&header->driver_ps[i], middle.best, __ATOMIC_RELAXED);
+		__atomic_store_n(&header->driver_low_ps[i], middle.low, __ATOMIC_RELAXED);
+		__atomic_store_n(&header->driver_high_ps[i], middle.high, __ATOMIC_RELAXED);
 	}
-	__atomic_store_n(&header->driver_native_ps, each_ps(middle_of(native, rounds).best), __ATOMIC_RELAXED);
+	__atomic_store_n(&header->driver_native_ps, each_of(native, rounds).best, __ATOMIC_RELAXED);
 	__atomic_store_n(&header->driver_rounds, rounds, __ATOMIC_RELEASE);
 }
 
@@ -182,11 +200,18 @@ void ze_driver_cost_first(const struct guest_thread *thread, const struct ze_lis
 	int saved = errno;
 	uint64_t from = guest_ticks();
 	bench.call = &like->driver->call;
+	bench.ours = ze_bench();
+	if (bench.ours != NULL && bench.ours->list.own == NULL)
+		bench.ours = NULL;
+	if (bench.ours != NULL)
+		guest_bench_room(&bench.ours->on, true);
 	uint32_t rounds = make(&bench, like) ? measure(&bench) : 0;
 	end(&bench, like);
+	if (bench.ours != NULL)
+		guest_bench_room(&bench.ours->on, false);
 	ze_change(TARE_CHANGE_CALIBRATION, like->context, 0, 1);
 	if (rounds != 0)
-		tell(rounds);
+		tell(rounds, bench.ours != NULL);
 	guest_options.calibration_ticks += guest_ticks() - from;
 	__atomic_store_n(&guest_header->calibration_ticks, guest_options.calibration_ticks, __ATOMIC_RELAXED);
 	errno = saved;

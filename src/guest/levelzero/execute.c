@@ -42,6 +42,7 @@ static void run_begin(struct guest_thread *thread, struct run *run, ze_command_l
 	    !atomic_load_explicit(&guest_active, memory_order_relaxed))
 		return;
 	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
+	ze_execute_cost_first(thread, list);
 	// What is complete is read when a query is needed, so that none is made where one will do.
 	if (list->content->idle == NULL && list->content->in_flight != 0 && guest_try(&list->harvesting)) {
 		ze_contents_harvest(thread, list);

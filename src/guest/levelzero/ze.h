@@ -285,6 +285,7 @@ struct ze_list {
 	_Atomic uint32_t in_flight;   // queries of all its contents
 	uint64_t queries, queries_ns; // that were read and not told yet, and what they took of the device
 	bool told_queries;
+	bool ours;                    // of the recorder's own measuring: execute_cost.c
 	uint64_t executions;
 	uint32_t next_mutable;        // flags of mutable.c: what the next command may become before it runs
 	_Atomic bool capturing;       // what is appended goes into a graph and is not run
@@ -416,6 +417,9 @@ void ze_query_return(struct ze_list *list, struct ze_content *content, struct ze
 void ze_calibrate(void);
 // A list was made, the program's first one: what the driver takes for an event is measured on a list of ours.
 void ze_driver_cost_first(const struct guest_thread *thread, const struct ze_list *like);
+
+// A list is about to be executed with one of ours behind it, for the first time: what that takes is measured.
+void ze_execute_cost_first(const struct guest_thread *thread, const struct ze_list *like);
 
 // ---- the rest
 

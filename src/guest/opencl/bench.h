@@ -2,17 +2,16 @@
 // A wrapper's two halves on a thread, a queue and records that nobody else sees: what is timed to know
 // what our own code costs (calibrate.c, driver_cost.c).
 #pragma once
+#include "guest/bench.h"
 #include "guest/opencl/wrap.h"
 
 enum { LAYER_BENCH_COMMANDS = 64, LAYER_BENCH_RING = 256 };
 
 struct layer_bench {
-	struct guest_thread thread;
+	struct guest_bench on;
 	struct layer_thread mine;
 	struct layer_queue queue;
-	struct tare_trace_window window; // of which only in_call is ever written
 	struct layer_pending ring[LAYER_BENCH_RING];
-	struct tare_trace_window *room;  // a real one that is lent; NULL: `records`
 	union tare_trace_record records[1 + 4 * LAYER_BENCH_COMMANDS];
 	uint64_t harvest;                // ticks that the last commands' took
 };
@@ -24,8 +23,6 @@ typedef cl_int layer_bench_vendor(void *context, cl_event *event);
 struct layer_bench *layer_bench(void);
 // How its commands are to be: with times, or without as `--times` leaves them out.
 void layer_bench_times(struct layer_bench *bench, bool timed);
-// Lends it a window as the program's threads get them, or takes that back.
-void layer_bench_room(struct layer_bench *bench, bool lent);
 // Has room for LAYER_BENCH_COMMANDS commands with their times, begun again where there is no more.
 void layer_bench_rewind(struct layer_bench *bench);
 // A kernel's launch, with the vendor's part in between; returns what that returned.

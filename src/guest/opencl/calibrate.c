@@ -5,7 +5,7 @@
 #include "guest/opencl/bench.h"
 #include "guest/stack.h"
 
-enum { ROUNDS = 41, COMMANDS = LAYER_BENCH_COMMANDS };
+enum { COMMANDS = LAYER_BENCH_COMMANDS };
 
 int64_t layer_timed_cost_ps;
 
@@ -32,8 +32,9 @@ static __attribute__((noinline)) cl_int no_command(void *context, cl_event *even
 	return CL_SUCCESS;
 }
 
-static uint64_t time_commands(struct layer_bench *bench)
+static uint64_t time_commands(void *context)
 {
+	struct layer_bench *bench = context;
 	layer_bench_rewind(bench);
 	uint64_t from = guest_ticks();
 	for (int i = 0; i < COMMANDS; i++)
@@ -46,60 +47,44 @@ static uint64_t time_commands(struct layer_bench *bench)
 	return ticks;
 }
 
-static uint64_t time_harvest(struct layer_bench *bench)
+static uint64_t time_harvest(void *context)
 {
+	struct layer_bench *bench = context;
 	time_commands(bench);
 	return bench->harvest;
 }
 
-static uint64_t time_calls(struct layer_bench *bench)
+static uint64_t time_calls(void *context)
 {
+	struct layer_bench *bench = context;
 	layer_bench_rewind(bench);
 	uint64_t from = guest_ticks();
 	for (int i = 0; i < COMMANDS; i++) {
-		uint64_t enter = layer_call_begin(&bench->thread, LAYER_clFlush, false);
+		uint64_t enter = layer_call_begin(&bench->on.thread, LAYER_clFlush, false);
 		cl_int result = no_command(NULL, NULL);
-		layer_call_end(&bench->thread, LAYER_clFlush, enter, false,
+		layer_call_end(&bench->on.thread, LAYER_clFlush, enter, false,
 		               &(struct layer_said){.status = result});
 	}
 	return guest_ticks() - from;
 }
 
-// From where the program makes its first call: as deep as others of its calls, more or less.
-static uint64_t time_stacks(struct layer_bench *bench)
+static uint64_t time_stacks(void *context)
 {
+	struct layer_bench *bench = context;
 	layer_bench_rewind(bench);
-	uint64_t from = guest_ticks();
-	for (uint32_t i = 0; i < COMMANDS; i++)
-		guest_site(&bench->thread, 0, i + 1, guest_stack_seen() + 1);
-	return guest_ticks() - from;
+	return guest_bench_stacks(&bench->on, COMMANDS);
 }
 
-// The same when it is the stack of the call before.
-static uint64_t time_stacks_again(struct layer_bench *bench)
+static uint64_t time_stacks_again(void *context)
 {
+	struct layer_bench *bench = context;
 	layer_bench_rewind(bench);
-	uint64_t from = guest_ticks();
-	for (uint32_t i = 0; i < COMMANDS; i++)
-		guest_site(&bench->thread, 0, i + 1, guest_stack());
-	return guest_ticks() - from;
+	return guest_bench_stacks_again(&bench->on, COMMANDS);
 }
 
-// Picoseconds of one of COMMANDS, by the median of the rounds; 0: not known.
-static int64_t median_ps(struct layer_bench *bench, uint64_t (*time)(struct layer_bench *))
+static int64_t median_ps(struct layer_bench *bench, uint64_t (*time)(void *context))
 {
-	uint64_t sorted[ROUNDS];
-	for (int round = 0; round < ROUNDS; round++) {
-		uint64_t ticks = time(bench);
-		int at = round;
-		for (; at > 0 && sorted[at - 1] > ticks; at--)
-			sorted[at] = sorted[at - 1];
-		sorted[at] = ticks;
-	}
-	uint64_t ticks_of_ms = guest_ticks_of_ns(1000000);
-	if (ticks_of_ms == 0)
-		return 0;
-	return (int64_t)((double)sorted[ROUNDS / 2] / (double)COMMANDS * 1e9 / (double)ticks_of_ms);
+	return guest_bench_median_ps(time, bench, COMMANDS);
 }
 
 void layer_calibrate(void)

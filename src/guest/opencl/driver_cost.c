@@ -285,50 +285,13 @@ static bool measure(struct bench *bench)
 
 // ---- what is told of it
 
-static void sort(int64_t *sorted, const int64_t *values, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t at = i;
-		for (; at > 0 && sorted[at - 1] > values[i]; at--)
-			sorted[at] = sorted[at - 1];
-		sorted[at] = values[i];
-	}
-}
-
-// How many of `count` values lie to each side of the interval in which the median is in 95 of 100 cases:
-// count/2 less the root of count, by the normal approximation of the sign test.
-static uint32_t outside(uint32_t count)
-{
-	uint32_t root = 0;
-	while ((root + 1) * (root + 1) <= count)
-		root++;
-	return count / 2 > root ? count / 2 - root : 0;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-// Of our own code at least something, whatever noise says. The upper end: between a program's commands
-// caches may be colder than between these fills by as much again as here they are colder than in a row. For
-// the children of a fork, too.
+// For the children of a fork, too.
 static void tell_ours(void)
 {
-	enum { LEAST_PS = 1 };
-	static int64_t in_a_row_ps[2];
-	int64_t ours_ps[2];
 	for (int i = 0; i < 2; i++) {
 		int at = i == 0 && !guest_options.count_only ? FOUND_OURS : FOUND_OURS_UNTIMED;
-		if (in_a_row_ps[i] == 0)
-			in_a_row_ps[i] = i == 0 ? guest_options.self_cost_ps : guest_options.self_untimed_cost_ps;
-		ours_ps[i] = larger(told.middle[at], LEAST_PS);
-		guest_options.self_low_ps[i] = larger(told.low[at], LEAST_PS);
-		int64_t colder_ps = larger(ours_ps[i] - in_a_row_ps[i], 0);
-		guest_options.self_high_ps[i] = larger(told.high[at], ours_ps[i] + colder_ps);
+		guest_bench_own(i, (struct guest_middle){told.low[at], told.middle[at], told.high[at]});
 	}
-	guest_options.self_cost_ps = ours_ps[0];
-	guest_options.self_untimed_cost_ps = ours_ps[1];
 	int64_t timed_ps = told.middle[FOUND_OURS] - told.middle[FOUND_OURS_UNTIMED] + told.middle[FOUND_HARVEST];
 	if (!guest_options.count_only && timed_ps > layer_timed_cost_ps)
 		layer_timed_cost_ps = timed_ps;
@@ -336,15 +299,15 @@ static void tell_ours(void)
 
 static void conclude(bool ours)
 {
-	uint32_t low = outside(found_count);
 	for (int i = 0; i < FOUND_COUNT; i++) {
-		int64_t sorted[ROUNDS];
-		sort(sorted, found[i], found_count);
-		int64_t before = told_rounds != 0 ? told.middle[i] : sorted[low];
-		told.middle[i] = sorted[found_count / 2];
-		told.low[i] = sorted[low] < before ? sorted[low] : before;
+		int64_t values[ROUNDS];
+		memcpy(values, found[i], found_count * sizeof *values);
+		const struct guest_middle now = guest_middle_of(values, found_count);
+		int64_t before = told_rounds != 0 ? told.middle[i] : now.low;
+		told.middle[i] = now.best;
+		told.low[i] = now.low < before ? now.low : before;
 		before = before > told.middle[i] ? before : told.middle[i];
-		told.high[i] = sorted[found_count - 1 - low] > before ? sorted[found_count - 1 - low] : before;
+		told.high[i] = now.high > before ? now.high : before;
 	}
 	told_rounds += found_count;
 	if (ours)
@@ -401,12 +364,12 @@ static void measure_on(cl_context context, cl_device_id device)
 	bench.memory = layer_next.clCreateBuffer(context, CL_MEM_READ_WRITE, BYTES, NULL, &error);
 	bench.ours = layer_bench();
 	if (bench.ours != NULL)
-		layer_bench_room(bench.ours, true);
+		guest_bench_room(&bench.ours->on, true);
 	if (bench.queues[0] != NULL && (bench.queues[1] != NULL || guest_options.count_only) &&
 	    bench.memory != NULL)
 		well = measure(&bench);
 	if (bench.ours != NULL)
-		layer_bench_room(bench.ours, false);
+		guest_bench_room(&bench.ours->on, false);
 	if (bench.memory != NULL)
 		layer_next.clReleaseMemObject(bench.memory);
 	for (int i = 0; i < 2; i++)
