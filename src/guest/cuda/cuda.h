@@ -127,10 +127,12 @@ struct cuda_binding {
 	const char *name;
 	void *ours, *theirs; // NULL: that library has no such function
 	bool called;         // it may have been called before it was led
+	bool of_program;     // not in the vendor's libraries
 };
 // Leads to `ours` what the libraries that are loaded have bound to `theirs`, or not bound yet; only if libraries
-// have been loaded since the last call. Returns how many places were changed.
-uint32_t cuda_bind(struct cuda_binding *bindings, uint32_t count);
+// have been loaded since the last call. `vendors`: an address in each library that is not the program's; ends with
+// NULL. Returns how many places were changed.
+uint32_t cuda_bind(struct cuda_binding *bindings, uint32_t count, const void *const *vendors);
 void cuda_share_begin(cupti_subscriber subscriber); // with our subscription
 void cuda_share_look(void);                         // for what has been loaded since
 // Whether the program may have registered buffers for records before we came.
