@@ -96,9 +96,10 @@ def test_children_are_what_they_are_without_tare(on, styles, count):
     assert on.report(done.folder)["coverage"]["enqueued"] == count
 
 
-def test_a_program_that_looks_finds_what_it_finds_without_tare(on):
-    native, done = on.native([STREAMS, "looks"]), on.record([STREAMS, "looks"])
-    assert native.out.startswith(b"1 1 1 1 1 1 1 1") and done.out == native.out
+@pytest.mark.parametrize("way", WAYS)
+def test_a_program_that_looks_finds_what_it_finds_without_tare(on, way):
+    done = both(on, [*WAYS[way], "looks"])
+    assert done.out.startswith(b"1 1 1 1 1 1 1 1\n1 1\n")
 
 
 def test_without_a_driver_nothing_of_it_is_found(on):
