@@ -133,6 +133,11 @@ def test_no_cupti_is_none(on):
     assert "--no-cupti" in text
 
 
+def test_our_own_code_is_all_that_recording_costs(on):
+    coverage = on.report(both(on, [STREAMS, "kernels=400"]).folder)["coverage"]
+    assert coverage["driver_cost_ns"] == 0 < coverage["self_cost_ns"] and coverage["cost_source"] == "calibration"
+
+
 def preloaded(on, *options, **environment):
     done = on.record(["env"], *options, environment=environment)
     lines = done.out.decode().splitlines()

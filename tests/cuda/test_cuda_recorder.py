@@ -460,6 +460,22 @@ def test_variables_that_the_driver_reads_are_facts(on):
     assert text.count("CUDA_DEVICE_MAX_CONNECTIONS=1") == 1 and "CUDA_CACHE_DISABLE=1" in text
 
 
+@pytest.mark.parametrize("style", ["kernels=400", "runtime=3"])
+@pytest.mark.parametrize("options", [[], ["--times", "none"], ["--call-stacks"]])
+def test_our_own_code_is_measured_and_cuptis_part_is_not_known(on, style, options):
+    done = on.record([STREAMS, style], *options)
+    assert (done.status, done.out) == (0, on.native([STREAMS, style]).out)
+    report = on.report(done.folder)
+    coverage = report["coverage"]
+    assert coverage["self_cost_ns"] > 0 and coverage["driver_cost_ns"] is None
+    assert coverage["cost_source"] == "own_code" and coverage["cost_high_ns"] is None
+    assert (coverage["stack_cost_ns"] is not None) == ("--call-stacks" in options)
+    assert not report["problems"] or options == ["--times", "none"]
+    # What was measured is in no table.
+    assert not any("Array" in each["function"] for each in report["api"])
+    assert sum(task["instances"] for task in report["tasks"]) == {"kernels=400": 400}.get(style, 4)
+
+
 OWN = {how: BUILD / f"tests/cuda/streams_cupti_{how}" for how in ("lazy", "now")}
 # A program whose calls are bound when they are made, and a library whose calls are bound when it is loaded.
 LATER = {"program": [OWN["lazy"]], "library": [STREAMS, "plug"], "program-dlsym": [BUILD / "tests/cuda/streams_cupti_dlsym"],
