@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // ---- first use
 
@@ -87,6 +88,13 @@ static void add_slow_gaps(struct judging *judging, struct finding_draft *draft,
 	}
 }
 
+// CUDA's default, and what a program can ask for.
+static bool is_lazy(const struct judging *judging)
+{
+	const char *loading = finding_variable(judging, "CUDA_MODULE_LOADING");
+	return judging->recording->apis >> TARE_TRACE_CUDA & 1 && (!loading || strcmp(loading, "EAGER") != 0);
+}
+
 int finding_slow_first_use(struct judging *judging, struct tare_error *error)
 {
 	struct first_uses sums = { 0 };
@@ -114,7 +122,9 @@ int finding_slow_first_use(struct judging *judging, struct tare_error *error)
 	                 "seen, only when",
 	                 cost, finding_word(judging, FINDING_WORD_FIRST_USE));
 	finding_advice(&draft, "Launch each kernel once before what is timed, keep the driver's cache, or "
-	                       "build for the device ahead of time%s", finding_rebuilds(judging));
+	                       "build for the device ahead of time%s%s", is_lazy(judging)
+	                       ? "; CUDA_MODULE_LOADING=EAGER loads all kernels at the start" : "",
+	               finding_rebuilds(judging));
 	finding_figure(&draft, "kernels", (double)sums.count, "counted");
 	finding_figure(&draft, "before_start_ns", sums.gap_ns, "device timestamp");
 	finding_figure(&draft, "slower_run_ns", sums.run_ns, "device timestamp");

@@ -143,6 +143,14 @@ static bool is_priced(const struct tare_recording *recording, const struct tare_
 	return api == TARE_TRACE_OPENCL || api == TARE_TRACE_NO_API;
 }
 
+// CUPTI takes time for calls, too, whether it times their commands or not.
+static bool is_told_by_cupti(const struct tare_recording *recording, const struct tare_recorded_command *command,
+                             uint32_t process)
+{
+	return recording->queues[command->queue].api == TARE_TRACE_CUDA &&
+	       !was_changed(recording, process, TARE_CHANGE_FRONT);
+}
+
 static int64_t ns_of(double ps)
 {
 	return fabs(ps) < 9e21 ? llround(ps / 1e3) : TARE_NO_TIME;
@@ -218,8 +226,8 @@ void tables_cost(const struct tables_context *context, struct tare_coverage *cov
 			continue;
 		}
 		if (!is_priced(recording, command)) {
-			if (tables_has_command(context, command) &&
-			    !(command->flags & TARE_COMMAND_NO_TIMES) && !tare_command_only_executes(command))
+			if (tables_has_command(context, command) && !tare_command_only_executes(command) &&
+			    (!(command->flags & TARE_COMMAND_NO_TIMES) || is_told_by_cupti(recording, command, process)))
 				sum.known = false;
 			continue;
 		}

@@ -16,6 +16,8 @@ const char *tare_run_cost_share(const struct tare_run_report *run, char words[RU
 	                   : coverage->cost_source != TARE_COST_OWN_CODE ? ""
 	                   : coverage->driver_hidden
 	                       ? "; the driver's own threads hide its part, which --calibrate finds"
+	                   : run->recording->apis == 1 << TARE_TRACE_CUDA
+	                       ? "; what CUPTI takes is not known, which --calibrate finds"
 	                       : "; the driver's part is not known";
 
 	if (!isfinite(share)) {

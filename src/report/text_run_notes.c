@@ -45,7 +45,7 @@ static const char *change_words(uint32_t change)
 		    "queues of tare's own ran on the first context for some milliseconds, or a list was filled and not run, in %s process%s",
 		[TARE_CHANGE_LISTS] = "lists of tare's own ran behind %s command list%s",
 		[TARE_CHANGE_DRIVER] = "a library of tare's stood in the place of %s driver%s",
-		[TARE_CHANGE_CUPTI] = "the program's own calls of CUPTI go through the recorder in %s place%s",
+		[TARE_CHANGE_CUPTI] = "the program's own calls of CUPTI, and of dlsym, which may ask for them, go through the recorder in %s place%s",
 		[TARE_CHANGE_LEFT] = "device times were left to the program's own tracing %s time%s",
 		[TARE_CHANGE_FRONT] = "a library of tare's stood in front of CUDA's driver in %s process%s",
 	};

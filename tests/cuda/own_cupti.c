@@ -1,16 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program's own use of CUPTI, with which it is linked: a subscription and records, whose sums it prints.
+// A program's own use of CUPTI, with which it is linked, or with BY_DLSYM which it opens: a subscription and records,
+// whose sums it prints.
 #include "backend/cuda/cupti_abi.h"
 
+#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#ifdef BY_DLSYM
+#define X(name, parameters) static cupti_result (*name) parameters;
+CUPTI_FUNCTIONS(X, X)
+#undef X
+
+static void open_cupti(void)
+{
+	void *library = cuptiSubscribe ? NULL : dlopen("libcupti.so.13", RTLD_NOW);
+	if (!library)
+		return;
+#define X(name, parameters) *(void **)&name = dlsym(library, #name);
+	CUPTI_FUNCTIONS(X, X)
+#undef X
+}
+#else
 #define X(name, parameters) cupti_result name parameters;
 CUPTI_FUNCTIONS(X, X)
 #undef X
+
+static void open_cupti(void)
+{
+}
+#endif
 __attribute__((visibility("default"))) void own_cupti(const char *style);
 
 enum { BYTES = 1 << 16 };
@@ -91,6 +113,8 @@ static void trace(bool buffers_first)
 
 void own_cupti(const char *style)
 {
+	if (strncmp(style, "own-", 4) == 0)
+		open_cupti();
 	if (strcmp(style, "own-subscribe") == 0)
 		subscribe();
 	else if (strcmp(style, "own-trace") == 0)

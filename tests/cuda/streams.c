@@ -266,24 +266,6 @@ static void wrong(int n)
 			exit(4);
 }
 
-// What a program sees of the driver by the ways to look: nothing where there is none, and no error left behind.
-static void looks(int n)
-{
-	void *whole = dlopen(NULL, RTLD_NOW), *found, *missing;
-	bool silent, said;
-	(void)n;
-	dlerror();
-	found = dlsym(driver, "cuMemAlloc_v2");
-	silent = !dlerror();
-	missing = dlsym(driver, "cuNothing_v2");
-	said = dlerror();
-	printf("%d %d %d %d", found != NULL, silent, !missing, said);
-	printf(" %d %d", dlsym(driver, "cuMemAlloc_v2") == found, !dlsym(driver, "cuStreamBeginCaptureToGraph_ptsz"));
-	printf(" %d %d\n", dlsym(RTLD_NEXT, "puts") != NULL, !dlsym(whole, "main_is_not_exported"));
-	dlerror();
-	dlclose(whole);
-}
-
 static void waits(int n)
 {
 	for (int i = 0; i < 100 * n; i++) {
@@ -409,6 +391,26 @@ static void *address_of(const char *name)
 	if (get_address(symbol, &found, 13000, 0, NULL) == 0 && strcmp(symbol, "cuGetProcAddress") == 0)
 		*(void **)&get_address = found;
 	return found;
+}
+
+// What a program sees of the driver by the ways to look: nothing where there is none, and no error left behind.
+static void looks(int n)
+{
+	void *whole = dlopen(NULL, RTLD_NOW), *found, *missing;
+	bool silent, said;
+	(void)n;
+	dlerror();
+	found = dlsym(driver, "cuMemAlloc_v2");
+	silent = !dlerror();
+	missing = dlsym(driver, "cuNothing_v2");
+	said = dlerror();
+	printf("%d %d %d %d", found != NULL, silent, !missing, said);
+	printf(" %d %d", dlsym(driver, "cuMemAlloc_v2") == found, !dlsym(driver, "cuStreamBeginCaptureToGraph_ptsz"));
+	printf(" %d %d\n", dlsym(RTLD_NEXT, "puts") != NULL, !dlsym(whole, "main_is_not_exported"));
+	dlerror();
+	found = address_of("cuStreamBeginCapture_v2");
+	printf("%d %d\n", found != NULL, !dlerror());
+	dlclose(whole);
 }
 
 static void open_driver(void)

@@ -96,9 +96,10 @@ def test_children_are_what_they_are_without_tare(on, styles, count):
     assert on.report(done.folder)["coverage"]["enqueued"] == count
 
 
-def test_a_program_that_looks_finds_what_it_finds_without_tare(on):
-    native, done = on.native([STREAMS, "looks"]), on.record([STREAMS, "looks"])
-    assert native.out.startswith(b"1 1 1 1 1 1 1 1") and done.out == native.out
+@pytest.mark.parametrize("way", WAYS)
+def test_a_program_that_looks_finds_what_it_finds_without_tare(on, way):
+    done = both(on, [*WAYS[way], "looks"])
+    assert done.out.startswith(b"1 1 1 1 1 1 1 1\n1 1\n")
 
 
 def test_without_a_driver_nothing_of_it_is_found(on):
@@ -130,6 +131,11 @@ def test_no_cupti_is_none(on):
     assert len(trace.commands) == 9 and not trace.times and trace.changes[FRONT] == 1
     text, = (each["text"] for each in on.report(done.folder)["problems"])
     assert "--no-cupti" in text
+
+
+def test_our_own_code_is_all_that_recording_costs(on):
+    coverage = on.report(both(on, [STREAMS, "kernels=400"]).folder)["coverage"]
+    assert coverage["driver_cost_ns"] == 0 < coverage["self_cost_ns"] and coverage["cost_source"] == "calibration"
 
 
 def preloaded(on, *options, **environment):

@@ -460,15 +460,33 @@ def test_variables_that_the_driver_reads_are_facts(on):
     assert text.count("CUDA_DEVICE_MAX_CONNECTIONS=1") == 1 and "CUDA_CACHE_DISABLE=1" in text
 
 
+@pytest.mark.parametrize("style", ["kernels=400", "runtime=3"])
+@pytest.mark.parametrize("options", [[], ["--times", "none"], ["--call-stacks"]])
+def test_our_own_code_is_measured_and_cuptis_part_is_not_known(on, style, options):
+    done = on.record([STREAMS, style], *options)
+    assert (done.status, done.out) == (0, on.native([STREAMS, style]).out)
+    report = on.report(done.folder)
+    coverage = report["coverage"]
+    assert coverage["self_cost_ns"] > 0 and coverage["driver_cost_ns"] is None
+    assert coverage["cost_source"] == "own_code" and coverage["cost_high_ns"] is None
+    assert (coverage["stack_cost_ns"] is not None) == ("--call-stacks" in options)
+    assert not report["problems"] or options == ["--times", "none"]
+    # What was measured is in no table.
+    assert not any("Array" in each["function"] for each in report["api"])
+    assert sum(task["instances"] for task in report["tasks"]) == {"kernels=400": 400}.get(style, 4)
+
+
 OWN = {how: BUILD / f"tests/cuda/streams_cupti_{how}" for how in ("lazy", "now")}
 # A program whose calls are bound when they are made, and a library whose calls are bound when it is loaded.
-LATER = {"program": [OWN["lazy"]], "library": [STREAMS, "plug"]}
+LATER = {"program": [OWN["lazy"]], "library": [STREAMS, "plug"], "program-dlsym": [BUILD / "tests/cuda/streams_cupti_dlsym"],
+         "library-dlsym": [STREAMS, "plug"]}
 LEFT = 12  # of what was changed
 
 
-def in_both(on, *arguments):
+def in_both(on, *arguments, how=""):
     """Recorded, when the program has done the same as without."""
-    on.environment["TARE_TEST_PLUGIN"] = str(BUILD / "tests/cuda/own_cupti.so")
+    plugin = "own_cupti_dlsym" if how.endswith("-dlsym") else "own_cupti"
+    on.environment["TARE_TEST_PLUGIN"] = str(BUILD / f"tests/cuda/{plugin}.so")
     native = on.native(arguments)
     done = on.record(arguments)
     assert (done.status, done.out) == (native.status, native.out)
@@ -478,7 +496,7 @@ def in_both(on, *arguments):
 
 @pytest.mark.parametrize("how", LATER)
 def test_a_program_that_subscribes_has_its_callbacks_and_we_have_ours(on, how):
-    done, said = in_both(on, *LATER[how], "kernels=6", "own-subscribe", "kernels=5", "own-end", "kernels=4")
+    done, said = in_both(on, *LATER[how], "kernels=6", "own-subscribe", "kernels=5", "own-end", "kernels=4", how=how)
     assert "own-end: 0 kernels, 0 other records, 10 calls" in said
     trace = Trace(done.folder)
     assert len(trace.commands) == len(trace.times) == 15 and not trace.changes[LEFT]
@@ -488,7 +506,7 @@ def test_a_program_that_subscribes_has_its_callbacks_and_we_have_ours(on, how):
 @pytest.mark.parametrize("trace, end", [("own-trace", "own-end"), ("own-buffers", "own-finalize")])
 def test_a_program_that_traces_has_its_records_and_ours_are_calls_from_then_on(on, how, trace, end):
     done, said = in_both(on, *LATER[how], "kernels=6", "own-subscribe", trace, "kernels=5", "copies=1", "own-flush", end,
-                         "kernels=4")
+                         "kernels=4", how=how)
     assert f"{end}: 5 kernels, 0 other records, 10 calls, 0 at other times" in said
     seen = Trace(done.folder)
     assert len(seen.commands) == 6 + 5 + 8 + 4 and seen.changes[LEFT] == 1

@@ -12,7 +12,7 @@ from recorded import PROGRAMS, kernel_cache, recorder  # noqa: F401
 
 pytestmark = recorded.built()
 CUDA = PROGRAMS / "plain/libcuda.so.1"
-NO_CUDA = "recorded no CUDA call: that takes CUPTI (libcupti.so), held by no other tool"
+NO_CUDA = "recorded no CUDA call: that takes CUPTI (libcupti.so), held by no other tool (--no-cupti: calls without device times)"
 NO_COMMAND = "No command was enqueued: nothing bounds"
 
 # Loads a library and stays until the thread of tare that looks at processes has slept thrice more: then

@@ -129,7 +129,7 @@ static void a_damaged_object_does_no_harm(void **state)
 
 // ---- APIs that are not recorded
 
-#define NO_CUDA "recorded no CUDA call: that takes CUPTI (libcupti.so), held by no other tool"
+#define NO_CUDA "recorded no CUDA call: that takes CUPTI (libcupti.so), held by no other tool (--no-cupti: calls without device times)"
 
 static void a_library_tells_its_api(void **state)
 {

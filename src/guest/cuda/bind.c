@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Leads the program's calls of some functions to us, by the places that the loader keeps for them in each library
 // that it has loaded (System V ABI, "Dynamic Linking"). Only what is bound to the function that we know, or not yet
-// bound, is changed: another copy of that library keeps its callers. What a program asks dlsym for is not led.
+// bound, is changed: another copy of that library keeps its callers.
 #include "guest/cuda/cuda.h"
 
 #include <elf.h>
@@ -21,6 +21,7 @@ enum { OF_CALL = -1, OF_ADDRESS = -1, IS_64 = -1 };
 struct search {
 	struct cuda_binding *bindings;
 	uint32_t count, led;
+	const void *const *vendors; // addresses in libraries that only some bindings are changed of; ends with NULL
 	uint64_t loaded; // libraries ever
 	uint32_t visited;
 };
@@ -32,7 +33,7 @@ struct library {
 	const char *names;
 	const ElfW(Rela) *calls, *others;
 	size_t call_bytes, other_bytes;
-	bool program;
+	bool program, vendors;
 };
 
 // glibc has made most of these addresses; those of the kernel's own library are offsets.
@@ -101,6 +102,8 @@ static void lead(struct search *search, const struct library *library, const Elf
 		struct cuda_binding *binding = &search->bindings[i];
 		if (strcmp(library->names + symbol->st_name, binding->name) != 0)
 			continue;
+		if (library->vendors && binding->of_program)
+			return;
 		void *now = __atomic_load_n(place, __ATOMIC_RELAXED);
 		bool unbound = type == OF_CALL && (uintptr_t)now >= library->from && (uintptr_t)now < library->to;
 		// A library may have been bound when it was loaded (RTLD_NOW); of a program it is likely that it has called.
@@ -118,6 +121,8 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *context)
 	(void)bytes;
 	read_headers(&library, info);
 	library.program = search->visited++ == 0;
+	for (const void *const *at = search->vendors; *at; at++)
+		library.vendors |= (uintptr_t)*at >= library.from && (uintptr_t)*at < library.to;
 	if (!library.symbols || !library.names)
 		return 0;
 	for (size_t i = 0; library.calls && i < library.call_bytes / sizeof *library.calls; i++)
@@ -135,10 +140,10 @@ static int count_loaded(struct dl_phdr_info *info, size_t bytes, void *context)
 	return 1;
 }
 
-uint32_t cuda_bind(struct cuda_binding *bindings, uint32_t count)
+uint32_t cuda_bind(struct cuda_binding *bindings, uint32_t count, const void *const *vendors)
 {
 	static _Atomic uint64_t seen;
-	struct search search = { .bindings = bindings, .count = count };
+	struct search search = { .bindings = bindings, .count = count, .vendors = vendors };
 	dl_iterate_phdr(count_loaded, &search);
 	if (atomic_exchange(&seen, search.loaded) == search.loaded)
 		return 0;

@@ -96,6 +96,7 @@ void cuda_runtime_find(void);
 bool cuda_runtime_ends_in(uint32_t runtime, uint32_t function);
 enum tare_trace_role cuda_runtime_role(uint32_t runtime);
 const char *cuda_runtime_name(uint32_t runtime);
+uint32_t cuda_runtime_of(const char *name); // 1 + its place; 0: there is none
 
 // Names are functions of the driver's, and from CUDA_MOST_FUNCTIONS on the runtime's.
 extern _Atomic uint32_t cuda_defined[CUDA_MOST_NAMES];
@@ -113,6 +114,11 @@ static inline uint16_t cuda_detail(uint32_t name)
 // One of the driver's, before and after; `known` as in cuda_by_callback.
 void cuda_record_call(const struct cupti_call *told, uint32_t known);
 
+// What recording costs is measured with a thread of nobody's, before calls are told: into the file's header.
+void cuda_calibrate(void);
+void cuda_bench_call(struct guest_thread *thread, const struct cupti_call *told, uint32_t number, bool exit);
+void cuda_bench_runtime(struct guest_thread *thread, const struct cupti_call *told, uint32_t name, bool exit);
+
 // ---- without CUPTI: calls come from the front that `tare record` has preloaded (front/front.h)
 
 extern bool cuda_fronted;
@@ -128,10 +134,12 @@ struct cuda_binding {
 	const char *name;
 	void *ours, *theirs; // NULL: that library has no such function
 	bool called;         // it may have been called before it was led
+	bool of_program;     // not in the vendor's libraries
 };
 // Leads to `ours` what the libraries that are loaded have bound to `theirs`, or not bound yet; only if libraries
-// have been loaded since the last call. Returns how many places were changed.
-uint32_t cuda_bind(struct cuda_binding *bindings, uint32_t count);
+// have been loaded since the last call. `vendors`: an address in each library that is not the program's; ends with
+// NULL. Returns how many places were changed.
+uint32_t cuda_bind(struct cuda_binding *bindings, uint32_t count, const void *const *vendors);
 void cuda_share_begin(cupti_subscriber subscriber); // with our subscription
 void cuda_share_look(void);                         // for what has been loaded since
 // Whether the program may have registered buffers for records before we came.

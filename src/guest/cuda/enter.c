@@ -100,15 +100,12 @@ static struct cuda_open close_call(struct cuda_thread *mine, uint32_t correlatio
 	return (struct cuda_open){ 0 };
 }
 
-static void call_begin(const struct cupti_call *told, const struct cuda_function *function, uint32_t number)
+static __attribute__((always_inline)) inline void call_begin(struct guest_thread *thread, const struct cupti_call *told,
+                                                             const struct cuda_function *function, uint32_t number)
 {
-	struct guest_thread *thread = thread_of_call();
-	struct cuda_thread *mine;
+	struct cuda_thread *mine = cuda_of(thread);
 	uint64_t enter;
 	bool ends_outer;
-	if (!thread)
-		return;
-	mine = cuda_of(thread);
 	// The recorder asks, and the runtime for itself: that is no call of the program's.
 	if (function->form == CUDA_ASKED && (thread->depth != 0 || mine->outer.name))
 		return;
@@ -134,16 +131,14 @@ static void call_begin(const struct cupti_call *told, const struct cuda_function
 	open_call(mine, (struct cuda_open){ told->correlation, ends_outer, enter });
 }
 
-static void call_end(const struct cupti_call *told, const struct cuda_function *function, uint32_t number,
-                     bool of_thread)
+static __attribute__((always_inline)) inline void call_end(struct guest_thread *thread, const struct cupti_call *told,
+                                                           const struct cuda_function *function, uint32_t number,
+                                                           bool of_thread)
 {
 	struct cuda_call call = { .told = told, .function = number, .name = number,
 		.result = *(const cu_result *)told->result, .of_thread = of_thread };
-	struct guest_thread *thread = guest_thread_of(TARE_TRACE_CUDA);
-	struct cuda_open opened = { 0 };
+	struct cuda_open opened = close_call(cuda_of(thread), told->correlation);
 	struct cuda_outer *outer;
-	if (thread && cuda_of(thread))
-		opened = close_call(cuda_of(thread), told->correlation);
 	if (!opened.enter)
 		return;
 	call.enter = opened.enter;
@@ -161,11 +156,10 @@ static void call_end(const struct cupti_call *told, const struct cuda_function *
 }
 
 // A call of the runtime's within one of the runtime's is a part of that.
-static void runtime_begin(const struct cupti_call *told, uint32_t name)
+static void runtime_begin(struct guest_thread *thread, const struct cupti_call *told, uint32_t name)
 {
-	struct guest_thread *thread = thread_of_call();
-	struct cuda_outer *outer = thread ? &cuda_of(thread)->outer : NULL;
-	if (!thread || outer->name)
+	struct cuda_outer *outer = &cuda_of(thread)->outer;
+	if (outer->name)
 		return;
 	outer->enter = enter_ticks(thread);
 	outer->ended = false;
@@ -173,13 +167,12 @@ static void runtime_begin(const struct cupti_call *told, uint32_t name)
 	outer->name = name;
 }
 
-static void runtime_end(const struct cupti_call *told)
+static void runtime_end(struct guest_thread *thread, const struct cupti_call *told)
 {
-	struct guest_thread *thread = guest_thread_of(TARE_TRACE_CUDA);
-	struct cuda_outer *outer = thread && cuda_of(thread) ? &cuda_of(thread)->outer : NULL;
+	struct cuda_outer *outer = &cuda_of(thread)->outer;
 	struct cuda_call call = { .told = told, .result = *(const cu_result *)told->result };
 	// In the child of a fork from within it nothing is under way.
-	if (!outer || !outer->name || outer->correlation != told->correlation)
+	if (!outer->name || outer->correlation != told->correlation)
 		return;
 	call.enter = outer->enter;
 	call.name = outer->name;
@@ -189,26 +182,62 @@ static void runtime_end(const struct cupti_call *told)
 		cuda_runtime_call_end(thread, &call);
 }
 
+// The same, where it is in a recorded call.
+static struct guest_thread *thread_within(void)
+{
+	struct guest_thread *thread = guest_thread_of(TARE_TRACE_CUDA);
+	return thread && cuda_of(thread) ? thread : NULL;
+}
+
 void cuda_record_call(const struct cupti_call *told, uint32_t known)
 {
+	bool enters = told->site == ABI_CUPTI_SITE_ENTER, exits = told->site == ABI_CUPTI_SITE_EXIT;
 	uint32_t number = (known & ~(uint32_t)CUDA_OF_THREAD) - 1;
-	if (!known)
+	struct guest_thread *thread = !known ? NULL : enters ? thread_of_call() : exits ? thread_within() : NULL;
+	if (!thread)
 		return;
-	if (told->site == ABI_CUPTI_SITE_ENTER)
-		call_begin(told, &cuda_functions[number], number);
-	else if (told->site == ABI_CUPTI_SITE_EXIT)
-		call_end(told, &cuda_functions[number], number, known & CUDA_OF_THREAD);
+	if (enters)
+		call_begin(thread, told, &cuda_functions[number], number);
+	else
+		call_end(thread, told, &cuda_functions[number], number, known & CUDA_OF_THREAD);
+}
+
+static void record_runtime(const struct cupti_call *told, uint32_t runtime)
+{
+	bool enters = told->site == ABI_CUPTI_SITE_ENTER, exits = told->site == ABI_CUPTI_SITE_EXIT;
+	struct guest_thread *thread = !runtime ? NULL : enters ? thread_of_call() : exits ? thread_within() : NULL;
+	if (!thread)
+		return;
+	if (enters)
+		runtime_begin(thread, told, CUDA_MOST_FUNCTIONS + runtime - 1);
+	else
+		runtime_end(thread, told);
 }
 
 static void record_callback(cupti_domain domain, uint32_t id, const struct cupti_call *told)
 {
-	uint32_t runtime = id < CUDA_MOST_CALLBACKS ? cuda_runtime_by_callback[id] : 0;
-	if (domain != ABI_CUPTI_DOMAIN_RUNTIME)
-		cuda_record_call(told, id < CUDA_MOST_CALLBACKS ? cuda_by_callback[id] : 0);
-	else if (runtime && told->site == ABI_CUPTI_SITE_ENTER)
-		runtime_begin(told, CUDA_MOST_FUNCTIONS + runtime - 1);
-	else if (runtime && told->site == ABI_CUPTI_SITE_EXIT)
-		runtime_end(told);
+	if (id >= CUDA_MOST_CALLBACKS)
+		return;
+	if (domain == ABI_CUPTI_DOMAIN_RUNTIME)
+		record_runtime(told, cuda_runtime_by_callback[id]);
+	else
+		cuda_record_call(told, cuda_by_callback[id]);
+}
+
+void cuda_bench_call(struct guest_thread *thread, const struct cupti_call *told, uint32_t number, bool exit)
+{
+	if (exit)
+		call_end(thread, told, &cuda_functions[number], number, false);
+	else
+		call_begin(thread, told, &cuda_functions[number], number);
+}
+
+void cuda_bench_runtime(struct guest_thread *thread, const struct cupti_call *told, uint32_t name, bool exit)
+{
+	if (exit)
+		runtime_end(thread, told);
+	else
+		runtime_begin(thread, told, name);
 }
 
 // What the program does in its own callbacks is not within its call.
@@ -270,6 +299,7 @@ static bool begin_with_cupti(enum tare_trace_front *why)
 	timed = !guest_options.strict && !guest_options.count_only;
 	atomic_store(&deferred, timed && nested);
 	cuda_timed = timed && !nested && cuda_activity_begin();
+	cuda_calibrate();
 	enable_callbacks();
 	// Runs before what the core has registered: CUPTI is asked for the rest while it may be.
 	atexit(cuda_flush_at_exit);

@@ -122,5 +122,6 @@ void cuda_front_listen(enum tare_trace_front why)
 	}
 	cuda_fronted = true;
 	cuda_change(TARE_CHANGE_FRONT, NULL, why, 1);
+	cuda_calibrate();
 	__atomic_store_n(&front->tell, tell, __ATOMIC_RELEASE);
 }

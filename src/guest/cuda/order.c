@@ -81,7 +81,8 @@ static void add_legacy(struct cuda_stream *stream)
 
 uint32_t cuda_order_waits(struct cuda_stream *stream, uint64_t waits[CUDA_MOST_WAITS])
 {
-	bool alone = !atomic_load_explicit(&all, memory_order_relaxed)->following;
+	const struct cuda_stream *first = atomic_load_explicit(&all, memory_order_relaxed);
+	bool alone = !first || !first->following;
 	uint32_t count;
 	if (CUDA_LIKELY((alone || (!stream->legacy && !stream->blocking)) &&
 	                !atomic_load_explicit(&stream->wait_count, memory_order_relaxed)))

@@ -154,6 +154,14 @@ enum tare_trace_role cuda_runtime_role(uint32_t runtime)
 	return rows[runtime].role;
 }
 
+uint32_t cuda_runtime_of(const char *name)
+{
+	for (uint32_t i = 0; i < COUNT; i++)
+		if (strcmp(rows[i].called, name) == 0)
+			return i + 1;
+	return 0;
+}
+
 const char *cuda_runtime_name(uint32_t runtime)
 {
 	return rows[runtime].called;

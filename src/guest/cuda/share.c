@@ -4,7 +4,9 @@
 //  - Its subscription is a part of ours: it gets the callbacks that it has enabled.
 //  - With the first call for activity records, those are its own from then on: ours end.
 #include "guest/cuda/cuda.h"
+#include "guest/cuda/front/lookup.h"
 
+#include <dlfcn.h>
 #include <string.h>
 
 enum { DOMAINS = 8 };
@@ -178,14 +180,50 @@ static cupti_result activity_disable(cupti_kind kind)
 
 // ---- the beginning
 
-static struct cuda_binding bindings[12];
+static struct cuda_binding bindings[13];
 static uint32_t binding_count;
+static const void *vendors[4]; // in the driver, in CUPTI, in ourselves
 
 static void add(const char *name, void *ours, void *known)
 {
 	if (known)
-		bindings[binding_count++] = (struct cuda_binding){ name, ours, known, false };
+		bindings[binding_count++] = (struct cuda_binding){ .name = name, .ours = ours, .theirs = known };
 }
+
+// Who is not linked with CUPTI asks dlsym for its functions, as the profilers of JAX and Triton do.
+#ifdef LOOKUP
+__attribute__((visibility("hidden"))) void *cuda_share_dlsym(void *library, const char *name);
+__attribute__((visibility("hidden"))) struct lookup_answer cuda_share_answer(void *library, const char *name);
+LOOKUP(cuda_share_dlsym, cuda_share_answer);
+
+struct lookup_answer cuda_share_answer(void *library, const char *name)
+{
+	void *(*pointer)(void *, const char *) = dlsym;
+	struct lookup_answer asked = { NULL, 1 };
+	void *found;
+	memcpy(&asked.address, &pointer, sizeof pointer);
+	if (CUDA_LIKELY(!name || strncmp(name, "cupti", 5) != 0) || library == RTLD_NEXT || library == RTLD_DEFAULT)
+		return asked;
+	found = dlsym(library, name);
+	for (uint32_t i = 0; i < binding_count && found; i++)
+		if (found == bindings[i].theirs && strcmp(name, bindings[i].name) == 0)
+			return (struct lookup_answer){ bindings[i].ours, 0 };
+	return (struct lookup_answer){ found, 0 };
+}
+
+static void add_lookup(void)
+{
+	void *(*of_c)(void *, const char *) = dlsym, *(*of_ours)(void *, const char *) = cuda_share_dlsym;
+	struct cuda_binding *binding = &bindings[binding_count++];
+	*binding = (struct cuda_binding){ .name = "dlsym", .of_program = true };
+	memcpy(&binding->theirs, &of_c, sizeof of_c);
+	memcpy(&binding->ours, &of_ours, sizeof of_ours);
+}
+#else
+static void add_lookup(void)
+{
+}
+#endif
 
 void cuda_share_begin(cupti_subscriber subscriber)
 {
@@ -211,6 +249,10 @@ void cuda_share_begin(cupti_subscriber subscriber)
 	ADD(cuptiActivityEnable, activity_enable);
 	ADD(cuptiActivityDisable, activity_disable);
 #undef ADD
+	memcpy(&vendors[0], &cuda_cupti.cuptiSubscribe, sizeof vendors[0]);
+	vendors[1] = &bindings;
+	memcpy(&vendors[2], &cuda_driver.cuDriverGetVersion, sizeof vendors[2]);
+	add_lookup();
 	cuda_share_look();
 }
 
@@ -224,7 +266,7 @@ bool cuda_share_traces(void)
 
 void cuda_share_look(void)
 {
-	uint32_t led = binding_count ? cuda_bind(bindings, binding_count) : 0;
+	uint32_t led = binding_count ? cuda_bind(bindings, binding_count, vendors) : 0;
 	if (led)
 		cuda_change(TARE_CHANGE_CUPTI, NULL, 0, led);
 }

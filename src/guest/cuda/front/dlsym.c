@@ -1,79 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // dlsym(3), which the program's calls of it are bound to, for we are preloaded. Of the functions that the front stands
-// before it gives ours; every other question goes on to the C library as it came, with the caller's address to return
-// to, for what RTLD_NEXT and RTLD_DEFAULT mean depends on who asks.
+// before it gives ours; every other question goes on to the C library as it came.
 #include "guest/cuda/front/internal.h"
+#include "guest/cuda/front/lookup.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
 typedef void *(*lookup)(void *library, const char *name);
 
-struct answer {
-	void *address;
-	uintptr_t jump; // not 0: to be asked there
-};
-struct answer front_dlsym(void *library, const char *name);
+struct lookup_answer front_dlsym(void *library, const char *name);
 
 #if defined(__x86_64__)
 #define FIRST_VERSION "GLIBC_2.2.5"
-__asm__(".text\n"
-        ".p2align 4\n"
-        ".globl dlsym\n"
-        ".type dlsym, @function\n"
-        "dlsym:\n"
-        ".cfi_startproc\n"
-        "	endbr64\n"
-        "	pushq %rdi\n"
-        "	.cfi_adjust_cfa_offset 8\n"
-        "	pushq %rsi\n"
-        "	.cfi_adjust_cfa_offset 8\n"
-        "	subq $8, %rsp\n"
-        "	.cfi_adjust_cfa_offset 8\n"
-        "	call front_dlsym\n"
-        "	addq $8, %rsp\n"
-        "	.cfi_adjust_cfa_offset -8\n"
-        "	popq %rsi\n"
-        "	.cfi_adjust_cfa_offset -8\n"
-        "	popq %rdi\n"
-        "	.cfi_adjust_cfa_offset -8\n"
-        "	testq %rdx, %rdx\n"
-        "	jz 1f\n"
-        "	jmp *%rax\n"
-        "1:	ret\n"
-        ".cfi_endproc\n"
-        ".size dlsym, . - dlsym\n");
 #elif defined(__aarch64__)
 #define FIRST_VERSION "GLIBC_2.17"
-__asm__(".text\n"
-        ".p2align 4\n"
-        ".globl dlsym\n"
-        ".type dlsym, %function\n"
-        "dlsym:\n"
-        ".cfi_startproc\n"
-        "	hint 34\n" // bti c
-        "	stp x29, x30, [sp, #-32]!\n"
-        "	.cfi_def_cfa_offset 32\n"
-        "	.cfi_offset 29, -32\n"
-        "	.cfi_offset 30, -24\n"
-        "	stp x0, x1, [sp, #16]\n"
-        "	bl front_dlsym\n"
-        "	mov x16, x0\n"
-        "	mov x17, x1\n"
-        "	ldp x0, x1, [sp, #16]\n"
-        "	ldp x29, x30, [sp], #32\n"
-        "	.cfi_def_cfa_offset 0\n"
-        "	.cfi_restore 29\n"
-        "	.cfi_restore 30\n"
-        "	cbz x17, 1f\n"
-        "	br x16\n"
-        "1:	mov x0, x16\n"
-        "	ret\n"
-        ".cfi_endproc\n"
-        ".size dlsym, . - dlsym\n");
 #else
 #error "the front is not built for this processor"
 #endif
+
+LOOKUP(dlsym, front_dlsym);
 
 static lookup c_library(void)
 {
@@ -132,18 +78,18 @@ static uint32_t slot_of(const char *name)
 }
 
 // Without a driver our functions are none: then nothing is found, and dlerror(3) says so.
-static struct answer ours_if_any(uint32_t slot, void *address)
+static struct lookup_answer ours_if_any(uint32_t slot, void *address)
 {
 	bool is_there = front_real(slot) != NULL;
-	return (struct answer){ is_there ? address : c_library()(RTLD_NEXT, front_name(slot)), 0 };
+	return (struct lookup_answer){ is_there ? address : c_library()(RTLD_NEXT, front_name(slot)), 0 };
 }
 
-struct answer front_dlsym(void *library, const char *name)
+struct lookup_answer front_dlsym(void *library, const char *name)
 {
 	uint32_t slot = slot_of(name);
 	lookup look = c_library();
 	front_function ours, real;
-	struct answer asked = { NULL, look != NULL };
+	struct lookup_answer asked = { NULL, look != NULL };
 	void *address, *found;
 	memcpy(&asked.address, &look, sizeof look);
 	if (__builtin_expect(slot == FRONT_SLOTS || library == RTLD_NEXT || !look, 1))
@@ -154,11 +100,11 @@ struct answer front_dlsym(void *library, const char *name)
 		return front_real(slot) ? asked : ours_if_any(slot, address);
 	found = look(library, name);
 	if (!found)
-		return (struct answer){ NULL, 0 };
+		return (struct lookup_answer){ NULL, 0 };
 	if (found == address)
 		return ours_if_any(slot, address);
 	keep_driver(found);
 	memcpy(&real, &found, sizeof real);
 	// Another one of that name, which is not the driver that we know, stays itself.
-	return (struct answer){ front_keep(slot, real) == real ? address : found, 0 };
+	return (struct lookup_answer){ front_keep(slot, real) == real ? address : found, 0 };
 }
