@@ -66,7 +66,13 @@ def record(recorder, program):
     forms = name == "cuda-pipeline"
     if forms:  # small chunks, for the stand-in's kernels are computed by this machine
         arguments = [arguments[0], arguments[1] if len(arguments) > 1 else "16", "64"]
-    recorder.environment["TARE_FAKE_CUDA_DEVICE"] = str(DATA / f"cuda-{'forms' if forms else 'pairs'}.tare-device")
+    script = DATA / f"cuda-{'forms' if forms else 'pairs'}.tare-device"
+    if "zero-copy" in program:  # the same device, but with the host's memory
+        made = recorder.folder / "unified.tare-device"
+        made.write_text(re.sub(r"(?m)^(device .* memory \d+ GiB) ", r"\1 unified yes ", script.read_text()))
+        assert made.read_text() != script.read_text()
+        script = made
+    recorder.environment["TARE_FAKE_CUDA_DEVICE"] = str(script)
     done = recorder.record([(EXAMPLES if forms else PROGRAMS) / name, *arguments])
     assert done.status == 0, done.errors.decode()
     return done.folder

@@ -56,10 +56,20 @@ def recorder(tare_path, tmp_path_factory, kernel_cache):  # noqa: F811
     return made
 
 
+def unified(recorder, script):
+    """The same device, but with the host's memory."""
+    text = script.with_suffix(".tare-device").read_text()
+    assert text.count(" memory 1 GiB ") == 1
+    made = recorder.folder / f"{script.name}-unified"
+    made.with_suffix(".tare-device").write_text(text.replace(" memory 1 GiB ", " memory 1 GiB unified yes "))
+    return made
+
+
 def record(recorder, program):
     name, *arguments = program.split()
     forms = name == "levelzero-forms"
-    recorder.environment["ZE_CPU_SCRIPT"] = str(DATA / ("ze-forms" if forms else "ze-pairs")) + ".tare-device"
+    script = DATA / ("ze-forms" if forms else "ze-pairs")
+    recorder.environment["ZE_CPU_SCRIPT"] = str(unified(recorder, script) if "zero-copy" in program else script) + ".tare-device"
     done = recorder.record([(EXAMPLES if forms else PROGRAMS) / name, *arguments])
     assert done.status == 0, done.errors.decode()
     return done.folder

@@ -255,6 +255,25 @@ static void ping_pong(void)
 	write_again(true);
 }
 
+// On a device that has the host's memory: through copies, or where host and kernel both get at it.
+static void zero_copy(void)
+{
+	char *both = pinned_memory(AGAIN);
+
+	warm_up();
+	for (int i = 0; i < 40; i++) {
+		memset(raise_it ? host : both, i, AGAIN);
+		if (raise_it)
+			DO(cuMemcpyHtoD_v2, memory, host, AGAIN);
+		launch_steps(kernel, raise_it ? memory : (uintptr_t)both, raise_it ? memory : (uintptr_t)both, ITEMS, GROUP,
+		             factor, stream);
+		finish();
+		if (raise_it)
+			DO(cuMemcpyDtoH_v2, host, memory, AGAIN);
+	}
+	DO(cuMemFreeHost, both);
+}
+
 // ---- what only CUDA has
 
 // CUDA_LAUNCH_BLOCKING makes each launch wait for its kernel; see main.
@@ -364,6 +383,7 @@ static const struct {
 	{ "unaligned-transfers", unaligned_transfers },
 	{ "duplicate-transfers", duplicate_transfers },
 	{ "ping-pong", ping_pong },
+	{ "zero-copy", zero_copy },
 	{ "synchronous-launches", synchronous_launches },
 	{ "synchronize-drains", synchronize_drains },
 	{ "launch-queue-full", launch_queue_full },

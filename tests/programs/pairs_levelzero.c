@@ -305,6 +305,24 @@ static void ping_pong(void)
 	write_again(true);
 }
 
+// On a device that has the host's memory: through copies, or where host and kernel both get at it.
+static void zero_copy(void)
+{
+	char *both = memory_of(&device, HOST, AGAIN);
+
+	warm_up();
+	for (int i = 0; i < 40; i++) {
+		memset(raise_it ? host : both, i, AGAIN);
+		if (raise_it)
+			copy_on(waiting, memory, host, AGAIN);
+		run_on(list, raise_it ? memory : both, (const uint32_t[]){ ITEMS, 1 }, GROUP, 1, NULL);
+		finish();
+		if (raise_it)
+			copy_on(waiting, host, memory, AGAIN);
+	}
+	free_memory(&device, HOST, both);
+}
+
 // ---- what only Level Zero has
 
 // A list that holds the same commands every time is recorded anew for each time. Barriers cost the host what any
@@ -363,6 +381,7 @@ static const struct {
 	{ "unaligned-transfers", unaligned_transfers },
 	{ "duplicate-transfers", duplicate_transfers },
 	{ "ping-pong", ping_pong },
+	{ "zero-copy", zero_copy },
 	{ "list-rebuilt", list_rebuilt },
 	{ "synchronous-launches", synchronous_launches },
 };
