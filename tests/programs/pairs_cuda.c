@@ -231,7 +231,7 @@ static void unaligned_transfers(void)
 	finish();
 }
 
-// All that is written is new each time where nothing is to be found.
+// All that is written is new each time where nothing is to be found, if only by one byte.
 static void write_again(bool read_first)
 {
 	for (int i = 0; i < 40; i++) {
@@ -239,7 +239,7 @@ static void write_again(bool read_first)
 		if (read_first)
 			DO(cuMemcpyDtoH_v2, host, memory, AGAIN);
 		if (!raise_it)
-			memset(host, i, AGAIN);
+			memset(host + AGAIN - 1, i + 2, 1);
 		DO(cuMemcpyHtoD_v2, memory, host, AGAIN);
 	}
 	finish();
