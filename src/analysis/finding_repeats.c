@@ -3,6 +3,7 @@
 // in which they ran: of each part of a memory object it is known what was last moved there or back.
 #include "analysis/findings_transfers.h"
 
+#include "analysis/finding_alone.h"
 #include "analysis/finding_contents.h"
 #include "base/cleanup.h"
 #include "base/units.h"
@@ -262,48 +263,6 @@ static int walk(struct repeats *r)
 
 // ---- what they cost
 
-// All that ran on a device but the repeats: what they hide behind. To be freed; NULL: no memory.
-static struct tare_time_span *others(const struct repeats *r, size_t *count)
-{
-	const struct judging *judging = r->judging;
-	struct tare_time_span *spans = calloc(judging->order_count + 1, sizeof *spans);
-	TARE_FREE bool *repeated = calloc(judging->recording->command_count + 1, sizeof *repeated);
-	*count = 0;
-	if (!spans || !repeated) {
-		free(spans);
-		return NULL;
-	}
-	for (size_t i = 0; i < r->found_count; i++)
-		repeated[r->found[i].command] = true;
-	for (size_t i = 0; i < judging->order_count; i++) {
-		const struct tare_recorded_command *command = &judging->recording->commands[judging->order[i]];
-		if (!repeated[judging->order[i]] && command->start_ns < command->end_ns)
-			spans[(*count)++] = (struct tare_time_span){ command->start_ns, command->end_ns };
-	}
-	*count = tare_spans_unite(spans, *count);
-	return spans;
-}
-
-// What of a command's time nothing else ran.
-static int64_t alone_ns(const struct tare_recorded_command *command, const struct tare_time_span *spans, size_t count)
-{
-	size_t low = 0, high = count;
-	int64_t ns = command->end_ns - command->start_ns;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (spans[middle].to_ns <= command->start_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < count && spans[low].from_ns < command->end_ns; low++) {
-		int64_t from_ns = spans[low].from_ns > command->start_ns ? spans[low].from_ns : command->start_ns;
-		int64_t to_ns = spans[low].to_ns < command->end_ns ? spans[low].to_ns : command->end_ns;
-		ns -= to_ns - from_ns;
-	}
-	return ns;
-}
-
 static void add_to(struct sum *sum, struct finding_draft *draft, const struct repeat *repeat,
                    const struct tare_recorded_command *row, int64_t ns)
 {
@@ -325,17 +284,22 @@ static void add_to(struct sum *sum, struct finding_draft *draft, const struct re
 
 static int add_up(struct repeats *r, bool ping_pong, struct sum *sum, struct finding_draft *draft)
 {
-	size_t count;
-	TARE_FREE struct tare_time_span *spans = others(r, &count);
+	const struct tare_recording *recording = r->judging->recording;
+	struct finding_alone alone = { 0 };
+	TARE_FREE bool *repeated = calloc(recording->command_count + 1, sizeof *repeated);
+	int code = repeated ? 0 : -ENOMEM;
 	*sum = (struct sum){ .sure = true };
-	if (!spans)
-		return -ENOMEM;
-	for (size_t i = 0; i < r->found_count; i++) {
-		const struct tare_recorded_command *row = &r->judging->recording->commands[r->found[i].command];
+	for (size_t i = 0; i < r->found_count && !code; i++)
+		repeated[r->found[i].command] = true;
+	if (!code)
+		code = finding_alone_open(r->judging, repeated, &alone);
+	for (size_t i = 0; i < r->found_count && !code; i++) {
+		const struct tare_recorded_command *row = &recording->commands[r->found[i].command];
 		if (r->found[i].ping_pong == ping_pong)
-			add_to(sum, draft, &r->found[i], row, alone_ns(row, spans, count));
+			add_to(sum, draft, &r->found[i], row, finding_alone_ns(&alone, row));
 	}
-	return 0;
+	finding_alone_close(&alone);
+	return code;
 }
 
 // ---- saying it

@@ -65,6 +65,15 @@ static const char *const words[FINDING_WORDS][TARE_TRACE_API_COUNT] = {
 		[TARE_TRACE_LEVELZERO] = "(zeMemAllocHost)",
 		[TARE_TRACE_CUDA] = "(cudaHostAlloc, cudaHostRegister; in PyTorch pin_memory)",
 	},
+	[FINDING_WORD_IN_PLACE] = {
+		[TARE_TRACE_OPENCL] = "Let host and kernels use the same memory: map buffers made with CL_MEM_ALLOC_HOST_PTR "
+		                      "(clEnqueueMapBuffer) and compute in what is mapped, make them of your own memory "
+		                      "(CL_MEM_USE_HOST_PTR), or use shared virtual memory",
+		[TARE_TRACE_LEVELZERO] = "Let host and kernels use the same memory: allocate it with zeMemAllocShared or "
+		                         "zeMemAllocHost and pass that to the kernels",
+		[TARE_TRACE_CUDA] = "Let host and kernels use the same memory: allocate it with cudaMallocManaged or "
+		                    "cudaHostAlloc (cudaHostAllocMapped) and pass that to the kernels",
+	},
 	[FINDING_WORD_MEMORY_WAITS] = {
 		[TARE_TRACE_OPENCL] = "many drivers wait for the device when memory is made or freed",
 		[TARE_TRACE_LEVELZERO] = "many drivers wait for the device when memory is made or freed",

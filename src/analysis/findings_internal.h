@@ -142,6 +142,7 @@ enum finding_word {
 	FINDING_WORD_ONE_QUEUE,
 	FINDING_WORD_PINNED,        // how one gets it, in parentheses
 	FINDING_WORD_KEEP_BINARIES, // how what was built is kept, in parentheses
+	FINDING_WORD_IN_PLACE,      // how host and device use the same memory, a sentence
 	FINDING_WORD_MEMORY_WAITS,  // what making and freeing memory does
 	FINDING_WORDS
 };

@@ -20,6 +20,8 @@ int finding_small_transfers(struct judging *judging, struct tare_error *error);
 int finding_unaligned_transfers(struct judging *judging, struct tare_error *error);
 // finding_repeats.c: raises duplicate-transfers, ping-pong
 int finding_repeats(struct judging *judging, struct tare_error *error);
+// finding_zero_copy.c; may take transfers-dominate back, behind which it comes
+int finding_zero_copy(struct judging *judging, struct tare_error *error);
 
 // The transfer table's row of a copy, for its ceilings; NULL. None where the memory is the host's: no bus
 // is between, and the rate of a copy is that of a busy or an idle machine.

@@ -12,7 +12,7 @@ import pytest
 sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1] / "levelzero")]
 from others import Others  # noqa: E402
 from recorded import BUILD, EXAMPLES, PROGRAMS, SANITIZED, Recorder  # noqa: E402
-from test_findings import BUSY_CORES, rows  # noqa: E402
+from test_findings import BUSY_CORES, CONTENTS, rows  # noqa: E402
 from trace import Trace  # noqa: E402
 
 FAKES = BUILD / "tests/fakes"
@@ -22,7 +22,6 @@ TWINS = {"pairs_work": "pairs_cuda", "pairs_transfers": "pairs_cuda", "pairs_lev
 # Who raises them is in a unit test, or nobody can yet.
 NOT_HERE = {"recording-cost": "what recording costs is not calibrated for CUDA",
             "list-rebuilt": "there are no lists: a graph is one command",
-            "duplicate-transfers": "what it copies is not compared", "ping-pong": "what it copies is not compared",
             "unflushed-queue": "the driver does not tell when it hands a command over"}
 OVERLAP = {"overlap-missed": "sequential", "single-queue": "default-queue", "blocking-call": "blocking",
            "legacy-default-stream": "legacy-stream"}
@@ -66,8 +65,15 @@ def record(recorder, program):
     forms = name == "cuda-pipeline"
     if forms:  # small chunks, for the stand-in's kernels are computed by this machine
         arguments = [arguments[0], arguments[1] if len(arguments) > 1 else "16", "64"]
-    recorder.environment["TARE_FAKE_CUDA_DEVICE"] = str(DATA / f"cuda-{'forms' if forms else 'pairs'}.tare-device")
-    done = recorder.record([(EXAMPLES if forms else PROGRAMS) / name, *arguments])
+    script = DATA / f"cuda-{'forms' if forms else 'pairs'}.tare-device"
+    if "zero-copy" in program:  # the same device, but with the host's memory
+        made = recorder.folder / "unified.tare-device"
+        made.write_text(re.sub(r"(?m)^(device .* memory \d+ GiB) ", r"\1 unified yes ", script.read_text()))
+        assert made.read_text() != script.read_text()
+        script = made
+    recorder.environment["TARE_FAKE_CUDA_DEVICE"] = str(script)
+    more = ["--contents"] if any(word in program for word in CONTENTS) else []
+    done = recorder.record([(EXAMPLES if forms else PROGRAMS) / name, *arguments], *more)
     assert done.status == 0, done.errors.decode()
     return done.folder
 

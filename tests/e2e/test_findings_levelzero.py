@@ -9,7 +9,7 @@ import pytest
 
 sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1] / "levelzero")]
 from recorded import BUILD, EXAMPLES, PROGRAMS, Recorder, SANITIZED, kernel_cache  # noqa: E402, F401
-from test_findings import rows  # noqa: E402
+from test_findings import CONTENTS, rows  # noqa: E402
 from trace import Trace  # noqa: E402
 
 DRIVER = BUILD / "drivers/ze-cpu/libze_cpu.so"
@@ -18,7 +18,6 @@ TWINS = {"pairs_work": "pairs_levelzero", "pairs_transfers": "pairs_levelzero", 
          "pipeline": "levelzero-forms"}
 # Who raises them is in a unit test, or nobody can yet.
 NOT_HERE = {"unflushed-queue": "what is appended to an immediate list is handed over at once",
-            "duplicate-transfers": "what it copies is not compared", "ping-pong": "what it copies is not compared",
             "synchronize-drains": "it is CUDA's", "legacy-default-stream": "it is CUDA's", "launch-queue-full": "it is CUDA's",
             "low-occupancy": "it is CUDA's", "managed-memory-moves": "it is CUDA's"}
 OVERLAP = {"overlap-missed": "sequential", "single-queue": "default-queue", "blocking-call": "blocking"}
@@ -56,13 +55,24 @@ def recorder(tare_path, tmp_path_factory, kernel_cache):  # noqa: F811
     return made
 
 
+def unified(recorder, script):
+    """The same device, but with the host's memory."""
+    text = script.with_suffix(".tare-device").read_text()
+    assert text.count(" memory 1 GiB ") == 1
+    made = recorder.folder / f"{script.name}-unified"
+    made.with_suffix(".tare-device").write_text(text.replace(" memory 1 GiB ", " memory 1 GiB unified yes "))
+    return made
+
+
 def record(recorder, program):
     name, *arguments = program.split()
     forms = name == "levelzero-forms"
     # Once: without sizes it takes as many runs as last half a second.
     arguments += ["16", "1024", "4", "1"][len(arguments) - 1:] if forms else []
-    recorder.environment["ZE_CPU_SCRIPT"] = str(DATA / ("ze-forms" if forms else "ze-pairs")) + ".tare-device"
-    done = recorder.record([(EXAMPLES if forms else PROGRAMS) / name, *arguments])
+    script = DATA / ("ze-forms" if forms else "ze-pairs")
+    recorder.environment["ZE_CPU_SCRIPT"] = str(unified(recorder, script) if "zero-copy" in program else script) + ".tare-device"
+    more = ["--contents"] if any(word in program for word in CONTENTS) else []
+    done = recorder.record([(EXAMPLES if forms else PROGRAMS) / name, *arguments], *more)
     assert done.status == 0, done.errors.decode()
     return done.folder
 

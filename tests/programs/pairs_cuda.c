@@ -275,7 +275,7 @@ static void unaligned_transfers(void)
 	finish();
 }
 
-// All that is written is new each time where nothing is to be found.
+// All that is written is new each time where nothing is to be found, if only by one byte.
 static void write_again(bool read_first)
 {
 	for (int i = 0; i < 40; i++) {
@@ -283,7 +283,7 @@ static void write_again(bool read_first)
 		if (read_first)
 			DO(cuMemcpyDtoH_v2, host, memory, AGAIN);
 		if (!raise_it)
-			memset(host, i, AGAIN);
+			memset(host + AGAIN - 1, i + 2, 1);
 		DO(cuMemcpyHtoD_v2, memory, host, AGAIN);
 	}
 	finish();
@@ -297,6 +297,25 @@ static void duplicate_transfers(void)
 static void ping_pong(void)
 {
 	write_again(true);
+}
+
+// On a device that has the host's memory: through copies, or where host and kernel both get at it.
+static void zero_copy(void)
+{
+	char *both = pinned_memory(AGAIN);
+
+	warm_up();
+	for (int i = 0; i < 40; i++) {
+		memset(raise_it ? host : both, i, AGAIN);
+		if (raise_it)
+			DO(cuMemcpyHtoD_v2, memory, host, AGAIN);
+		launch_steps(kernel, raise_it ? memory : (uintptr_t)both, raise_it ? memory : (uintptr_t)both, ITEMS, GROUP,
+		             factor, stream);
+		finish();
+		if (raise_it)
+			DO(cuMemcpyDtoH_v2, host, memory, AGAIN);
+	}
+	DO(cuMemFreeHost, both);
 }
 
 // ---- what only CUDA has
@@ -411,6 +430,7 @@ static const struct {
 	{ "unaligned-transfers", unaligned_transfers },
 	{ "duplicate-transfers", duplicate_transfers },
 	{ "ping-pong", ping_pong },
+	{ "zero-copy", zero_copy },
 	{ "synchronous-launches", synchronous_launches },
 	{ "synchronize-drains", synchronize_drains },
 	{ "launch-queue-full", launch_queue_full },

@@ -324,7 +324,7 @@ static void unaligned_transfers(void)
 	finish();
 }
 
-// All that is written is new each time where nothing is to be found.
+// All that is written is new each time where nothing is to be found, if only by one byte.
 static void write_again(bool read_first)
 {
 	for (int i = 0; i < 40; i++) {
@@ -332,7 +332,7 @@ static void write_again(bool read_first)
 		if (read_first)
 			copy_on(waiting, host, memory, AGAIN);
 		if (!raise_it)
-			memset(host, i, AGAIN);
+			memset(host + AGAIN - 1, i + 2, 1);
 		copy_on(waiting, memory, host, AGAIN);
 	}
 	finish();
@@ -346,6 +346,24 @@ static void duplicate_transfers(void)
 static void ping_pong(void)
 {
 	write_again(true);
+}
+
+// On a device that has the host's memory: through copies, or where host and kernel both get at it.
+static void zero_copy(void)
+{
+	char *both = memory_of(&device, HOST, AGAIN);
+
+	warm_up();
+	for (int i = 0; i < 40; i++) {
+		memset(raise_it ? host : both, i, AGAIN);
+		if (raise_it)
+			copy_on(waiting, memory, host, AGAIN);
+		run_on(list, raise_it ? memory : both, (const uint32_t[]){ ITEMS, 1 }, GROUP, 1, NULL);
+		finish();
+		if (raise_it)
+			copy_on(waiting, host, memory, AGAIN);
+	}
+	free_memory(&device, HOST, both);
 }
 
 // ---- what only Level Zero has
@@ -409,6 +427,7 @@ static const struct {
 	{ "unaligned-transfers", unaligned_transfers },
 	{ "duplicate-transfers", duplicate_transfers },
 	{ "ping-pong", ping_pong },
+	{ "zero-copy", zero_copy },
 	{ "list-rebuilt", list_rebuilt },
 	{ "synchronous-launches", synchronous_launches },
 };

@@ -102,6 +102,43 @@ static void ping_pong(const struct pair *pair)
 	write_both(pair, true);
 }
 
+// The host fills, a kernel computes a little, the host looks at all of it: through copies, or where it lies.
+static void zero_copy(const struct pair *pair)
+{
+	size_t items = MEGABYTE / sizeof(int);
+	int sum = 0;
+	for (int i = 0; i < 10 * TIMES; i++) {
+		char *at = pair->host;
+		cl_int status;
+		if (!pair->raise) {
+			at = clEnqueueMapBuffer(pair->program.queue, pair->memory, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0,
+			                        MEGABYTE, 0, NULL, NULL, &status);
+			check(status, "clEnqueueMapBuffer");
+		}
+		memset(at, i, MEGABYTE);
+		if (pair->raise)
+			write_to(pair, at, 0, MEGABYTE);
+		else
+			check(clEnqueueUnmapMemObject(pair->program.queue, pair->memory, at, 0, NULL, NULL),
+			      "clEnqueueUnmapMemObject");
+		work(pair, ITEMS);
+		if (pair->raise) {
+			read_to(pair, at, MEGABYTE);
+		} else {
+			at = clEnqueueMapBuffer(pair->program.queue, pair->memory, CL_TRUE, CL_MAP_READ, 0, MEGABYTE, 0, NULL,
+			                        NULL, &status);
+			check(status, "clEnqueueMapBuffer");
+		}
+		for (size_t k = 0; k < items; k += 16)
+			sum ^= ((const int *)(const void *)at)[k];
+		if (!pair->raise)
+			check(clEnqueueUnmapMemObject(pair->program.queue, pair->memory, at, 0, NULL, NULL),
+			      "clEnqueueUnmapMemObject");
+	}
+	check(clFinish(pair->program.queue), "clFinish");
+	printf("%d\n", sum);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(const struct pair *pair);
@@ -111,6 +148,7 @@ static const struct {
 	{ "unaligned-transfers", unaligned_transfers },
 	{ "duplicate-transfers", duplicate_transfers },
 	{ "ping-pong", ping_pong },
+	{ "zero-copy", zero_copy },
 };
 
 int main(int argument_count, char **arguments)
@@ -133,7 +171,7 @@ int main(int argument_count, char **arguments)
 	pair.program = open_program(0);
 	// What kernels may not write is known to hold what was copied to it.
 	bool kept = run == duplicate_transfers || run == ping_pong;
-	pair.memory = clCreateBuffer(pair.program.context, kept ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE, MEGABYTE, NULL,
+	pair.memory = clCreateBuffer(pair.program.context, kept ? CL_MEM_READ_ONLY : run == zero_copy ? CL_MEM_ALLOC_HOST_PTR : CL_MEM_READ_WRITE, MEGABYTE, NULL,
 	                             &status);
 	check(status, "clCreateBuffer");
 	if (!kept)

@@ -444,6 +444,44 @@ static void what_was_not_compared_is_told(void **state)
 	}
 }
 
+// Copies to a device that has the host's memory need not be; that there are many is not said as well then.
+static void copies_in_one_memory_need_not_be(void **state)
+{
+	static const struct {
+		bool unified, image;
+		uint64_t type;
+		struct copies copies;
+		bool raised;
+	} rows[] = {
+		{ true, false, 4, COPIES(.think_ns = 0), true },
+		{ false, false, 2, COPIES(.think_ns = 0), true }, // a CPU
+		{ false, false, 4, COPIES(.think_ns = 0), false },
+		{ true, true, 4, COPIES(.think_ns = 0), false },
+		{ true, false, 4, COPIES(.count = 1), false },
+		{ true, false, 4, COPIES(.bytes = 4096), true },
+		{ true, false, 4, COPIES(.bytes = 4095), false },
+		{ true, false, 4, COPIES(.work_ns = 35000000), true },
+		{ true, false, 4, COPIES(.work_ns = 37000000), false },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct hand *hand = by_hand(&rows[i].copies);
+		hand->made->devices[0].unified_memory = rows[i].unified;
+		hand->made->devices[0].type = rows[i].type;
+		if (rows[i].image)
+			hand->memory.kind = TARE_TRACE_MEMORY_IMAGE;
+		struct tare_findings findings = judge(hand->made);
+		const struct tare_finding *finding = find(&findings, "zero-copy");
+		if ((finding != NULL) != rows[i].raised)
+			fail_msg("row %zu is%s raised", i, finding ? "" : " not");
+		if (finding) {
+			assert_costs(finding, 2000000, 4000000, 40 * 102000);
+			assert_null(find(&findings, "transfers-dominate"));
+		}
+		put_away(hand, &findings);
+	}
+}
+
 // Images: where in them is not recorded.
 static void copies_to_images_are_not_compared(void **state)
 {
@@ -469,6 +507,7 @@ int main(void)
 		cmocka_unit_test(another_part_may_reach_into_it),
 		cmocka_unit_test(what_is_hidden_is_not_saved),
 		cmocka_unit_test(what_was_not_compared_is_told),
+		cmocka_unit_test(copies_in_one_memory_need_not_be),
 		cmocka_unit_test(copies_to_images_are_not_compared),
 	};
 	return cmocka_run_group_tests_name("finding_copies", tests, NULL, NULL);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record of a command, written after the driver's return.
 #include "guest/cuda/cuda.h"
+#include "guest/contents.h"
 #include "guest/region.h"
 #include "guest/stack.h"
 
@@ -13,6 +14,7 @@ bool cuda_launches_wait;
 struct work {
 	cu_stream stream;
 	uint64_t object, amount, object2;
+	uint64_t part;             // of the device's memory, where a copy of the host's begins
 	const void *host;          // NULL: none
 	struct cuda_kernel *kernel;
 	uint8_t kind, direction, memory;
@@ -105,6 +107,7 @@ static void to_device(struct work *work, uint64_t to, uint64_t from, uint64_t by
 	work->kind = TARE_KIND_WRITE;
 	work->direction = TARE_DIRECTION_TO_DEVICE;
 	work->object = object_at(to);
+	work->part = to - work->object;
 	work->object2 = from;
 	work->host = (const void *)(uintptr_t)from;
 	work->amount = bytes;
@@ -116,6 +119,7 @@ static void from_device(struct work *work, uint64_t to, uint64_t from, uint64_t 
 	work->kind = TARE_KIND_READ;
 	work->direction = TARE_DIRECTION_FROM_DEVICE;
 	work->object = object_at(from);
+	work->part = from - work->object;
 	work->object2 = to;
 	work->host = (const void *)(uintptr_t)to;
 	work->amount = bytes;
@@ -379,6 +383,17 @@ static uint32_t write_record(struct guest_thread *thread, const struct cuda_call
 	return number;
 }
 
+static void compare(struct guest_thread *thread, const struct cuda_function *function, const struct work *work,
+                    uint32_t number)
+{
+	if (work->part)
+		cuda_write_part(thread, number, work->part);
+	cuda_compare(thread, number, &(struct cuda_copied){
+		.host = work->host, .bytes = work->amount, .to_device = work->kind == TARE_KIND_WRITE,
+		.waits = work->waits, .row = function->form == CUDA_TO_DEVICE || function->form == CUDA_FROM_DEVICE ||
+		                             function->form == CUDA_BETWEEN });
+}
+
 void cuda_command_end(struct guest_thread *thread, const struct cuda_call *call)
 {
 	const struct cuda_function *function = &cuda_functions[call->function];
@@ -402,7 +417,11 @@ void cuda_command_end(struct guest_thread *thread, const struct cuda_call *call)
 	cuda_know_function(thread, call->name);
 	stream = cuda_stream_of(thread, call->told, work.stream, call->of_thread);
 	flags = flags_of(call, &work, exit);
+	bool compares = guest_compares() && work.host && !(flags & TARE_COMMAND_FAILED);
+	flags |= compares && work.part ? TARE_COMMAND_TRANSFER : 0;
 	number = write_record(thread, call, &work, stream, flags, exit);
+	if (compares && number)
+		compare(thread, function, &work, number);
 	if (number && !(flags & (TARE_COMMAND_NO_TIMES | TARE_COMMAND_FAILED)))
 		cuda_pending_add(thread, call->told->correlation, number, work.many, work.kernel);
 	guest_cpu_time(thread, call->enter, exit);

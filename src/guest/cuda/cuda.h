@@ -293,6 +293,15 @@ struct cuda_call {
 void cuda_runtime_call_end(struct guest_thread *thread, const struct cuda_call *call);
 void cuda_call_end(struct guest_thread *thread, const struct cuda_call *call);
 void cuda_command_end(struct guest_thread *thread, const struct cuda_call *call);
+// compare.c: a copy between host and device; where it begins in the device's memory, and its bytes, once its record
+// is written.
+struct cuda_copied {
+	const void *host;
+	uint64_t bytes;
+	bool to_device, row, waits; // row: no rectangle, no array
+};
+void cuda_write_part(struct guest_thread *thread, uint32_t number, uint64_t offset);
+void cuda_compare(struct guest_thread *thread, uint32_t number, const struct cuda_copied *copied);
 // Before: afterwards another thread may have been given the same address.
 void cuda_before_free(const struct cupti_call *told, const struct cuda_function *function);
 // The rest of a call that is no command: what it made, bytes, what it is about.

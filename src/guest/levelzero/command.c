@@ -2,6 +2,7 @@
 // A command appended to a list: which event it is given, and its record, written between the driver's
 // return and ours.
 #include "guest/levelzero/ze.h"
+#include "guest/contents.h"
 #include "guest/region.h"
 
 #include <string.h>
@@ -253,6 +254,30 @@ static uint32_t queue_of(const struct ze_list *list)
 	return list == NULL ? 0 : list->immediate ? list->number : list->content->number;
 }
 
+// What follows the record of a command.
+static void recorded(struct guest_thread *thread, struct ze_command *command, const struct tare_trace_command *told,
+                     const struct ze_what *what, unsigned flags, uint64_t exit)
+{
+	struct ze_list *list = command->list;
+	uint32_t number = told->number;
+	if (flags & TARE_COMMAND_FAILED) {
+		unused(command);
+		return;
+	}
+	if (ZE_UNLIKELY(flags & TARE_COMMAND_TRANSFER))
+		ze_write_part(thread, number, ze_part_of(told, what));
+	if (guest_compares() && list != NULL && list->immediate)
+		ze_compare(thread, told, what, flags);
+	if (!(flags & TARE_COMMAND_NO_TIMES))
+		keep(thread, command, number);
+	if (flags & TARE_COMMAND_BLOCKING) {
+		guest_cpu_time(thread, command->enter, exit);
+		ze_of(thread)->stands_by = true;
+		ze_harvest_list(thread, list);
+		ze_of(thread)->stands_by = false;
+	}
+}
+
 void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_result_t status,
                     const struct ze_what *what, uint32_t wait_count, ze_event_handle_t *waits)
 {
@@ -296,6 +321,8 @@ void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_
 		unknown_parts(command->may_become, &record->command);
 	if (status != ZE_RESULT_SUCCESS)
 		record->command.object2 = (uint64_t)(int64_t)status;
+	if (guest_compares() && status == ZE_RESULT_SUCCESS && ze_part_of(&record->command, what) != 0)
+		flags |= TARE_COMMAND_TRANSFER;
 	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, (uint8_t)flags, ze_detail(command->function),
 	                                     thread->track));
 	if (ZE_UNLIKELY(flags & TARE_COMMAND_LONG))
@@ -304,14 +331,5 @@ void ze_command_end(struct guest_thread *thread, struct ze_command *command, ze_
 		ze_write_depends(thread, number, wait_count, waits);
 	if (ZE_UNLIKELY(guest_stacks))
 		guest_site(thread, 0, number, guest_stack());
-	if (flags & TARE_COMMAND_FAILED) {
-		unused(command);
-		return;
-	}
-	if (!(flags & TARE_COMMAND_NO_TIMES))
-		keep(thread, command, number);
-	if (flags & TARE_COMMAND_BLOCKING) {
-		guest_cpu_time(thread, command->enter, exit);
-		ze_harvest_list(thread, list);
-	}
+	recorded(thread, command, &record->command, what, flags, exit);
 }

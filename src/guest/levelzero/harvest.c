@@ -152,6 +152,7 @@ static void settle(struct guest_thread *thread, struct ze_list *list, const stru
 		                 result == ZE_RESULT_NOT_READY ? TARE_UNTIMED_REUSED : TARE_UNTIMED_FAILED,
 		                 (int64_t)result);
 	}
+	ze_compare_come(thread, pending->track, pending->number);
 	if (known == NULL)
 		ze_own_give(list->own, pending->event);
 	if (pending->slot != NULL) {
@@ -168,6 +169,10 @@ static bool harvest_one(struct guest_thread *thread, struct ze_list *list, uint3
 	ze_kernel_timestamp_result_t stamps;
 	if (pending.event == NULL)
 		return true;
+	if (!ze_may_settle(thread, pending.track, pending.number)) {
+		asked_enough(&pending);
+		return false;
+	}
 	ze_result_t result = ask(thread, list, &pending, &stamps);
 	bool ready = result != ZE_RESULT_NOT_READY;
 	if (ready && claim(list, at, &pending, result == ZE_RESULT_SUCCESS ? &stamps : NULL))
@@ -431,12 +436,19 @@ void ze_harvest(void)
 
 // ---- after the program has waited
 
+static void seen_all(struct guest_thread *thread)
+{
+	ze_of(thread)->stands_by = true;
+	ze_harvest_all(thread);
+	ze_of(thread)->stands_by = false;
+}
+
 void ze_after_zeCommandQueueSynchronize(struct guest_thread *thread, const struct ze_driver *driver,
                                         ze_command_queue_handle_t queue, uint64_t timeout, ze_result_t result)
 {
 	(void)driver, (void)queue, (void)timeout;
 	if (result == ZE_RESULT_SUCCESS)
-		ze_harvest_all(thread);
+		seen_all(thread);
 }
 
 void ze_after_zeFenceHostSynchronize(struct guest_thread *thread, const struct ze_driver *driver,
@@ -444,7 +456,7 @@ void ze_after_zeFenceHostSynchronize(struct guest_thread *thread, const struct z
 {
 	(void)driver, (void)fence, (void)timeout;
 	if (result == ZE_RESULT_SUCCESS)
-		ze_harvest_all(thread);
+		seen_all(thread);
 }
 
 void ze_after_zeFenceQueryStatus(struct guest_thread *thread, const struct ze_driver *driver,
@@ -452,7 +464,7 @@ void ze_after_zeFenceQueryStatus(struct guest_thread *thread, const struct ze_dr
 {
 	(void)driver, (void)fence;
 	if (result == ZE_RESULT_SUCCESS)
-		ze_harvest_all(thread);
+		seen_all(thread);
 }
 
 void ze_after_zeDeviceSynchronize(struct guest_thread *thread, const struct ze_driver *driver,
@@ -460,7 +472,7 @@ void ze_after_zeDeviceSynchronize(struct guest_thread *thread, const struct ze_d
 {
 	(void)driver, (void)device;
 	if (result == ZE_RESULT_SUCCESS)
-		ze_harvest_all(thread);
+		seen_all(thread);
 }
 
 void ze_after_zeCommandListHostSynchronize(struct guest_thread *thread, const struct ze_driver *driver,
@@ -469,15 +481,18 @@ void ze_after_zeCommandListHostSynchronize(struct guest_thread *thread, const st
 	(void)driver, (void)timeout, (void)handle;
 	// It may have executed others.
 	if (result == ZE_RESULT_SUCCESS)
-		ze_harvest_all(thread);
+		seen_all(thread);
 }
 
 static void event_seen(struct guest_thread *thread, ze_event_handle_t handle, ze_result_t result)
 {
 	struct ze_event *event = result == ZE_RESULT_SUCCESS ? ze_event_find(handle) : NULL;
 	struct ze_list *list = event != NULL ? event->list : NULL;
-	if (list != NULL)
-		ze_harvest_list(thread, list);
+	if (list == NULL)
+		return;
+	ze_of(thread)->stands_by = true;
+	ze_harvest_list(thread, list);
+	ze_of(thread)->stands_by = false;
 }
 
 void ze_after_zeEventHostSynchronize(struct guest_thread *thread, const struct ze_driver *driver,

@@ -75,6 +75,7 @@ struct ze_thread {
 	struct ze_kernel *kernel;         // last launched
 	struct ze_launched launched;
 	struct ze_arena arena;
+	bool stands_by;                   // in a call that waits: what it sees complete is as it was read
 	struct ze_thread *following;
 };
 uint64_t ze_calls_seen(void);
@@ -372,6 +373,15 @@ void ze_node_add(struct guest_thread *thread, struct ze_list *list, ze_event_han
 void ze_node_lose(struct ze_list *list, struct ze_event *event);
 // Takes the times of what is complete. False: another thread is at it.
 bool ze_harvest_list(struct guest_thread *thread, struct ze_list *list);
+// compare.c: where a copy between host and device begins in the device's memory; its TRANSFER record; and its
+// bytes, once its record is written and before its event is pushed.
+uint64_t ze_part_of(const struct tare_trace_command *command, const struct ze_what *what);
+void ze_write_part(struct guest_thread *thread, uint32_t number, uint64_t offset);
+void ze_compare(struct guest_thread *thread, const struct tare_trace_command *command, const struct ze_what *what,
+                unsigned flags);
+// Of a read whose bytes are still to be hashed: whether who harvests stands by, or nobody has for a while.
+bool ze_may_settle(const struct guest_thread *thread, uint32_t track, uint32_t number);
+void ze_compare_come(struct guest_thread *thread, uint32_t track, uint32_t number);
 // That of all lists, after the program has waited.
 void ze_harvest_all(struct guest_thread *thread);
 void ze_harvest(void); // for the core
