@@ -2,6 +2,11 @@
 // Numbers as tare's text output writes them (src/base/units.c): sizes binary, rates decimal.
 'use strict';
 
+// What a device's clock does against the host's, in parts of a million.
+function driftText(ppm) {
+	return `${ppm < 0 ? 'loses' : 'gains'} ${significant(Math.abs(ppm))} µs a second`;
+}
+
 function isKnown(value) {
 	return typeof value === 'number' && Number.isFinite(value);
 }

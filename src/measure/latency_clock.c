@@ -189,7 +189,7 @@ int latency_add_mapping(struct latency *latency, size_t *first_cell)
 	if (!add_model(
 	        latency, "residual", "ns", "device to host clock, largest error",
 	        "line through clock pairs taken all through the run; no stamp is further off") ||
-	    !add_model(latency, "drift", "ppm", "device clock against the host's",
+	    !add_model(latency, "drift", "ppm", "device clock gains on the host's",
 	               "slope of the same line, beyond the rate that the driver names"))
 		return -ENOMEM;
 	return 0;
@@ -209,8 +209,9 @@ int latency_fill_mapping(struct latency *latency, size_t first_cell)
 	}
 	status = tare_cell_set_model(&cells[0], (double)fit->residual_ns, NAN, NAN);
 	if (status == 0)
-		status = tare_cell_set_model(&cells[1], fit->drift_ppm,
-		                             fit->drift_ppm - fit->drift_error_ppm,
-		                             fit->drift_ppm + fit->drift_error_ppm);
+		// The line maps the device's time to the host's: what it adds the device's clock loses.
+		status = tare_cell_set_model(&cells[1], 0 - fit->drift_ppm,
+		                             0 - fit->drift_ppm - fit->drift_error_ppm,
+		                             0 - fit->drift_ppm + fit->drift_error_ppm);
 	return status;
 }
