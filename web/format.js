@@ -2,6 +2,11 @@
 // Numbers as tare's text output writes them (src/base/units.c): sizes binary, rates decimal.
 'use strict';
 
+// What a device's clock does against the host's, in parts of a million.
+function driftText(ppm) {
+	return isKnown(ppm) ? `${ppm < 0 ? 'loses' : 'gains'} ${significant(Math.abs(ppm))} µs a second` : 'n/a';
+}
+
 function isKnown(value) {
 	return typeof value === 'number' && Number.isFinite(value);
 }
@@ -42,11 +47,6 @@ const BYTE_STEPS = [[1, 'B'], [2 ** 10, 'KB'], [2 ** 20, 'MB'], [2 ** 30, 'GB'],
 function decimalSteps(unit) {
 	return [[1, unit], [1e3, `k${unit}`], [1e6, `M${unit}`], [1e9, `G${unit}`], [1e12, `T${unit}`],
 		[1e15, `P${unit}`]];
-}
-
-// A device's clock beside the host's: `ppm` is host time over device time, and a millionth a microsecond a second.
-function gainText(ppm) {
-	return isKnown(ppm) ? `${ppm > 0 ? 'loses' : 'gains'} ${significant(Math.abs(ppm))} µs a second` : 'n/a';
 }
 
 function formatNs(ns, digits = 3) {

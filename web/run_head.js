@@ -87,7 +87,7 @@ function wentIntoText(part) {
 	const whole = part.to_ns - part.from_ns;
 	const named = part.went_into.filter((row) => row.ns >= NAMED_SHARE * whole).sort((a, b) => b.ns - a.ns);
 	const left = whole - named.reduce((sum, row) => sum + row.ns, 0);
-	return [...named.map((row) => `${categoryTitle(row.category).replace(/^idle: /, '')} ${formatNs(row.ns)} (${shareText(row.ns, whole)})`),
+	return [...named.map((row) => `${row.words} ${formatNs(row.ns)} (${shareText(row.ns, whole)})`),
 		left > 0 ? `others ${formatNs(left)} (${shareText(left, whole)})` : null].filter(Boolean).join(', ');
 }
 
@@ -98,7 +98,7 @@ function partsElement(run) {
 		return null;
 	const texts = parts.map((part) => `${RUN_PARTS[part.part][0]} ${formatNs(part.to_ns - part.from_ns)}, ${shareText(part.to_ns - part.from_ns, run.wall_ns)}`);
 	return h('section', { class: 'run-parts', 'aria-label': 'Parts of the run' },
-		h('div', { class: 'ledger-bar', role: 'img', 'aria-label': `Parts of the run: ${texts.join('; ')}` }, parts.map((part, i) => {
+		h('div', { class: 'part-bar', role: 'img', 'aria-label': `Parts of the run: ${texts.join('; ')}` }, parts.map((part, i) => {
 			const swatch = paintSwatch(RUN_PARTS[part.part].paint);
 			swatch.classList.add('part');
 			swatch.style.flexGrow = String(part.share);

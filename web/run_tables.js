@@ -256,7 +256,7 @@ function coverageSection(run) {
 function clocksTable(run) {
 	return run.clock.devices.length ? [heading(3, 'Clocks'), sortableTable('Clocks of the devices', [nameColumn('device', 'device'), countColumn('process', 'process'),
 		{ title: 'source', value: (row) => ({ none: 'not known', same: "the host's own clock", pairs: 'fit over pairs of readings', causal: 'bounded by the calls' })[row.source] || row.source },
-		numberColumn('error', 'residual_ns', (ns) => `±${formatNs(ns)}`), numberColumn('beside the host\'s', 'drift_ppm', gainText),
+		numberColumn('error', 'residual_ns', (ns) => `±${formatNs(ns)}`), numberColumn('device\'s clock', 'drift_ppm', driftText),
 		countColumn('rests on', 'pairs'), countColumn('contradictions', 'contradictions')], run.clock.devices)] : null;
 }
 

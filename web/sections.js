@@ -197,7 +197,8 @@ function clockSection(result) {
 		['shortest time between two stamps', isKnown(clock.floor_ns) ? formatNs(clock.floor_ns) : notAvailable('not measured')],
 		['error of the mapping to host time', fit ? `at most ${formatNs(fit.residual_ns)}` : notAvailable(clock.note || 'no clock pairs')]];
 	if (fit)
-		rows.push(['beside the host\'s clock', `${gainText(fit.drift_ppm)} (±${significant(fit.drift_error_ppm, 2)})`],
+		// The fit maps the device's time to the host's: what it adds the device's clock loses.
+		rows.push(['clock against the host\'s', `the device's ${driftText(-fit.drift_ppm)} (±${significant(fit.drift_error_ppm, 2)})`],
 			['clock pairs', `${fit.pairs}, the tightest taken within ${formatNs(fit.tightest_bracket_ns)}`]);
 	return section(result, 'clock', 'Clock', h('dl', { class: 'list' }, rows.map(([name, value]) =>
 		[h('dt', {}, name), h('dd', {}, value)])), clock.note ? h('p', { class: 'note' }, dataText(clock.note)) : null);

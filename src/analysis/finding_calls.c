@@ -81,6 +81,7 @@ static struct found find_calls(const struct judging *judging, uint32_t role, str
 		pending = true;
 		take_call(draft, (uint32_t)i, &found);
 	}
+	found.before += pending;
 	return found;
 }
 

@@ -119,7 +119,7 @@ struct tare_recorded_device {
 	const char *uuid, *pci;  // "": not told
 	enum tare_clock_source clock_source;
 	int64_t residual_ns;     // of the mapping, host ticks included; TARE_NO_TIME: no mapping
-	double drift_ppm;        // host time over device time: a device clock that gains has a negative one
+	double drift_ppm;        // of the device's clock against the host's: with 3 it gains 3 µs a second
 	uint64_t clock_pairs;    // or brackets, that it rests on
 	uint64_t contradictions; // commands whose stamps contradict causality by more than the residual
 };

@@ -202,6 +202,12 @@ static bool map_command(const struct tare_device_clock *clock, struct tare_recor
 
 // What was settled of a device's clock goes into the recording; one that most commands contradict
 // is none.
+// The mapping stretches the device's time to the host's: what it adds is what the device's clock loses.
+static double device_drift_ppm(const struct tare_device_clock *clock)
+{
+	return 1e6 * (1 / (1 + clock->drift_ppm / 1e6) - 1);
+}
+
 static void tell_devices(struct loading *l, const uint64_t *timed, const uint64_t *contradict)
 {
 	for (size_t i = 0; i < l->clock_count; i++) {
@@ -214,7 +220,7 @@ static void tell_devices(struct loading *l, const uint64_t *timed, const uint64_
 			tare_device_clock_refuse(clock);
 		d->clock_source = clock->source;
 		d->residual_ns = clock->residual_ns;
-		d->drift_ppm = clock->drift_ppm;
+		d->drift_ppm = device_drift_ppm(clock);
 		d->clock_pairs = clock->rests_on;
 	}
 }

@@ -119,6 +119,23 @@ static json_t *parts(struct tare_json *json, const int64_t *parts_ns)
 	return list;
 }
 
+static json_t *went_into(struct tare_json *json, const struct tare_run_part *part)
+{
+	json_t *list = json_array();
+
+	for (enum tare_ledger_category c = 0; c < TARE_LEDGER_CATEGORIES; c++) {
+		json_t *row;
+		if (part->parts_ns[c] == 0)
+			continue;
+		row = json_object();
+		tare_json_put(json, row, "category", tare_json_text(tare_ledger_category_name(c)));
+		tare_json_put(json, row, "words", tare_json_text(tare_run_part_words(c)));
+		tare_json_put(json, row, "ns", json_integer(part->parts_ns[c]));
+		tare_json_push(json, list, row);
+	}
+	return list;
+}
+
 // Start-up, working part and tear-down; none of a part of the run.
 static json_t *run_parts(struct tare_json *json, const struct tare_run_report *run)
 {
@@ -133,7 +150,7 @@ static json_t *run_parts(struct tare_json *json, const struct tare_run_report *r
 		tare_json_put(json, object, "to_ns", since_start(run->recording, part->to_ns));
 		tare_json_put(json, object, "share",
 		              tare_json_number((double)(part->to_ns - part->from_ns) / (double)summary->wall_ns));
-		tare_json_put(json, object, "went_into", parts(json, part->parts_ns));
+		tare_json_put(json, object, "went_into", went_into(json, part));
 		tare_json_push(json, list, object);
 	}
 	return list;

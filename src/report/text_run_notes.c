@@ -167,8 +167,8 @@ static int write_clocks(const struct tare_text *text, const struct tare_run_repo
 			continue;
 		drift[0] = '\0';
 		if (device->clock_source == TARE_CLOCK_PAIRS && isfinite(device->drift_ppm))
-			snprintf(drift, sizeof drift, "; the device's %s %.1f µs a second",
-			         device->drift_ppm > 0 ? "loses" : "gains", fabs(device->drift_ppm));
+			snprintf(drift, sizeof drift, ", the device's clock %s %.1f µs a second",
+			         device->drift_ppm < 0 ? "loses" : "gains", fabs(device->drift_ppm));
 		tare_run_device_name(recording, (uint32_t)i, name, sizeof name);
 		if (device->residual_ns == TARE_NO_TIME)
 			status = tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, LEAD, "%s: %s",

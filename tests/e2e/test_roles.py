@@ -37,6 +37,35 @@ def wrappers(tmp_path):
     return make
 
 
+# What functions of such names do to their thread, in the roles of either API: a state of the host hangs on it. The
+# first that fits; memory's are allocation's.
+NAMES = [
+    (r"clGetEvent(Info|ProfilingInfo)$", {"poll"}),
+    (r"clGet\w+Info(KHR|INTEL|EXT|QCOM)?$", {"query"}),
+    (r"clReleaseMemObject$|ze(MemFree(Ext)?|PhysicalMemDestroy|ImageDestroy)$", {"allocate"}),
+    (r"clRelease\w+$|clTerminateContextKHR$", {"release"}),
+    (r"ze(Module|Kernel|Context|CommandList|CommandQueue|Event|EventPool|Fence)Destroy$", {"release"}),
+    (r"ze(Driver|Device|Module|Kernel)Get\w*Properties$", {"query"}),
+    (r"cl(Set|Retain)\w+$|zeCommandList(Reset|Close)$", {"other"}),
+    (r"clCreate(Context|Kernel|ProgramWith\w+|CommandQueue\w*)$|ze(Context|Kernel|Event|EventPool)Create$", {"create"}),
+]
+
+
+def test_queries_and_releases_have_their_roles():
+    seen = set()
+    for roles in (ROLES, ROLES.with_name("levelzero.roles")):
+        for line in roles.read_text(encoding="utf-8").splitlines():
+            words = line.split()
+            if not words or line.startswith("#") or words[1] == "pass":
+                continue
+            for pattern, allowed in NAMES:
+                if re.match(pattern, words[0]):
+                    assert words[1] in allowed, line
+                    seen.add(pattern)
+                    break
+    assert seen == {pattern for pattern, _ in NAMES}
+
+
 def preprocessed():
     source = "#define CL_TARGET_OPENCL_VERSION 300\n#include <CL/cl_icd.h>\n#include <CL/cl_ext.h>\n"
     return subprocess.run([*COMPILER, "-E", "-P", "-x", "c", "-"], input=source, text=True,

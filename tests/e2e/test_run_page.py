@@ -104,6 +104,21 @@ def test_ledger_bar_is_to_scale(page, small):
         assert abs(width / sum(widths) - part['ns'] / ledger['wall_ns']) < 0.01, part
 
 
+def test_parts_of_the_run_are_to_scale(page, small):
+    page.open(small['path'])
+    parts, wall = small['report']['summary']['parts'], small['report']['wall_ns']
+    assert [part['part'] for part in parts] == ['start_up', 'working', 'tear_down']
+    assert sum(part['to_ns'] - part['from_ns'] for part in parts) == wall
+    for part in parts:
+        assert sum(row['ns'] for row in part['went_into']) == part['to_ns'] - part['from_ns']
+    widths = page.js('return [...document.querySelector(".part-bar").children].map((part) => part.getBoundingClientRect().width)')
+    assert len(widths) == len(parts)
+    for part, width in zip(parts, widths):
+        assert abs(width / sum(widths) - part['share']) < 0.01, part
+    text = page.js('return document.querySelector(".run-parts").textContent')
+    assert 'Start-up went into building programs' in text
+
+
 def test_columns_sort_and_rows_are_filtered(page, small):
     page.open(small['path'])
     sort = '''const table = document.querySelector("#api table"); const header = [...table.querySelectorAll("th[scope=col]")].find((th) => th.textContent === "n");

@@ -126,7 +126,7 @@ def drift_of(report):
     what the readings of both clocks leave open."""
     clock, = report["clock"]["devices"]
     assert abs(clock["drift_ppm"]) < 100
-    return clock["drift_ppm"] / 1e6
+    return 1 / (1 + clock["drift_ppm"] / 1e6) - 1
 
 
 def states_of(report):

@@ -38,6 +38,9 @@ struct script {
 	int64_t first_run_ns;     // beside run_ns, of each kernel's first launch
 	int64_t build_ns;         // between a first transfer and the first kernel
 	int64_t later_build_ns;   // between two kernels
+	int64_t start_build_ns;   // before the first command
+	bool native;              // what is built was built before
+	int64_t query_ns, release_ns; // in such calls before each launch
 	int64_t stalled_ns;       // calls waited for the recorder
 	double growth;            // of run_ns from the first to the last
 	uint32_t dimensions;      // 0: 1
@@ -56,6 +59,7 @@ struct scene {
 	struct tare_recorded_kernel kernels[KERNELS];
 	struct tare_recorded_kernel_fact facts[KERNELS];
 	struct tare_recorded_shape shape;
+	struct tare_recorded_program program;
 	int64_t now_ns, cpu_ns, device_ns; // device_ns: when it is done
 	struct tare_view view;
 	struct tare_ledgers ledgers;
@@ -135,6 +139,10 @@ static void play(struct scene *scene)
 	int64_t run_ns = script->run_ns ? script->run_ns : 200 * US;
 	bool waits = script->wait || script->compute_ns || script->sleep_ns || script->wake_ns ||
 	             script->poll_ns || script->held_ns;
+	if (script->start_build_ns > 0)
+		call(scene, TARE_ROLE_BUILD, script->start_build_ns);
+	if (script->start_build_ns > 0 && script->native)
+		scene->made->calls[scene->made->recording.call_count - 1].object = 0;
 	if (script->build_ns > 0) {
 		enqueue(scene, TARE_KIND_WRITE, TARE_NO_INDEX, 0, 10 * US);
 		call(scene, TARE_ROLE_BUILD, script->build_ns);
@@ -143,6 +151,10 @@ static void play(struct scene *scene)
 		bool gap = (script->gaps == 0 || i < script->gaps) && i + 1 < launches;
 		if (i == launches / 2 && script->later_build_ns > 0)
 			call(scene, TARE_ROLE_BUILD, script->later_build_ns);
+		if (script->query_ns > 0)
+			call(scene, TARE_ROLE_QUERY, script->query_ns);
+		if (script->release_ns > 0)
+			call(scene, TARE_ROLE_RELEASE, script->release_ns);
 		if (script->api_ns > 0 && (script->api_every == 0 || i % script->api_every == 0))
 			call(scene, TARE_ROLE_CREATE, script->api_ns);
 		enqueue(scene, TARE_KIND_KERNEL, i % kinds,
@@ -184,6 +196,9 @@ static void describe(struct scene *scene)
 	recording->kernel_count = KERNELS;
 	recording->kernel_facts = scene->facts;
 	recording->kernel_fact_count = script->no_facts ? 0 : KERNELS;
+	scene->program = (struct tare_recorded_program){ .build_options = "", .native = script->native };
+	recording->programs = &scene->program;
+	recording->program_count = 1;
 	scene->made->devices[0].compute_units = script->units;
 	scene->made->processes[0].stalled_ns = script->stalled_ns;
 	scene->made->processes[0].self_cost_ps =

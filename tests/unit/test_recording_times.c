@@ -43,6 +43,8 @@ static void a_drifting_device_is_mapped_in_each_process(void **state)
 		assert_int_equal(d->clock_source, TARE_CLOCK_CAUSAL);
 		assert_int_equal(d->contradictions, 1);
 		assert_in_range(d->residual_ns, 1, 3000);
+		// The sign is the device's clock's: one that is fast gains.
+		assert_true(fabs(d->drift_ppm - truths[r->processes[p].pid - 42].fast_ppm) < 50);
 		if (next[p]++ == 77) {
 			assert_true(c->start_ns == TARE_NO_TIME && c->end_ns == TARE_NO_TIME);
 			assert_int_equal(c->untimed, TARE_UNTIMED_UNUSABLE);
