@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The twins of pairs_work.c and pairs_transfers.c on CUDA: for every finding a program that must raise it, and a
-// like one that must not: pairs_cuda NAME raise|silent [FACTOR]. They are for the stand-in for the driver with the
+// like one that must not: pairs_cuda NAME raise|silent|fixed [FACTOR]. They are for the stand-in for the driver with the
 // script cuda-pairs.tare-device, where a turn of a work-item takes 1 ns; on a GPU the factor makes kernels as long.
 #include "example.h"
+#include "stopwatch.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,13 +13,13 @@
 
 #define MEGABYTE ((size_t)1 << 20)
 #define AGAIN (4 * MEGABYTE) // to change so much takes longer than a launch
-enum { ITEMS = 256, GROUP = 32 };
+enum { ITEMS = 256, GROUP = 32, SMALL_LAUNCHES = 2000 };
 
 static struct kernel kernel;
 static cu_stream stream, other;
 static cu_pointer memory; // on the device, as much as AGAIN
 static char *host;        // plain, on 4096 bytes, as much
-static bool raise_it;
+static bool raise_it, fix_it;
 static uint32_t factor = 1;
 
 static void compute(double us)
@@ -53,7 +54,9 @@ static void warm_up(void)
 static void many_short_kernels(void)
 {
 	warm_up();
-	for (int i = 0; i < (raise_it ? 2000 : 200); i++)
+	if (fix_it)
+		run_in(stream, SMALL_LAUNCHES * ITEMS, GROUP, 1);
+	for (int i = 0; i < (fix_it ? 0 : raise_it ? SMALL_LAUNCHES : 200); i++)
 		run(raise_it ? 1 : 1000);
 	finish();
 }
@@ -109,7 +112,7 @@ static void slow_first_use(void)
 
 	DO(cuMemAllocManaged, &shared, AGAIN, ABI_MEM_ATTACH_GLOBAL);
 	memset((void *)(uintptr_t)shared, 1, AGAIN);
-	for (int i = 0; i < (raise_it ? 5 : 200); i++)
+	for (int i = 0; i < (raise_it || fix_it ? 5 : 200); i++)
 		launch_steps(kernel, shared, shared, ITEMS, GROUP, raise_it ? 100 : 400, stream);
 	finish();
 	DO(cuMemFree_v2, shared);
@@ -128,11 +131,13 @@ static void idle_host_computes(void)
 	warm_up();
 	for (int i = 0; i < 10; i++) {
 		run(10000);
+		if (fix_it)
+			compute(6000);
 		finish();
 		if (raise_it)
-			compute(2000);
+			compute(6000);
 	}
-	if (!raise_it)
+	if (!raise_it && !fix_it)
 		compute(20000);
 	else
 		warm_up();
@@ -142,7 +147,7 @@ static void idle_host_computes(void)
 static void idle_host_waits(void)
 {
 	warm_up();
-	for (int i = 0; i < (raise_it ? 12 : 1500); i++) {
+	for (int i = 0; i < (raise_it || fix_it ? 12 : 1500); i++) {
 		run(200);
 		if (raise_it)
 			finish();
@@ -203,17 +208,21 @@ static void transfers_dominate(void)
 	for (int i = 0; i < 60; i++) {
 		if (raise_it || i == 0)
 			copy_in(0, pinned + (i & 1) * 4096, 3 * MEGABYTE);
-		run(raise_it ? 1 : 4000);
+		run(raise_it || fix_it ? 1 : 4000);
 	}
 	finish();
 	DO(cuMemFreeHost, pinned);
 }
 
-// Of three sizes, so that what a copy costs beside its bytes can be told.
+// Of three sizes, so that what a copy costs beside its bytes can be told. The fixed one copies as much in pieces of 64 KB.
 static void small_transfers(void)
 {
+	enum { PIECES = 1500, MEAN = (256 + 1024 + 4096) / 3, JOINED = 65536 };
+
 	warm_up();
-	for (size_t i = 0; i < 1500; i++)
+	for (size_t at = 0; fix_it && at < PIECES * MEAN; at += JOINED)
+		copy_in(at, host + at, JOINED);
+	for (size_t i = 0; i < PIECES && !fix_it; i++)
 		if (raise_it)
 			copy_in(i * 256, host + i * 256, (size_t)256 << (2 * (i % 3)));
 		else if (i % 100 == 0)
@@ -399,6 +408,7 @@ static void close_pair(void)
 
 int main(int count, char **arguments)
 {
+	fix_it = count >= 3 && strcmp(arguments[2], "fixed") == 0;
 	raise_it = count >= 3 && strcmp(arguments[2], "raise") == 0;
 	if (count == 4)
 		factor = (uint32_t)strtoul(arguments[3], NULL, 10);
@@ -408,10 +418,12 @@ int main(int count, char **arguments)
 		if (raise_it && pairs[i].go == synchronous_launches)
 			setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
 		open_pair();
+		stopwatch_start();
 		pairs[i].go();
+		stopwatch_print();
 		close_pair();
 		return 0;
 	}
-	fprintf(stderr, "usage: pairs_cuda NAME raise|silent [FACTOR]\n");
+	fprintf(stderr, "usage: pairs_cuda NAME raise|silent|fixed [FACTOR]\n");
 	return 2;
 }
