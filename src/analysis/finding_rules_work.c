@@ -39,7 +39,7 @@ const struct finding_rule finding_rules_work[] = {
 	  FINDING_NEEDS_TIMES, finding_launch_bound },
 	{ { "launch-queue-full", "launches into a full stream hold up the host, which has work for another stream (CUDA)",
 	    "256 commands pending, 4 times the median of launches with fewer and 2 µs more; before 4 commands of others; 1 % of the working part",
-	    "0 to how much later the others' commands began, no more than the launches took beyond the usual",
+	    "0 to how much later the others' commands began, no more than the launches took beyond the usual, nor than others run when the full stream has nothing left",
 	    "pairs_cuda launch-queue-full raise", "pairs_cuda launch-queue-full silent" },
 	  FINDING_NEEDS_TIMES, finding_launch_queue_full },
 	{ { "one-kernel-dominates", "one kernel of 2 or 3 dimensions without local memory",

@@ -331,21 +331,21 @@ static void copies_beside(const char *from, int count)
 		DO(cuMemcpyHtoDAsync_v2, memory + MEGABYTE, from, MEGABYTE, other);
 }
 
-// Copies for another stream, to which the host comes only when there is room again for its launches; the silent one
-// issues them first.
+// Copies for another stream, to which the host comes only when there is room again for its launches: the last of them
+// outlast the kernels. The silent one issues them first.
 static void launch_queue_full(void)
 {
-	enum { TIMES = 8 };
+	enum { TIMES = 8, LAST = 110 };
 	char *pinned = pinned_memory(MEGABYTE);
 
 	warm_up();
 	if (!raise_it)
-		copies_beside(pinned, TIMES);
+		copies_beside(pinned, TIMES - 1 + LAST);
 	for (int i = 0; i < TIMES; i++) {
 		for (int k = 0; k < 1500; k++)
 			run(20);
 		if (raise_it)
-			copies_beside(pinned, 1);
+			copies_beside(pinned, i + 1 < TIMES ? 1 : LAST);
 	}
 	finish();
 	DO(cuStreamSynchronize, other);
