@@ -56,10 +56,10 @@ const struct finding_rule finding_rules_transfers[] = {
 	    PAIR("small-transfers") },
 	  FINDING_NEEDS_TIMES, finding_small_transfers },
 	{ { "unaligned-transfers", "host addresses of copies are not on 16 bytes",
-	    "16 copies of 4 KB or more; their time is 5 % of the working part",
+	    "16 copies of 4 KB or more, and where memory is the host's own aligned ones beside them; their time is 5 % of the working part",
 	    "copy time − bytes / rate of aligned copies of this run, else rate that `tare bandwidth` measured "
 	    "(low: of copies of 4 MB and more); without any 0 to copy time",
-	    PAIR("unaligned-transfers") },
+	    "pairs_levelzero unaligned-transfers raise", "pairs_levelzero unaligned-transfers silent" },
 	  FINDING_NEEDS_TIMES, finding_unaligned_transfers },
 	{ { "duplicate-transfers", "the same host bytes are written to the same place again",
 	    "16 times 32 KB or more, with no time for the host to have changed them at twice its measured rate; 2 % of the working part",

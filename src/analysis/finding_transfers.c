@@ -149,7 +149,8 @@ static int judge_unaligned(struct judging *judging, uint8_t kind, uint32_t devic
 	                    : known ? way.ceiling_ns
 	                            : 0;
 	double cost_ns = known ? way.ns[0] - aligned_ns : way.ns[0] / 2;
-	if (way.count < FEWEST_UNALIGNED || way.ns[0] < UNALIGNED_SHARE * (double)judging->working_ns ||
+	// The host's own memory is copied by its cores, which take any address about alike: nothing is said without a proof.
+	if ((!known && judging->recording->devices[device].unified_memory) || way.count < FEWEST_UNALIGNED || way.ns[0] < UNALIGNED_SHARE * (double)judging->working_ns ||
 	    (known && way.ns[0] < FASTER * aligned_ns) ||
 	    !finding_matters(judging, device, cost_ns, 2, way.count, 0, FINDING_SHARE)) {
 		finding_drop(&draft);

@@ -48,6 +48,7 @@ struct script {
 	int64_t command_cost_ns;  // of recording
 	bool not_calibrated, untimed;
 	bool cuda;                // the queue is a stream
+	bool cpu;                 // the device is one
 };
 
 struct scene {
@@ -185,6 +186,7 @@ static void describe(struct scene *scene)
 	recording->kernel_facts = scene->facts;
 	recording->kernel_fact_count = script->no_facts ? 0 : KERNELS;
 	scene->made->devices[0].compute_units = script->units;
+	scene->made->devices[0].type = script->cpu ? 2 : 4;
 	scene->made->processes[0].stalled_ns = script->stalled_ns;
 	scene->made->processes[0].self_cost_ps =
 	    script->not_calibrated ? 0 : 1000 * script->command_cost_ns + 1;

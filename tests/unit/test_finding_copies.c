@@ -328,6 +328,21 @@ static void maps_are_compared_with(void **state)
 	}
 }
 
+// Where memory is the host's own only aligned copies prove that others are slower.
+static void cores_take_any_address(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		bool unified = i & 1, beside = i & 2;
+		struct copies copies = COPIES(.alignment = 0, .aligned = beside ? 4 : 0);
+		struct hand *hand = by_hand(&copies);
+		hand->made->devices[0].unified_memory = unified;
+		struct tare_findings findings = judge(hand->made);
+		assert_int_equal(find(&findings, "unaligned-transfers") != NULL, beside || !unified);
+		put_away(hand, &findings);
+	}
+}
+
 // The device's share of the fixed cost comes from the times of several sizes.
 static void the_fixed_cost_is_fitted(void **state)
 {
@@ -403,6 +418,7 @@ int main(void)
 		cmocka_unit_test(first_copies_are_held_against_kept_ceilings),
 		cmocka_unit_test(copies_that_overlap_are_not_saved_twice),
 		cmocka_unit_test(maps_are_compared_with),
+		cmocka_unit_test(cores_take_any_address),
 		cmocka_unit_test(the_fixed_cost_is_fitted),
 		cmocka_unit_test(another_thread_may_have_changed_it),
 		cmocka_unit_test(an_unmeasured_host_is_told),

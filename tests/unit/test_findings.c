@@ -112,6 +112,7 @@ static const struct {
 	  { .units = 8, .global = { 7 * 64 }, .compute_ns = 600 * US } },
 	{ "odd-work-group-size", true, 9 * MS, 11 * MS,
 	  { .multiple = 32, .local = { 48 }, .global = { 480 } } },
+	{ "odd-work-group-size", false, 0, 0, { .multiple = 32, .local = { 48 }, .global = { 480 }, .cpu = true } },
 	{ "odd-work-group-size", false, 0, 0, { .multiple = 32, .local = { 64 } } },
 	{ "odd-work-group-size", false, 0, 0,
 	  { .multiple = 32, .local = { 62 }, .global = { 620 } } },
