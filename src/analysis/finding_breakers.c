@@ -10,7 +10,7 @@
 
 // ---- plain memory
 
-enum { FEWEST_COPIES = 4, SIZE_FACTOR = 4 };
+enum { FEWEST_COPIES = 4, SIZE_FACTOR = 4, LEAST_BYTES = 65536 };
 #define COPY_SHARE 0.05       // of the working part
 #define FASTER 1.1            // pinned memory must be that much faster to matter
 
@@ -62,7 +62,8 @@ static void gather_pageable(const struct judging *judging, struct pageable *p, u
 		    tare_command_device(recording, c) != p->device ||
 		    c->memory != TARE_TRACE_MEMORY_PAGEABLE)
 			continue;
-		if (c->flags & TARE_COMMAND_BLOCKING)
+		// What small ones take is their fixed cost, wherever their bytes are.
+		if (c->flags & TARE_COMMAND_BLOCKING || c->amount < LEAST_BYTES)
 			continue;
 		p->count++;
 		p->ns += (double)ns;
@@ -176,9 +177,10 @@ int finding_pageable_memory(struct judging *judging, struct tare_error *error)
 	const struct tare_recording *recording = judging->recording;
 	int code = 0;
 	(void)error;
-	// Where it keeps chunks apart that was said (finding_overlap).
+	// Where it keeps chunks apart that was said (finding_overlap). A device in the host's memory copies from either
+	// kind alike: there is no bus, and nothing is staged.
 	for (uint32_t i = 0; i < recording->device_count && !code; i++)
-		if (recording->devices[i].same_as == i && !finding_is_raised(judging, "pageable-memory", i))
+		if (recording->devices[i].same_as == i && !recording->devices[i].unified_memory && !finding_is_raised(judging, "pageable-memory", i))
 			code = judge_pageable(judging, i);
 	return code;
 }

@@ -24,12 +24,20 @@ struct drains {
 	double idle_ns;          // behind waits
 	double woken_ns;         // of it, until the wait had returned
 	double gaps_ns, waits_ns; // within from_ns and to_ns: the device idle, the thread in waits
+	uint32_t function;       // in which most of them are; TARE_NO_INDEX: copies that block
 };
 
 static bool is_wait(const struct judging *judging, const struct tare_recorded_call *call)
 {
 	return call->role == TARE_ROLE_WAIT && !(call->flags & (TARE_CALL_NESTED | TARE_CALL_FAILED)) &&
 	       tables_has_call(&judging->context, call);
+}
+
+// Copies that block are waits of CUDA programs, which read results by them. Those of OpenCL and Level Zero do their
+// work in the call as often as not: other findings are about them.
+static bool is_cuda(const struct tare_recording *recording, const struct tare_recorded_command *c)
+{
+	return c->queue < recording->queue_count && recording->queues[c->queue].api == TARE_TRACE_CUDA;
 }
 
 // Of every command the last wait of its thread.
@@ -50,11 +58,24 @@ static int find_waits(const struct judging *judging, struct wait *before)
 				last[call->thread] = (struct wait){ call->enter_ns, call->exit_ns, (uint32_t)at };
 		}
 		before[i] = c->thread < recording->thread_count ? last[c->thread] : last[recording->thread_count];
-		if (c->flags & TARE_COMMAND_BLOCKING && c->kind != TARE_KIND_KERNEL &&
+		if (c->flags & TARE_COMMAND_BLOCKING && c->kind != TARE_KIND_KERNEL && is_cuda(recording, c) &&
 		    c->thread < recording->thread_count)
 			last[c->thread] = (struct wait){ c->enter_ns, c->exit_ns, TARE_NO_INDEX };
 	}
 	return 0;
+}
+
+// Whether the wait and what it takes to issue more are what the gap is about. What the host computes in it is another
+// finding's (idle-host-computes), but for CUDA, whose programs compute little between looking at a result and going on.
+static bool is_about_waiting(const struct judging *judging, const struct judged_gap *gap)
+{
+	switch (gap->cause) {
+	case TARE_LEDGER_WAIT:
+	case TARE_LEDGER_API:
+	case TARE_LEDGER_HELD:
+	case TARE_LEDGER_DISPATCH: return true;
+	default: return is_cuda(judging->recording, &judging->recording->commands[gap->command]);
+	}
 }
 
 // Whether the device ran out of work while the thread that then issued more was in that wait.
@@ -62,12 +83,10 @@ static bool is_drain(const struct judging *judging, const struct judged_gap *gap
 {
 	const struct tare_recording *recording = judging->recording;
 	int64_t doubt_ns = judging_residual_ns(judging, TARE_NO_INDEX);
-	if (gap->command >= recording->command_count || gap->looped)
+	if (gap->command >= recording->command_count)
 		return false;
-	const struct tare_recorded_command *c = &recording->commands[gap->command];
 	const struct wait *wait = &before[gap->command];
-	return c->queue < recording->queue_count && recording->queues[c->queue].api == TARE_TRACE_CUDA &&
-	       wait->exit_ns != TARE_NO_TIME && wait->enter_ns - doubt_ns <= gap->from_ns &&
+	return is_about_waiting(judging, gap) && wait->exit_ns != TARE_NO_TIME && wait->enter_ns - doubt_ns <= gap->from_ns &&
 	       wait->exit_ns + doubt_ns >= gap->from_ns;
 }
 
@@ -136,6 +155,27 @@ static void measure(const struct judging *judging, struct drains *sums)
 	}
 }
 
+// The function in which most of the waits are: the program's own word for them.
+static int find_function(const struct judging *judging, const struct wait *before, struct drains *sums)
+{
+	const struct tare_recording *recording = judging->recording;
+	TARE_FREE uint64_t *counts = calloc(recording->function_count + 1, sizeof *counts);
+	size_t most = recording->function_count;
+	if (!counts)
+		return -ENOMEM;
+	for (size_t i = 0; i < judging->gap_count; i++) {
+		if (!judging->gaps[i].drained)
+			continue;
+		uint32_t call = before[judging->gaps[i].command].call;
+		uint32_t function = call < recording->call_count ? recording->calls[call].function : TARE_NO_INDEX;
+		size_t at = function < recording->function_count ? function : recording->function_count;
+		if (++counts[at] > counts[most])
+			most = at;
+	}
+	sums->function = most < recording->function_count ? (uint32_t)most : TARE_NO_INDEX;
+	return 0;
+}
+
 static void describe(const struct judging *judging, const struct drains *sums, double host_ns, double device_ns,
                      struct finding_draft *draft)
 {
@@ -144,16 +184,18 @@ static void describe(const struct judging *judging, const struct drains *sums, d
 	tare_format_ns(sums->woken_ns, woken);
 	tare_format_ns(host_ns, host);
 	tare_format_ns(device_ns, device);
-	finding_title(draft, "%llu times the host waits until the device is done, and only then issues more",
-	              (unsigned long long)sums->count);
+	finding_title(draft, "%llu times the host waits (%.60s) until the device is done, and only then issues more",
+	              (unsigned long long)sums->count,
+	              sums->function == TARE_NO_INDEX ? "in copies that block"
+	                                              : judging->recording->functions[sums->function].name);
 	finding_evidence(draft,
 	                 "behind these waits the device idles %s (%.1f %% of the working part), %s of it until they "
 	                 "have returned; from the first to the last the host's own work is %s and the device's is %s, "
 	                 "and side by side they take no less than the longer one",
 	                 idle, judging_percent(judging, sums->idle_ns), woken, host, device);
-	finding_advice(draft, "Issue the next piece before waiting for this one, and read results every so many pieces: in "
-	                      "PyTorch .item(), .cpu() and printing a tensor wait; if the next piece needs what "
-	                      "was waited for, this gains nothing");
+	finding_advice(draft, "Issue the next piece before waiting for this one: %s; if the host needs what was waited for "
+	                      "to issue the next piece, this gains nothing",
+	               finding_word(judging, FINDING_WORD_DRAIN));
 	finding_figure(draft, "waits", (double)sums->count, "counted");
 	finding_figure(draft, "idle_ns", sums->idle_ns, "device timestamp");
 	finding_figure(draft, "woken_ns", sums->woken_ns, "device timestamp");
@@ -171,16 +213,17 @@ static int judge_drains(struct judging *judging, const struct wait *before)
 	finding_begin(judging, &draft, "synchronize-drains");
 	add_drains(judging, before, &sums, &draft);
 	measure(judging, &sums);
+	code = find_function(judging, before, &sums);
 	double all_ns = (double)(sums.to_ns - sums.from_ns);
 	double host_ns = fmax(0, all_ns - sums.waits_ns), device_ns = fmax(0, all_ns - sums.gaps_ns);
 	double saved_ns = fmin(sums.idle_ns, all_ns - fmax(host_ns, device_ns));
-	if (sums.count < FEWEST_DRAINS ||
+	if (code || sums.count < FEWEST_DRAINS ||
 	    !finding_matters(judging, TARE_NO_INDEX, saved_ns, judging_edges(judging, sums.count), sums.count,
 	                     sums.count, DRAIN_SHARE)) {
 		finding_drop(&draft);
 		for (size_t i = 0; i < judging->gap_count; i++)
 			judging->gaps[i].drained = false;
-		return 0;
+		return code;
 	}
 	describe(judging, &sums, host_ns, device_ns, &draft);
 	draft.finding.modelled = true;
@@ -193,8 +236,6 @@ int finding_synchronize_drains(struct judging *judging, struct tare_error *error
 {
 	const struct tare_recording *recording = judging->recording;
 	(void)error;
-	if (!(recording->apis >> TARE_TRACE_CUDA & 1))
-		return 0;
 	TARE_FREE struct wait *before = malloc((recording->command_count + 1) * sizeof *before);
 	int code = before ? find_waits(judging, before) : -ENOMEM;
 	return code ? code : judge_drains(judging, before);

@@ -4,6 +4,9 @@
 
 #include "base/units.h"
 
+#include <math.h>
+#include <stdio.h>
+
 // The least share of the working part, first uses left out: less is the price of any program that
 // talks to a device. A thread is off the CPU, too, when others have it: that takes more to be said.
 #define SHARE 0.05
@@ -25,6 +28,14 @@ struct idle {
 	double share;
 	uint64_t gaps;       // at least
 	bool start_up;       // before the first kernel only
+	bool beside;         // saved by doing it beside the device's work: no more than that work lasts
+};
+
+// Of the parts, what the device's work behind each of them can hide.
+struct beside {
+	double saved_ns, low_ns, work_ns;
+	double part_ns, part_low_ns; // of the last gap that counts; NAN: none
+	double run_ns;               // and the device's work since
 };
 
 static int64_t find_first_kernel(const struct judging *judging)
@@ -38,17 +49,74 @@ static int64_t find_first_kernel(const struct judging *judging)
 	return INT64_MAX;
 }
 
+// The device's work behind a gap, up to the next one: all but idle gaps.
+static double work_behind(const struct judging *judging, size_t gap)
+{
+	int64_t to_ns = gap + 1 < judging->gap_count ? judging->gaps[gap + 1].from_ns : judging->to_ns;
+	return (double)(to_ns - judging->gaps[gap].to_ns);
+}
+
+static void close_part(struct beside *beside)
+{
+	beside->saved_ns += fmin(beside->part_ns, beside->run_ns);
+	beside->low_ns += fmin(beside->part_low_ns, beside->run_ns);
+	beside->work_ns += beside->run_ns;
+	beside->part_ns = beside->part_low_ns = beside->run_ns = 0;
+}
+
+// How long the device works while the host does nothing of its own, but waits or is inside the API.
+static double free_host_ns(const struct judging *judging)
+{
+	static const enum tare_host_state states[] = { TARE_HOST_WAIT, TARE_HOST_BLOCKING_COPY, TARE_HOST_API };
+	double sum_ns = 0;
+	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+		for (int device = 0; device < TARE_DEVICE_IDLE; device++)
+			sum_ns += (double)judging->ledger.matrix_ns[states[i]][device];
+	return sum_ns;
+}
+
+// Bounds what was summed by what can be done side by side.
+static void cut_to_beside(const struct judging *judging, struct beside *beside, struct gap_sum *sum)
+{
+	double most_ns = free_host_ns(judging);
+	close_part(beside);
+	sum->ns = fmin(beside->saved_ns, most_ns);
+	sum->low_ns = fmin(beside->low_ns, most_ns);
+	sum->high_ns = fmin(sum->high_ns, fmin(beside->work_ns, most_ns));
+}
+
+static void describe(const struct judging *judging, const struct idle *idle, double idle_ns, double saved_ns,
+                     double longest_ns, struct finding_draft *draft)
+{
+	char cost[TARE_UNIT_TEXT], longest[TARE_UNIT_TEXT], saved[TARE_UNIT_TEXT], bound[128] = "";
+	tare_format_ns(idle_ns, cost);
+	tare_format_ns(longest_ns, longest);
+	if (saved_ns < idle_ns)
+		snprintf(bound, sizeof bound, "; beside the device's work %s of it can be hidden, which is what that work lasts",
+		         tare_format_ns(saved_ns, saved));
+	finding_title(draft, idle->title, judging_percent(judging, idle_ns));
+	finding_evidence(draft,
+	                 "%s in %llu gaps in which no device ran anything, the longest %s; from the "
+	                 "first enqueue to the last completion%s",
+	                 cost, (unsigned long long)draft->finding.occurrences, longest, bound);
+	finding_advice(draft, "%s%s", idle->advice, idle->category == TARE_LEDGER_BUILD ? finding_rebuilds(judging) : "");
+	finding_figure(draft, "idle_ns", idle_ns, "device timestamp");
+	finding_figure(draft, "longest_ns", longest_ns, "device timestamp");
+}
+
 static int judge_idle(struct judging *judging, const struct idle *idle)
 {
 	struct finding_draft draft;
-	char cost[TARE_UNIT_TEXT], longest[TARE_UNIT_TEXT];
 	struct gap_sum sum = { 0 };
-	double longest_ns = 0;
+	struct beside beside = { 0 };
+	double longest_ns = 0, idle_ns;
 	int64_t first_kernel_ns = idle->start_up ? find_first_kernel(judging) : 0;
 	finding_begin(judging, &draft, idle->id);
 	for (size_t i = 0; i < judging->gap_count; i++) {
 		const struct judged_gap *gap = &judging->gaps[i];
-		double part_ns = (double)gap->parts_ns[idle->category];
+		double part_ns = (double)gap->parts_ns[idle->category], low_ns = sum.low_ns;
+		if (i > 0)
+			beside.run_ns += work_behind(judging, i - 1);
 		int64_t from_ns = idle->launched ? gap->enter_ns : gap->from_ns;
 		int64_t to_ns = idle->launched ? gap->to_ns : gap->enter_ns;
 		if (part_ns <= 0 || part_ns < idle->least_ns)
@@ -59,27 +127,26 @@ static int judge_idle(struct judging *judging, const struct idle *idle)
 			continue;
 		if (idle->start_up && gap->from_ns > first_kernel_ns)
 			break;
+		close_part(&beside);
 		judging_add_part(judging, TARE_NO_INDEX, gap, part_ns, &sum);
+		beside.part_ns = part_ns;
+		beside.part_low_ns = sum.low_ns - low_ns;
 		longest_ns = part_ns > longest_ns ? part_ns : longest_ns;
 		finding_claim(&draft, from_ns, to_ns);
 		finding_saw_command(&draft, gap->command, from_ns, to_ns, (int64_t)part_ns);
 	}
+	if (judging->gap_count > 0)
+		beside.run_ns += work_behind(judging, judging->gap_count - 1);
+	idle_ns = sum.ns;
+	if (idle->beside)
+		cut_to_beside(judging, &beside, &sum);
 	if (draft.finding.occurrences < idle->gaps ||
 	    !finding_matters(judging, TARE_NO_INDEX, sum.ns, judging_edges(judging, sum.gaps),
 	                     sum.gaps, sum.gaps, idle->share)) {
 		finding_drop(&draft);
 		return 0;
 	}
-	tare_format_ns(sum.ns, cost);
-	tare_format_ns(longest_ns, longest);
-	finding_title(&draft, idle->title, judging_percent(judging, sum.ns));
-	finding_evidence(&draft,
-	                 "%s in %llu gaps in which no device ran anything, the longest %s; from the "
-	                 "first enqueue to the last completion",
-	                 cost, (unsigned long long)draft.finding.occurrences, longest);
-	finding_advice(&draft, "%s%s", idle->advice, idle->category == TARE_LEDGER_BUILD ? finding_rebuilds(judging) : "");
-	finding_figure(&draft, "idle_ns", sum.ns, "device timestamp");
-	finding_figure(&draft, "longest_ns", longest_ns, "device timestamp");
+	describe(judging, idle, idle_ns, sum.ns, longest_ns, &draft);
 	draft.finding.confidence = idle->confidence;
 	finding_cost(&draft, sum.low_ns, sum.ns, sum.high_ns);
 	return finding_raise(&draft);
@@ -93,9 +160,10 @@ int finding_idle_host_computes(struct judging *judging, struct tare_error *error
 		.confidence = TARE_CONFIDENCE_LIKELY,
 		.title = "The device is idle %.1f %% of the working part while the host computes",
 		.advice = "Enqueue the next piece before computing on the last one, or compute in another "
-		          "thread",
+		          "thread; if the next piece needs what is computed, this gains nothing",
 		.least_ns = LEAST_PART_NS,
 		.share = SHARE,
+		.beside = true,
 	};
 	(void)error;
 	return judge_idle(judging, &idle);

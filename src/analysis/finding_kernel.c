@@ -271,7 +271,8 @@ static double wasted_part(const struct judging *judging, const struct tare_task 
 		all *= (double)shape->global[i];
 	// While each group has a unit of its own, nothing waits for the lanes that are empty.
 	const struct tare_recorded_device *device = device_of(judging, task);
-	if (all < (double)multiple || (device && ceil(all / (double)*items) <= (double)device->compute_units))
+	// On a CPU a group is a loop, whose last turn is as long as it has work-items.
+	if (all < (double)multiple || (device && device->type & DEVICE_TYPE_CPU) || (device && ceil(all / (double)*items) <= (double)device->compute_units))
 		return 0;
 	double lanes = ceil((double)*items / (double)multiple) * (double)multiple;
 	return 1 - (double)*items / lanes;

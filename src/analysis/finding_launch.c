@@ -127,7 +127,8 @@ static void sum_launches(struct judging *judging, const struct tare_task *task,
 	for (size_t i = 0; i < judging->gap_count; i++) {
 		const struct judged_gap *gap = &judging->gaps[i];
 		double cost_ns = (double)(gap->to_ns - gap->from_ns);
-		if (!is_gap_of(judging, task, gap))
+		// Waits come first: without them the host issues ahead of the device.
+		if (gap->drained || !is_gap_of(judging, task, gap))
 			continue;
 		bool turn = is_turn(judging, task, gap);
 		sums->turns += turn;

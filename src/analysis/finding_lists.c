@@ -149,14 +149,7 @@ static void measure_appends(struct rebuilt *r, struct gap_sum *sum, double *all_
 		*all_ns += (double)(r->spans[i].to_ns - r->spans[i].from_ns);
 	for (size_t i = 0; i < judging->gap_count; i++) {
 		const struct judged_gap *gap = &judging->gaps[i];
-		double part_ns = 0;
-		while (first < count && r->spans[first].to_ns <= gap->from_ns)
-			first++;
-		for (size_t k = first; k < count && r->spans[k].from_ns < gap->to_ns; k++) {
-			int64_t from_ns = r->spans[k].from_ns > gap->from_ns ? r->spans[k].from_ns : gap->from_ns;
-			int64_t to_ns = r->spans[k].to_ns < gap->to_ns ? r->spans[k].to_ns : gap->to_ns;
-			part_ns += (double)(to_ns - from_ns);
-		}
+		double part_ns = judging_within_gap(gap, r->spans, count, &first);
 		if (part_ns > 0)
 			judging_add_part(judging, TARE_NO_INDEX, gap, part_ns, sum);
 	}

@@ -25,6 +25,7 @@ struct queue_state {
 	uint32_t *at;     // its commands that may be pending, in order
 	size_t first, count, room;
 	int64_t reach_ns; // end of the last command before
+	bool full;        // launches into it were held up
 };
 
 struct full {
@@ -35,6 +36,7 @@ struct full {
 	double usual_ns;
 	uint64_t launches, held;  // launches that were held up; commands of others behind them
 	double blocked_ns, late_ns;
+	double after_ns; // what others ran while no full stream had anything left
 	uint64_t most_pending;
 };
 
@@ -122,29 +124,57 @@ static void look_at(struct full *full, uint32_t index, struct finding_draft *dra
 	if (held->queue != c->queue)
 		*held = (struct held){ .queue = c->queue, .since_ns = c->enter_ns };
 	held->ns += over_ns;
+	full->queues[c->queue].full = true;
 	full->launches++;
 	full->blocked_ns += over_ns;
 	full->most_pending = pending > full->most_pending ? pending : full->most_pending;
 }
 
+// Of the others' work what does not hide behind the full streams': only that would end the run earlier.
+static int find_after(struct full *full)
+{
+	const struct judging *judging = full->judging;
+	TARE_FREE struct tables_span *spans = calloc(judging->order_count + 1, sizeof *spans);
+	double both_ns[2];
+	if (!spans)
+		return -ENOMEM;
+	for (int full_only = 0; full_only < 2; full_only++) {
+		size_t count = 0;
+		for (size_t i = 0; i < judging->order_count; i++) {
+			const struct tare_recorded_command *c = &judging->recording->commands[judging->order[i]];
+			bool is_full = c->queue < judging->recording->queue_count && full->queues[c->queue].full;
+			if (is_full || !full_only)
+				spans[count++] = (struct tables_span){ is_full ? c->enter_ns : c->start_ns, c->end_ns };
+		}
+		tables_sort(spans, count);
+		both_ns[full_only] = (double)tables_union(spans, count);
+	}
+	full->after_ns = both_ns[0] - both_ns[1];
+	return 0;
+}
+
 static int raise_full(struct full *full, struct finding_draft *draft)
 {
 	struct judging *judging = full->judging;
-	char blocked[TARE_UNIT_TEXT], usual[TARE_UNIT_TEXT], late[TARE_UNIT_TEXT];
+	char blocked[TARE_UNIT_TEXT], usual[TARE_UNIT_TEXT], late[TARE_UNIT_TEXT], after[TARE_UNIT_TEXT];
+	double saved_ns = full->late_ns < full->after_ns ? full->late_ns : full->after_ns;
 	if (full->held < FEWEST_HELD ||
-	    !finding_matters(judging, TARE_NO_INDEX, full->late_ns, full->held, full->launches, 0, FINDING_SHARE)) {
+	    !finding_matters(judging, TARE_NO_INDEX, saved_ns, full->held, full->launches, 0, FINDING_SHARE)) {
 		finding_drop(draft);
 		return 0;
 	}
 	tare_format_ns(full->blocked_ns, blocked);
 	tare_format_ns(full->usual_ns, usual);
 	tare_format_ns(full->late_ns, late);
+	tare_format_ns(full->after_ns, after);
 	finding_title(draft, "%llu launches go into a stream that is full and hold up the host, which has work for others",
 	              (unsigned long long)full->launches);
 	finding_evidence(draft,
 	                 "with up to %llu commands waiting these calls took %s more than the %s that a launch takes "
-	                 "otherwise; %llu commands of other streams were issued behind them, %s later in all",
-	                 (unsigned long long)full->most_pending, blocked, usual, (unsigned long long)full->held, late);
+	                 "otherwise; %llu commands of other streams were issued behind them, %s later in all; "
+	                 "others run %s when this stream has nothing left, and only that ends the run later",
+	                 (unsigned long long)full->most_pending, blocked, usual, (unsigned long long)full->held, late,
+	                 after);
 	finding_advice(draft, "Issue the other streams' work first or from a thread of its own, or make fewer launches: %s",
 	               finding_word(judging, FINDING_WORD_REPLAY));
 	finding_figure(draft, "launches", (double)full->launches, "counted");
@@ -152,7 +182,8 @@ static int raise_full(struct full *full, struct finding_draft *draft)
 	finding_figure(draft, "usual_ns", full->usual_ns, "host clock");
 	finding_figure(draft, "late_ns", full->late_ns, "device timestamp");
 	finding_figure(draft, "most_pending", (double)full->most_pending, "counted");
-	finding_cost(draft, 0, full->late_ns, full->late_ns);
+	finding_figure(draft, "after_ns", full->after_ns, "device timestamp");
+	finding_cost(draft, 0, saved_ns, saved_ns);
 	return finding_raise(draft);
 }
 
@@ -167,6 +198,8 @@ static int judge_full(struct full *full)
 	for (uint32_t i = 0; i < recording->command_count && !code && full->usual_ns > 0; i++)
 		if (is_looked_at(recording, &recording->commands[i]))
 			look_at(full, i, &draft);
+	if (!code)
+		code = find_after(full);
 	if (!code)
 		return raise_full(full, &draft);
 	finding_drop(&draft);

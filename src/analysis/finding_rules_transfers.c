@@ -32,11 +32,11 @@ const struct finding_rule finding_rules_transfers[] = {
 	    "as overlap-missed", "as overlap-missed", "cuda-pipeline legacy-stream", "cuda-pipeline concurrent" },
 	  FINDING_NEEDS_TIMES, NULL },
 	{ { "pageable-memory", "copies that need not block use plain host memory",
-	    "4 copies that do not block; their time is 5 % of the working part",
+	    "4 copies of 64 KB or more that do not block, to or from memory that is not the host's own; their time is 5 % of the working part",
 	    "copy time − bytes / rate of pinned copies and maps of this run, else rate that `tare bandwidth` "
 	    "measured (low: of copies of 4 MB and more); without any 0 to copy time. CUDA, chunks in several streams "
 	    "that take turns by it: as overlap-missed",
-	    FORM("pageable") },
+	    "cuda-pipeline pageable", "cuda-pipeline concurrent" },
 	  FINDING_NEEDS_TIMES, finding_pageable_memory },
 	{ { "allocation-in-loop", "memory objects are made between kernels",
 	    "before 4 kernels and every fourth one; with the first copies of them 1 % of the working part",
@@ -57,15 +57,15 @@ const struct finding_rule finding_rules_transfers[] = {
 	  FINDING_NEEDS_TIMES, finding_managed_memory },
 	{ { "small-transfers", "many copies so small that their fixed cost dominates",
 	    "100 copies of at most 64 KB; 2 % of the working part",
-	    "fixed cost × copies saved by joining them to 64 KB; fixed: the call beside the copy, and the "
-	    "intercept of time against size",
+	    "fixed cost × copies saved by joining them to 64 KB; fixed: the device idle in the call or until the copy "
+	    "starts, and the intercept of time against size; low: half of the idle; high, with too few sizes: all of the copies' time",
 	    PAIR("small-transfers") },
 	  FINDING_NEEDS_TIMES, finding_small_transfers },
 	{ { "unaligned-transfers", "host addresses of copies are not on 16 bytes",
-	    "16 copies of 4 KB or more; their time is 5 % of the working part",
+	    "16 copies of 4 KB or more, and where memory is the host's own aligned ones beside them; their time is 5 % of the working part",
 	    "copy time − bytes / rate of aligned copies of this run, else rate that `tare bandwidth` measured "
 	    "(low: of copies of 4 MB and more); without any 0 to copy time",
-	    PAIR("unaligned-transfers") },
+	    "pairs_levelzero unaligned-transfers raise", "pairs_levelzero unaligned-transfers silent" },
 	  FINDING_NEEDS_TIMES, finding_unaligned_transfers },
 	{ { "duplicate-transfers", "the same bytes are copied to, or from, where they were already (--contents)",
 	    "2 copies of 4 KB or more; 2 % of the working part",

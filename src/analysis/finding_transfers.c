@@ -2,12 +2,9 @@
 // Transfers themselves: too much time in them, too many, at odd addresses.
 #include "analysis/findings_transfers.h"
 
-#include "base/cleanup.h"
 #include "base/units.h"
-#include "model/statistics.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 const struct tare_transfer_row *finding_row_of(const struct judging *judging,
                                                const struct tare_recorded_command *command)
@@ -77,150 +74,15 @@ int finding_transfers_dominate(struct judging *judging, struct tare_error *error
 	return finding_raise(&draft);
 }
 
-// ---- too many
-
-enum { SMALL_BYTES = 65536, FEWEST_SMALL = 100, SIZES = 24, FEWEST_OF_SIZE = 3 };
-#define SMALL_SHARE 0.02
-#define FIXED_SHARE 0.5 // of what the copies and their calls take
-
-struct small {
-	uint64_t count, bytes;
-	double device_ns, call_ns; // call: beside the copy itself
-};
-
-// Time inside the call that is not the copy's own.
-static double beside_copy_ns(const struct tare_recorded_command *command)
-{
-	double call_ns = (double)(command->exit_ns - command->enter_ns);
-	double copy_ns = (double)(command->end_ns - command->start_ns);
-	bool inside = command->start_ns >= command->enter_ns && command->end_ns <= command->exit_ns;
-	return inside ? fmax(0, call_ns - copy_ns) : call_ns;
-}
-
-static bool is_candidate(const struct judging *judging, const struct tare_recorded_command *c,
-                         uint8_t kind, uint32_t device)
+bool finding_is_copy_of(const struct judging *judging, const struct tare_recorded_command *c,
+                        uint8_t kind, uint32_t device)
 {
 	return finding_is_copy(judging, c) && c->kind == kind &&
 	       tare_command_device(judging->recording, c) == device;
 }
 
-// The median time of a size, of `spans` as room. Returns how many copies there are.
-static size_t median_of_size(const struct judging *judging, uint8_t kind, uint32_t device,
-                             uint64_t bytes, struct tables_span *spans, double *median_ns)
-{
-	size_t count = 0;
-	for (size_t i = 0; i < judging->order_count; i++) {
-		const struct tare_recorded_command *c =
-		    &judging->recording->commands[judging->order[i]];
-		if (is_candidate(judging, c, kind, device) && c->amount == bytes)
-			spans[count++] = (struct tables_span){ c->start_ns, c->end_ns };
-	}
-	*median_ns = count ? tables_median_length(spans, count) : 0;
-	return count;
-}
-
-static size_t find_sizes(const struct judging *judging, uint8_t kind, uint32_t device,
-                         uint64_t sizes[SIZES])
-{
-	size_t count = 0;
-	for (size_t i = 0; i < judging->order_count && count < SIZES; i++) {
-		const struct tare_recorded_command *c =
-		    &judging->recording->commands[judging->order[i]];
-		size_t at = 0;
-		if (!is_candidate(judging, c, kind, device) || c->amount == 0)
-			continue;
-		while (at < count && sizes[at] != c->amount)
-			at++;
-		if (at == count)
-			sizes[count++] = c->amount;
-	}
-	return count;
-}
-
-// The device's fixed cost of a copy, from the times of three sizes or more; 0 where they do not tell.
-static int fixed_cost(const struct judging *judging, uint8_t kind, uint32_t device, double *fixed_ns)
-{
-	uint64_t sizes[SIZES], fitted[SIZES];
-	double medians_ns[SIZES];
-	struct tare_transfer_fit fit;
-	size_t count = find_sizes(judging, kind, device, sizes), n = 0;
-	*fixed_ns = 0;
-	if (count < 3)
-		return 0;
-	TARE_FREE struct tables_span *spans = calloc(judging->order_count + 1, sizeof *spans);
-	if (!spans)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		double median_ns;
-		size_t copies = median_of_size(judging, kind, device, sizes[i], spans, &median_ns);
-		if (copies < FEWEST_OF_SIZE || !(median_ns > 0))
-			continue;
-		fitted[n] = sizes[i];
-		medians_ns[n++] = median_ns;
-	}
-	int code = n < 3 ? -EINVAL : tare_fit_transfer(fitted, medians_ns, n, &fit);
-	if (code == 0 && fit.latency_ns > 0)
-		*fixed_ns = fit.latency_ns;
-	return code == -ENOMEM ? code : 0;
-}
-
-static int judge_small(struct judging *judging, uint8_t kind, uint32_t device)
-{
-	struct small small = { 0 };
-	struct finding_draft draft;
-	char each[TARE_UNIT_TEXT], all[TARE_UNIT_TEXT], mean[TARE_UNIT_TEXT];
-	double fixed_ns;
-	int code = fixed_cost(judging, kind, device, &fixed_ns);
-	if (code)
-		return code;
-	finding_begin(judging, &draft, "small-transfers");
-	for (size_t i = 0; i < judging->order_count; i++) {
-		uint32_t at = judging->order[i];
-		const struct tare_recorded_command *c = &judging->recording->commands[at];
-		if (!is_candidate(judging, c, kind, device) || c->amount > SMALL_BYTES)
-			continue;
-		small.count++;
-		small.bytes += c->amount;
-		small.device_ns += (double)(c->end_ns - c->start_ns);
-		small.call_ns += beside_copy_ns(c);
-		finding_claim(&draft, c->enter_ns, c->exit_ns);
-		finding_claim(&draft, c->start_ns, c->end_ns);
-		finding_saw_command(&draft, at, c->start_ns, c->end_ns,
-		                    (int64_t)beside_copy_ns(c) + c->end_ns - c->start_ns);
-	}
-	double count = (double)small.count, joined = ceil((double)small.bytes / (double)SMALL_BYTES);
-	double whole_ns = small.call_ns + small.device_ns;
-	double each_ns = small.count ? small.call_ns / count + fixed_ns : 0;
-	double cost_ns = fmin(whole_ns, each_ns * (count - joined));
-	if (small.count < FEWEST_SMALL || each_ns * count < FIXED_SHARE * whole_ns ||
-	    !finding_matters(judging, device, cost_ns, 0, small.count, 0, SMALL_SHARE)) {
-		finding_drop(&draft);
-		return 0;
-	}
-	tare_format_ns(each_ns, each);
-	tare_format_ns(whole_ns, all);
-	tare_format_bytes((uint64_t)((double)small.bytes / count), mean);
-	finding_title(&draft, "%llu copies %s the device move %s each on average",
-	              (unsigned long long)small.count, kind == TARE_KIND_WRITE ? "to" : "from", mean);
-	finding_evidence(&draft, "each has a fixed cost of %s%s, %.0f %% of the %s that they take", each,
-	                 fixed_ns > 0 ? " (call and device)" : " (call alone: too few sizes to tell the "
-	                                                       "device's)",
-	                 fmin(100, 100 * each_ns * count / whole_ns), all);
-	finding_advice(&draft, "Gather the pieces in one buffer and copy it at once, or pass small values as "
-	                       "kernel arguments");
-	finding_figure(&draft, "copies", count, "counted");
-	finding_figure(&draft, "fixed_ns", each_ns, fixed_ns > 0 ? "model" : "host clock");
-	finding_figure(&draft, "bytes", (double)small.bytes, "counted");
-	finding_cost(&draft, 0, cost_ns, cost_ns);
-	draft.finding.modelled = fixed_ns > 0;
-	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
-	draft.finding.device = device;
-	return finding_raise(&draft);
-}
-
-// Asks for each device, to it and from it.
-static int each_way(struct judging *judging,
-                    int (*judge)(struct judging *judging, uint8_t kind, uint32_t device))
+int finding_each_way(struct judging *judging,
+                     int (*judge)(struct judging *judging, uint8_t kind, uint32_t device))
 {
 	const struct tare_recording *recording = judging->recording;
 	int code = 0;
@@ -232,12 +94,6 @@ static int each_way(struct judging *judging,
 			code = judge(judging, TARE_KIND_READ, i);
 	}
 	return code;
-}
-
-int finding_small_transfers(struct judging *judging, struct tare_error *error)
-{
-	(void)error;
-	return each_way(judging, judge_small);
 }
 
 // ---- at odd addresses
@@ -262,7 +118,7 @@ static struct way gather_unaligned(const struct judging *judging, uint8_t kind, 
 			const struct tare_recorded_command *c = &judging->recording->commands[at];
 			double mean = way.bytes[0] / (double)(way.count ? way.count : 1);
 			double amount = (double)c->amount;
-			if (!is_candidate(judging, c, kind, device) || c->amount < WORTH_BYTES ||
+			if (!finding_is_copy_of(judging, c, kind, device) || c->amount < WORTH_BYTES ||
 			    c->alignment == NO_ADDRESS || (c->alignment >= ALIGNED_LOG2) != pass)
 				continue;
 			if (pass == 1 && (amount * (double)SIZE_FACTOR < mean || amount > mean * (double)SIZE_FACTOR))
@@ -293,7 +149,8 @@ static int judge_unaligned(struct judging *judging, uint8_t kind, uint32_t devic
 	                    : known ? way.ceiling_ns
 	                            : 0;
 	double cost_ns = known ? way.ns[0] - aligned_ns : way.ns[0] / 2;
-	if (way.count < FEWEST_UNALIGNED || way.ns[0] < UNALIGNED_SHARE * (double)judging->working_ns ||
+	// The host's own memory is copied by its cores, which take any address about alike: nothing is said without a proof.
+	if ((!known && judging->recording->devices[device].unified_memory) || way.count < FEWEST_UNALIGNED || way.ns[0] < UNALIGNED_SHARE * (double)judging->working_ns ||
 	    (known && way.ns[0] < FASTER * aligned_ns) ||
 	    !finding_matters(judging, device, cost_ns, 2, way.count, 0, FINDING_SHARE)) {
 		finding_drop(&draft);
@@ -323,5 +180,5 @@ static int judge_unaligned(struct judging *judging, uint8_t kind, uint32_t devic
 int finding_unaligned_transfers(struct judging *judging, struct tare_error *error)
 {
 	(void)error;
-	return each_way(judging, judge_unaligned);
+	return finding_each_way(judging, judge_unaligned);
 }

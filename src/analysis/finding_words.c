@@ -25,6 +25,15 @@ static const char *const words[FINDING_WORDS][TARE_TRACE_API_COUNT] = {
 		[TARE_TRACE_LEVELZERO] = "Use zeEventHostSynchronize or zeCommandQueueSynchronize",
 		[TARE_TRACE_CUDA] = "Use cuEventSynchronize on an event made to block, or a host function",
 	},
+	[FINDING_WORD_DRAIN] = {
+		[TARE_TRACE_OPENCL] = "leave out clFinish and clWaitForEvents between commands, whose order the queue "
+		                      "or events keep, and wait once at the end or when a result is read",
+		[TARE_TRACE_LEVELZERO] = "leave out zeCommandQueueSynchronize and the like between commands, whose order "
+		                         "in-order lists or events keep, and wait once at the end or when a result is read",
+		[TARE_TRACE_CUDA] = "leave out cudaStreamSynchronize and cudaDeviceSynchronize between commands, whose "
+		                    "order the stream keeps, and read results every so many pieces (in PyTorch .item(), "
+		                    ".cpu() and printing a tensor wait)",
+	},
 	[FINDING_WORD_QUEUE_NOUN] = {
 		[TARE_TRACE_OPENCL] = "queues",
 		[TARE_TRACE_LEVELZERO] = "command queues and immediate lists",

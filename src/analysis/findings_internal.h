@@ -93,6 +93,9 @@ bool finding_matters(const struct judging *judging, uint32_t device, double cost
 // all shifted by the same error: one of its parts loses at most the residual, which another one gains.
 void judging_add_part(const struct judging *judging, uint32_t device, const struct judged_gap *gap,
                       double part_ns, struct gap_sum *sum);
+// How much of the spans, in order and disjoint, lies in a gap; *first is the first span that may, 0 before the first
+// gap: gaps are asked for in the order of time.
+double judging_within_gap(const struct judged_gap *gap, const struct tare_time_span *spans, size_t count, size_t *first);
 // Boundaries of the two clocks that the parts of so many gaps rest on: one each; two where the ends of
 // a gap may be of several devices' clocks.
 uint64_t judging_edges(const struct judging *judging, uint64_t gaps);
@@ -140,6 +143,7 @@ enum finding_word {
 	FINDING_WORD_FIRST_USE,
 	FINDING_WORD_REPLAY, FINDING_WORD_HAND_OVER, FINDING_WORD_WAIT, FINDING_WORD_QUEUES,
 	FINDING_WORD_ONE_QUEUE,
+	FINDING_WORD_DRAIN,         // what is done instead of waiting for each command
 	FINDING_WORD_PINNED,        // how one gets it, in parentheses
 	FINDING_WORD_KEEP_BINARIES, // how what was built is kept, in parentheses
 	FINDING_WORD_IN_PLACE,      // how host and device use the same memory, a sentence

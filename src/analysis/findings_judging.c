@@ -322,6 +322,19 @@ void judging_add_part(const struct judging *judging, uint32_t device, const stru
 	sum->high_ns += fmin((double)(gap->to_ns - gap->from_ns), part_ns + doubt_ns);
 }
 
+double judging_within_gap(const struct judged_gap *gap, const struct tare_time_span *spans, size_t count, size_t *first)
+{
+	double sum_ns = 0;
+	while (*first < count && spans[*first].to_ns <= gap->from_ns)
+		++*first;
+	for (size_t i = *first; i < count && spans[i].from_ns < gap->to_ns; i++) {
+		int64_t from_ns = spans[i].from_ns > gap->from_ns ? spans[i].from_ns : gap->from_ns;
+		int64_t to_ns = spans[i].to_ns < gap->to_ns ? spans[i].to_ns : gap->to_ns;
+		sum_ns += (double)(to_ns - from_ns);
+	}
+	return sum_ns;
+}
+
 bool finding_matters(const struct judging *judging, uint32_t device, double cost_ns, uint64_t edges,
                      uint64_t commands, uint64_t calls, double share)
 {

@@ -16,8 +16,9 @@ int finding_stall_most_ns(const struct judging *judging, uint8_t role, double *m
 int finding_managed_memory(struct judging *judging, struct tare_error *error);
 // finding_transfers.c
 int finding_transfers_dominate(struct judging *judging, struct tare_error *error);
-int finding_small_transfers(struct judging *judging, struct tare_error *error);
 int finding_unaligned_transfers(struct judging *judging, struct tare_error *error);
+// finding_small.c
+int finding_small_transfers(struct judging *judging, struct tare_error *error);
 // finding_repeats.c: raises duplicate-transfers, ping-pong
 int finding_repeats(struct judging *judging, struct tare_error *error);
 // finding_zero_copy.c; may take transfers-dominate back, behind which it comes
@@ -39,3 +40,10 @@ static inline bool finding_is_copy(const struct judging *judging,
 	       tare_command_timed(command) && command->queue < judging->recording->queue_count &&
 	       judging_has_command(judging, command);
 }
+
+// Whether it is such a copy of that kind, on that device (same_as).
+bool finding_is_copy_of(const struct judging *judging, const struct tare_recorded_command *c, uint8_t kind,
+                        uint32_t device);
+// Asks for each device, to it and from it. Returns 0 or -ENOMEM.
+int finding_each_way(struct judging *judging,
+                     int (*judge)(struct judging *judging, uint8_t kind, uint32_t device));

@@ -15,10 +15,10 @@ from trace import Trace  # noqa: E402
 DRIVER = BUILD / "drivers/ze-cpu/libze_cpu.so"
 DATA = pathlib.Path(__file__).parents[1] / "data"
 TWINS = {"pairs_work": "pairs_levelzero", "pairs_transfers": "pairs_levelzero", "pairs_levelzero": "pairs_levelzero",
-         "pipeline": "levelzero-forms"}
+         "pipeline": "levelzero-forms", "cuda-pipeline": "levelzero-forms"}
 # Who raises them is in a unit test, or nobody can yet.
 NOT_HERE = {"unflushed-queue": "what is appended to an immediate list is handed over at once",
-            "synchronize-drains": "it is CUDA's", "legacy-default-stream": "it is CUDA's", "launch-queue-full": "it is CUDA's",
+            "legacy-default-stream": "it is CUDA's", "launch-queue-full": "it is CUDA's",
             "low-occupancy": "it is CUDA's", "managed-memory-moves": "it is CUDA's"}
 OVERLAP = {"overlap-missed": "sequential", "single-queue": "default-queue", "blocking-call": "blocking"}
 # The host is the real one: on a busy machine it is stopped at any moment, and that is then what is found.

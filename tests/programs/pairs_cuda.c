@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The twins of pairs_work.c and pairs_transfers.c on CUDA: for every finding a program that must raise it, and a
-// like one that must not: pairs_cuda NAME raise|silent [FACTOR]. They are for the stand-in for the driver with the
+// like one that must not: pairs_cuda NAME raise|silent|fixed [FACTOR]. They are for the stand-in for the driver with the
 // script cuda-pairs.tare-device, where a turn of a work-item takes 1 ns; on a GPU the factor makes kernels as long.
 #include "example.h"
+#include "stopwatch.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,13 +13,13 @@
 
 #define MEGABYTE ((size_t)1 << 20)
 #define AGAIN (4 * MEGABYTE) // to change so much takes longer than a launch
-enum { ITEMS = 256, GROUP = 32 };
+enum { ITEMS = 256, GROUP = 32, SMALL_LAUNCHES = 2000 };
 
 static struct kernel kernel;
 static cu_stream stream, other;
 static cu_pointer memory; // on the device, as much as AGAIN
 static char *host;        // plain, on 4096 bytes, as much
-static bool raise_it;
+static bool raise_it, fix_it;
 static uint32_t factor = 1;
 static double build_ns, built_ns; // modules are to be, and were, loaded for so long before the first command
 
@@ -54,7 +55,9 @@ static void warm_up(void)
 static void many_short_kernels(void)
 {
 	warm_up();
-	for (int i = 0; i < (raise_it ? 2000 : 200); i++)
+	if (fix_it)
+		run_in(stream, SMALL_LAUNCHES * ITEMS, GROUP, 1);
+	for (int i = 0; i < (fix_it ? 0 : raise_it ? SMALL_LAUNCHES : 200); i++)
 		run(raise_it ? 1 : 1000);
 	finish();
 }
@@ -110,7 +113,7 @@ static void slow_first_use(void)
 
 	DO(cuMemAllocManaged, &shared, AGAIN, ABI_MEM_ATTACH_GLOBAL);
 	memset((void *)(uintptr_t)shared, 1, AGAIN);
-	for (int i = 0; i < (raise_it ? 5 : 200); i++)
+	for (int i = 0; i < (raise_it || fix_it ? 5 : 200); i++)
 		launch_steps(kernel, shared, shared, ITEMS, GROUP, raise_it ? 100 : 400, stream);
 	finish();
 	DO(cuMemFree_v2, shared);
@@ -129,11 +132,13 @@ static void idle_host_computes(void)
 	warm_up();
 	for (int i = 0; i < 10; i++) {
 		run(10000);
+		if (fix_it)
+			compute(6000);
 		finish();
 		if (raise_it)
-			compute(2000);
+			compute(6000);
 	}
-	if (!raise_it)
+	if (!raise_it && !fix_it)
 		compute(20000);
 	else
 		warm_up();
@@ -143,7 +148,7 @@ static void idle_host_computes(void)
 static void idle_host_waits(void)
 {
 	warm_up();
-	for (int i = 0; i < (raise_it ? 12 : 1500); i++) {
+	for (int i = 0; i < (raise_it || fix_it ? 12 : 1500); i++) {
 		run(200);
 		if (raise_it)
 			finish();
@@ -247,17 +252,21 @@ static void transfers_dominate(void)
 	for (int i = 0; i < 60; i++) {
 		if (raise_it || i == 0)
 			copy_in(0, pinned + (i & 1) * 4096, 3 * MEGABYTE);
-		run(raise_it ? 1 : 4000);
+		run(raise_it || fix_it ? 1 : 4000);
 	}
 	finish();
 	DO(cuMemFreeHost, pinned);
 }
 
-// Of three sizes, so that what a copy costs beside its bytes can be told.
+// Of three sizes, so that what a copy costs beside its bytes can be told. The fixed one copies as much in pieces of 64 KB.
 static void small_transfers(void)
 {
+	enum { PIECES = 1500, MEAN = (256 + 1024 + 4096) / 3, JOINED = 65536 };
+
 	warm_up();
-	for (size_t i = 0; i < 1500; i++)
+	for (size_t at = 0; fix_it && at < PIECES * MEAN; at += JOINED)
+		copy_in(at, host + at, JOINED);
+	for (size_t i = 0; i < PIECES && !fix_it; i++)
 		if (raise_it)
 			copy_in(i * 256, host + i * 256, (size_t)256 << (2 * (i % 3)));
 		else if (i % 100 == 0)
@@ -385,21 +394,21 @@ static void copies_beside(const char *from, int count)
 		DO(cuMemcpyHtoDAsync_v2, memory + MEGABYTE, from, MEGABYTE, other);
 }
 
-// Copies for another stream, to which the host comes only when there is room again for its launches; the silent one
-// issues them first.
+// Copies for another stream, to which the host comes only when there is room again for its launches: the last of them
+// outlast the kernels. The silent one issues them first.
 static void launch_queue_full(void)
 {
-	enum { TIMES = 8 };
+	enum { TIMES = 8, LAST = 110 };
 	char *pinned = pinned_memory(MEGABYTE);
 
 	warm_up();
 	if (!raise_it)
-		copies_beside(pinned, TIMES);
+		copies_beside(pinned, TIMES - 1 + LAST);
 	for (int i = 0; i < TIMES; i++) {
 		for (int k = 0; k < 1500; k++)
 			run(20);
 		if (raise_it)
-			copies_beside(pinned, 1);
+			copies_beside(pinned, i + 1 < TIMES ? 1 : LAST);
 	}
 	finish();
 	DO(cuStreamSynchronize, other);
@@ -470,6 +479,7 @@ static void close_pair(void)
 
 int main(int count, char **arguments)
 {
+	fix_it = count >= 3 && strcmp(arguments[2], "fixed") == 0;
 	raise_it = count >= 3 && strcmp(arguments[2], "raise") == 0;
 	if (count == 4)
 		factor = (uint32_t)strtoul(arguments[3], NULL, 10);
@@ -480,10 +490,12 @@ int main(int count, char **arguments)
 			setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
 		build_ns = raise_it && pairs[i].go == start_up_builds ? 1500e6 : 0;
 		open_pair();
+		stopwatch_start();
 		pairs[i].go();
+		stopwatch_print();
 		close_pair();
 		return 0;
 	}
-	fprintf(stderr, "usage: pairs_cuda NAME raise|silent [FACTOR]\n");
+	fprintf(stderr, "usage: pairs_cuda NAME raise|silent|fixed [FACTOR]\n");
 	return 2;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The twins of pairs_work.c and pairs_transfers.c on Level Zero: for every finding a program that must raise
-// it, and a like one that must not: pairs_levelzero NAME raise|silent. They are for a ze-cpu whose script
+// it, and a like one that must not: pairs_levelzero NAME raise|silent|fixed. They are for a ze-cpu whose script
 // is ze-pairs.tare-device: a turn of a work-item takes 2 ns there.
 #include "example.h"
+#include "stopwatch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #define AGAIN (4 * MEGABYTE) // to change so much takes longer than a launch
 #define ITEMS 128u
 #define GROUP 16u
+#define SMALL_LAUNCHES 2000u
 enum { KEPT = 24 };
 #define LIMIT_NS (60 * UINT64_C(1000000000))
 
@@ -25,7 +27,7 @@ static ze_event_pool_handle_t pool;
 static ze_event_handle_t done;
 static void *memory; // on the device, as much as AGAIN
 static char *host;   // plain, on 4096 bytes, as much
-static bool raise_it, keeps; // keeps: modules are made to be destroyed
+static bool raise_it, fix_it, keeps; // keeps: modules are made to be destroyed
 static ze_module_handle_t kept[KEPT];
 static long build_us, built_us; // modules are to be, and were, built for so long before the first command
 
@@ -121,7 +123,9 @@ static void recording_cost(void)
 static void many_short_kernels(void)
 {
 	warm_up();
-	for (int i = 0; i < (raise_it ? 2000 : 200); i++)
+	if (fix_it)
+		run_on(list, memory, (const uint32_t[]){ SMALL_LAUNCHES * ITEMS, 1 }, GROUP, 1, NULL);
+	for (unsigned i = 0; i < (fix_it ? 0 : raise_it ? SMALL_LAUNCHES : 200); i++)
 		run(raise_it ? 1 : 1000);
 	finish();
 }
@@ -169,7 +173,7 @@ static void slow_first_use(void)
 	void *shared = memory_of(&device, SHARED, MEGABYTE);
 
 	memset(shared, 1, MEGABYTE);
-	for (int i = 0; i < (raise_it ? 5 : 200); i++)
+	for (int i = 0; i < (raise_it || fix_it ? 5 : 200); i++)
 		run_on(list, shared, (const uint32_t[]){ ITEMS, 1 }, GROUP, raise_it ? 100 : 400, NULL);
 	finish();
 	free_memory(&device, SHARED, shared);
@@ -188,12 +192,14 @@ static void idle_host_computes(void)
 	warm_up();
 	for (int i = 0; i < 10; i++) {
 		run(10000);
+		if (fix_it)
+			compute(6000);
 		finish();
 		if (raise_it)
-			compute(2000);
+			compute(6000);
 	}
 	finish();
-	if (!raise_it)
+	if (!raise_it && !fix_it)
 		compute(20000);
 	else
 		warm_up();
@@ -202,7 +208,18 @@ static void idle_host_computes(void)
 static void idle_host_waits(void)
 {
 	warm_up();
-	for (int i = 0; i < (raise_it ? 300 : 1500); i++) {
+	for (int i = 0; i < (raise_it || fix_it ? 12 : 1500); i++) {
+		run(200);
+		if (raise_it)
+			finish();
+	}
+	finish();
+}
+
+static void synchronize_drains(void)
+{
+	warm_up();
+	for (int i = 0; i < 200; i++) {
 		run(200);
 		if (raise_it)
 			finish();
@@ -297,16 +314,20 @@ static void transfers_dominate(void)
 	for (int i = 0; i < 60; i++) {
 		if (raise_it || i == 0)
 			copy_on(waiting, memory, host + (i & 1) * 4096, MEGABYTE);
-		run(raise_it ? 1 : 4000);
+		run(raise_it || fix_it ? 1 : 4000);
 	}
 	finish();
 }
 
-// Of three sizes, so that what a copy costs beside its bytes can be told.
+// Of three sizes, so that what a copy costs beside its bytes can be told. The fixed one copies as much in pieces of 64 KB.
 static void small_transfers(void)
 {
+	enum { PIECES = 1500, MEAN = (256 + 1024 + 4096) / 3, JOINED = 65536 };
+
 	warm_up();
-	for (size_t i = 0; i < 1500; i++)
+	for (size_t at = 0; fix_it && at < PIECES * MEAN; at += JOINED)
+		copy_on(list, (char *)memory + at, host + at, JOINED);
+	for (size_t i = 0; i < PIECES && !fix_it; i++)
 		if (raise_it)
 			copy_on(list, (char *)memory + i * 256, host + i * 256, (size_t)256 << (2 * (i % 3)));
 		else if (i % 100 == 0)
@@ -416,6 +437,7 @@ static const struct {
 	{ "drift", drift },
 	{ "idle-host-computes", idle_host_computes },
 	{ "idle-host-waits", idle_host_waits },
+	{ "synchronize-drains", synchronize_drains },
 	{ "idle-host-builds", idle_host_builds },
 	{ "start-up-builds", start_up_builds },
 	{ "queries-in-loop", queries_in_loop },
@@ -488,6 +510,7 @@ static void close_pair(void)
 
 int main(int count, char **arguments)
 {
+	fix_it = count >= 3 && strcmp(arguments[2], "fixed") == 0;
 	raise_it = count == 3 && strcmp(arguments[2], "raise") == 0;
 	for (size_t i = 0; count == 3 && i < sizeof pairs / sizeof *pairs; i++) {
 		if (strcmp(pairs[i].name, arguments[1]) != 0)
@@ -495,10 +518,12 @@ int main(int count, char **arguments)
 		keeps = pairs[i].go == releases_in_loop;
 		build_us = raise_it && pairs[i].go == start_up_builds ? 1500000 : 0;
 		open_pair(getenv("PAIRS_KERNELS"));
+		stopwatch_start();
 		pairs[i].go();
+		stopwatch_print();
 		close_pair();
 		return 0;
 	}
-	fprintf(stderr, "usage: pairs_levelzero NAME raise|silent\n");
+	fprintf(stderr, "usage: pairs_levelzero NAME raise|silent|fixed\n");
 	return 2;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // For findings about transfers a program that must raise it, and a like one that must not:
-// pairs_transfers NAME raise|silent. Those about overlap have the forms of the pipeline example.
+// pairs_transfers NAME raise|silent|fixed (see pairs_work.c). Those about overlap have the forms of the pipeline example.
 #include "program.h"
+#include "stopwatch.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ struct pair {
 	struct program program;
 	cl_mem memory;
 	char *host;  // on 64 bytes, two megabytes
-	bool raise;
+	bool raise, fixed;
 };
 
 static void write_to(const struct pair *pair, const char *from, size_t at, size_t bytes)
@@ -47,15 +48,19 @@ static void transfers_dominate(const struct pair *pair)
 	for (int i = 0; i < 10 * TIMES; i++) {
 		if (pair->raise || i == 0)
 			write_to(pair, pair->host + (i & 1) * 64, 0, MEGABYTE);
-		work(pair, pair->raise ? ITEMS : MEGABYTE / sizeof(int));
+		work(pair, pair->raise || pair->fixed ? ITEMS : MEGABYTE / sizeof(int));
 	}
 }
 
 static void small_transfers(const struct pair *pair)
 {
-	for (size_t i = 0; i < 2000; i++)
+	enum { PIECES = 2000, PIECE = 256, JOINED = 65536 };
+
+	for (size_t at = 0; pair->fixed && at < PIECES * PIECE; at += JOINED)
+		write_to(pair, pair->host + at, at, JOINED);
+	for (size_t i = 0; i < PIECES && !pair->fixed; i++)
 		if (pair->raise)
-			write_to(pair, pair->host + i * 256, i * 256, 256);
+			write_to(pair, pair->host + i * PIECE, i * PIECE, PIECE);
 		else if (i % 100 == 0)
 			write_to(pair, pair->host + i * 256, 0, MEGABYTE);
 	work(pair, ITEMS);
@@ -161,8 +166,9 @@ int main(int argument_count, char **arguments)
 		if (strcmp(pairs[i].name, arguments[1]) == 0)
 			run = pairs[i].run;
 	pair.raise = run && strcmp(arguments[2], "raise") == 0;
-	if (!run || (!pair.raise && strcmp(arguments[2], "silent") != 0)) {
-		fprintf(stderr, "usage: pairs_transfers NAME raise|silent\n  NAME:");
+	pair.fixed = run && strcmp(arguments[2], "fixed") == 0;
+	if (!run || (!pair.raise && !pair.fixed && strcmp(arguments[2], "silent") != 0)) {
+		fprintf(stderr, "usage: pairs_transfers NAME raise|silent|fixed\n  NAME:");
 		for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
 			fprintf(stderr, " %s", pairs[i].name);
 		fputs("\n", stderr);
@@ -180,7 +186,9 @@ int main(int argument_count, char **arguments)
 	if (!pair.host)
 		return 1;
 	memset(pair.host, 1, 2 * MEGABYTE);
+	stopwatch_start();
 	run(&pair);
+	stopwatch_print();
 	clReleaseMemObject(pair.memory);
 	free(pair.host);
 	close_program(&pair.program);

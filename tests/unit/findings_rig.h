@@ -51,6 +51,7 @@ struct script {
 	int64_t command_cost_ns;  // of recording
 	bool not_calibrated, untimed;
 	bool cuda;                // the queue is a stream
+	bool cpu;                 // the device is one
 };
 
 struct scene {
@@ -200,6 +201,7 @@ static void describe(struct scene *scene)
 	recording->programs = &scene->program;
 	recording->program_count = 1;
 	scene->made->devices[0].compute_units = script->units;
+	scene->made->devices[0].type = script->cpu ? 2 : 4;
 	scene->made->processes[0].stalled_ns = script->stalled_ns;
 	scene->made->processes[0].self_cost_ps =
 	    script->not_calibrated ? 0 : 1000 * script->command_cost_ns + 1;
