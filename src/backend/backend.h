@@ -80,6 +80,11 @@ struct tare_memory {
 	void *host;  // where the host may touch it now; NULL if it may not
 };
 
+// An image, or array: pixels of four bytes. depth 1: of two dimensions.
+struct tare_image {
+	uint32_t width, height, depth; // each at least 1
+};
+
 // A part of a memory. offset_bytes + bytes <= memory->bytes.
 struct tare_span {
 	struct tare_memory *memory;
@@ -311,6 +316,11 @@ struct tare_backend {
 	// Makes host memory that someone else allocated usable here; it stays theirs.
 	int (*memory_import)(struct tare_device *device, void *host, uint64_t bytes,
 	                     struct tare_memory **memory, struct tare_error *error);
+	// Memory of kind DEVICE in a layout of the device's own (an image, a CUDA array). Only a COPY of all of
+	// it, from or to memory that the host may touch, is sure to work. -ENOTSUP: the device has none, or
+	// none of this shape. NULL: tare makes none through this API.
+	int (*image_create)(struct tare_device *device, const struct tare_image *shape,
+	                    struct tare_memory **memory, struct tare_error *error);
 	int (*memory_advise)(struct tare_span span, enum tare_advice advice,
 	                     struct tare_error *error);
 	// Lets this device, and its kernels, reach memory of `peer`, another open device of the same

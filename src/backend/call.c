@@ -67,6 +67,18 @@ int tare_memory_create(struct tare_device *device, enum tare_memory_kind kind, u
 	return backend->memory_create(device, kind, bytes, memory, error);
 }
 
+int tare_image_create(struct tare_device *device, const struct tare_image *shape,
+                      struct tare_memory **memory, struct tare_error *error)
+{
+	const struct tare_backend *backend = device->backend;
+	if (device->lost)
+		return given_up(error);
+	if (!backend->image_create)
+		return tare_fail(error, ENOSYS, "tare makes no images or arrays through %s",
+		                 backend->title);
+	return backend->image_create(device, shape, memory, error);
+}
+
 int tare_memory_import(struct tare_device *device, void *host, uint64_t bytes,
                        struct tare_memory **memory, struct tare_error *error)
 {

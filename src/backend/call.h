@@ -23,6 +23,8 @@ int tare_clock_pair(struct tare_device *device, struct tare_clock_pair *pair,
                     struct tare_error *error);
 int tare_memory_create(struct tare_device *device, enum tare_memory_kind kind, uint64_t bytes,
                        struct tare_memory **memory, struct tare_error *error);
+int tare_image_create(struct tare_device *device, const struct tare_image *shape,
+                      struct tare_memory **memory, struct tare_error *error);
 int tare_memory_import(struct tare_device *device, void *host, uint64_t bytes,
                        struct tare_memory **memory, struct tare_error *error);
 int tare_memory_advise(struct tare_span span, enum tare_advice advice, struct tare_error *error);

@@ -63,6 +63,14 @@ static void keep_multiples(struct sizes *sizes, uint64_t bytes)
 			sizes->at[i--] = sizes->at[--sizes->count];
 }
 
+// Of two, and no smaller than a pixel.
+static void keep_powers(struct sizes *sizes)
+{
+	for (size_t i = 0; i < sizes->count; i++)
+		if (sizes->at[i] < BANDWIDTH_PIXEL_BYTES || (sizes->at[i] & (sizes->at[i] - 1)))
+			sizes->at[i--] = sizes->at[--sizes->count];
+}
+
 // Fewer for the lines that answer a question of kind, not of size. row_bytes: of rectangles, else 0.
 static struct sizes few_sizes(const struct bandwidth *bandwidth, uint64_t row_bytes, bool ends)
 {
@@ -94,6 +102,8 @@ static struct sizes sizes_of(const struct bandwidth *bandwidth, enum tare_line l
 	else if (strcmp(group, "rectangle") == 0)
 		row_bytes = BANDWIDTH_ROW_BYTES;
 	struct sizes sizes = few_sizes(bandwidth, row_bytes, strcmp(group, "map") == 0);
+	if (strcmp(group, "image") == 0)
+		keep_powers(&sizes);
 	if (strcmp(group, "pages") != 0)
 		return sizes;
 	keep_multiples(&sizes, BANDWIDTH_HUGE_BYTES);
@@ -252,6 +262,8 @@ static int plan_one(struct transfer *transfer, struct tare_measurement *measurem
 		return transfer_plan_first_touch(transfer, measurement);
 	if (strcmp(group, "pages") == 0)
 		return transfer_plan_pages(transfer, measurement);
+	if (strcmp(group, "image") == 0)
+		return transfer_plan_image(transfer, measurement);
 	return transfer_plan_copy(transfer, measurement);
 }
 
@@ -263,6 +275,8 @@ static int add_sizeless(struct bandwidth *bandwidth, enum tare_line line)
 
 	if (!cell || tare_labels_set_text(&cell->labels, "line", tare_lines[line].name) < 0)
 		return -ENOMEM;
+	if (strcmp(tare_lines[line].group, "image") == 0)
+		return tare_cell_set_absent(cell, "needs a size that is a power of two");
 	if (strcmp(tare_lines[line].group, "pages") == 0)
 		return tare_cell_set_absent(cell, "needs a size that is a multiple of 2 MB, a huge page");
 	return tare_cell_set_absent(cell,

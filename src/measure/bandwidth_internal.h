@@ -7,6 +7,7 @@
 // Bytes that a host buffer has beyond the largest size, for copies at an offset.
 #define BANDWIDTH_SLACK UINT64_C(8192)
 #define BANDWIDTH_ROW_BYTES UINT64_C(4096) // of a rectangle
+#define BANDWIDTH_PIXEL_BYTES UINT64_C(4) // of an image
 #define BANDWIDTH_HUGE_BYTES (UINT64_C(2) << 20) // of a page
 #define BANDWIDTH_NARROW_BYTES UINT64_C(256)
 // From here on a copy is tried with a part of it: the whole lasts long.
@@ -87,6 +88,7 @@ bool bandwidth_equal(const struct bandwidth *bandwidth, const void *host, uint64
 int transfer_plan_copy(struct transfer *transfer, struct tare_measurement *measurement);
 int transfer_plan_rectangle(struct transfer *transfer, struct tare_measurement *measurement);
 int transfer_plan_first_touch(struct transfer *transfer, struct tare_measurement *measurement);
+int transfer_plan_image(struct transfer *transfer, struct tare_measurement *measurement);
 int transfer_plan_pages(struct transfer *transfer, struct tare_measurement *measurement);
 int transfer_plan_both(struct transfer *transfer, struct tare_measurement *measurement);
 int transfer_plan_map(struct transfer *transfer, struct tare_measurement *measurement);

@@ -119,6 +119,14 @@ const struct tare_line_row tare_lines[TARE_LINE_COUNT] = {
 	[TARE_LINE_FIRST_TOUCH_EXPLICIT] = { "device-to-explicit-pages-first", "pages",
 	                                     "device → explicit huge pages, first touch",
 	                                     "pages appear during the copy", true },
+	[TARE_LINE_TO_IMAGE_2D] = { "host-to-image-2d", "image", "host → 2D image",
+	                            "a whole image, pixels of 4 B", false },
+	[TARE_LINE_FROM_IMAGE_2D] = { "image-2d-to-host", "image", "2D image → host",
+	                              "a whole image, pixels of 4 B", false },
+	[TARE_LINE_TO_IMAGE_3D] = { "host-to-image-3d", "image", "host → 3D image",
+	                            "a whole image, pixels of 4 B", false },
+	[TARE_LINE_FROM_IMAGE_3D] = { "image-3d-to-host", "image", "3D image → host",
+	                              "a whole image, pixels of 4 B", false },
 };
 
 // Bits of the lines whose name or group is `word`; 0 when there is none.

@@ -140,11 +140,12 @@ int transfer_sample(struct tare_measurement *measurement, int64_t *values, struc
 }
 
 // The beginning of a large copy, which is as good to try as the whole; else the operation itself.
-static struct tare_operation part_of(const struct tare_operation *operation, uint64_t bytes)
+static struct tare_operation part_of(const struct transfer *transfer)
 {
-	struct tare_operation part = *operation;
+	struct tare_operation part = transfer->operation;
+	bool whole = strcmp(tare_lines[transfer->line].group, "image") == 0;
 
-	if (operation->type == TARE_OPERATION_COPY && bytes >= BANDWIDTH_LARGE)
+	if (part.type == TARE_OPERATION_COPY && transfer->bytes >= BANDWIDTH_LARGE && !whole)
 		part.source.bytes = part.destination.bytes = PART_BYTES;
 	return part;
 }
@@ -160,7 +161,7 @@ static int calibrate(struct transfer *transfer, struct tare_measurement *measure
 	int status;
 
 	transfer->batch = 1;
-	one = part_of(&transfer->operation, transfer->bytes);
+	one = part_of(transfer);
 	status = tare_bench_batch_ps(bench, &one, 1, &ps, error);
 	// What part of it is long enough already tells that the whole is.
 	if (status == 0 && one.source.bytes < transfer->operation.source.bytes &&
@@ -191,7 +192,7 @@ int transfer_prepare(struct transfer *transfer, struct tare_measurement *measure
                      struct tare_error *error)
 {
 	struct tare_bench *bench = &transfer->bandwidth->bench;
-	struct tare_operation copy = part_of(&transfer->operation, transfer->bytes);
+	struct tare_operation copy = part_of(transfer);
 	int status;
 
 	copy.blocking = false;

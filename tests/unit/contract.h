@@ -61,6 +61,7 @@ uint8_t *get(struct tare_queue *queue, struct tare_memory *memory);
 	X(fills_repeat_their_pattern) \
 	X(mapped_memory_is_the_hosts_until_unmapped) \
 	X(imported_memory_stays_its_owners) \
+	X(images_keep_the_bytes) \
 	X(migration_keeps_the_bytes)
 
 #define CONTRACT_QUEUE_TESTS(X) \

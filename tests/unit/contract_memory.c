@@ -283,6 +283,45 @@ void imported_memory_stays_its_owners(void **state)
 	must(rc);
 }
 
+static void through_an_image(struct tare_queue *queue, struct tare_image shape)
+{
+	uint64_t bytes = (uint64_t)shape.width * shape.height * shape.depth * 4;
+	struct tare_memory *from = new_memory(TARE_MEMORY_PINNED, bytes + 64);
+	struct tare_memory *to = new_memory(TARE_MEMORY_PINNED, bytes + 64), *image = NULL;
+	int rc = tare_image_create(device, &shape, &image, &error);
+
+	if (cannot(rc)) {
+		tare_memory_free(from);
+		tare_memory_free(to);
+		skip_test();
+	}
+	must(rc);
+	assert_int_equal(image->bytes, bytes);
+	for (uint64_t i = 0; i < bytes + 64; i++) {
+		((uint8_t *)from->host)[i] = pattern(i, 3);
+		((uint8_t *)to->host)[i] = 0xee;
+	}
+	must(run(queue, copy(span(from, 8, bytes), span(image, 0, bytes))));
+	must(run(queue, copy(span(image, 0, bytes), span(to, 16, bytes))));
+	for (uint64_t i = 0; i < bytes + 64; i++)
+		assert_int_equal(((uint8_t *)to->host)[i],
+		                 i < 16 || i >= bytes + 16 ? 0xee : pattern(i - 8, 3));
+	// A part of one is refused, not copied as something else.
+	assert_true(run(queue, copy(span(from, 0, 64), span(image, 0, 64))) < 0);
+	tare_memory_free(image);
+	tare_memory_free(from);
+	tare_memory_free(to);
+}
+
+void images_keep_the_bytes(void **state)
+{
+	struct tare_queue *queue = new_queue(false);
+	(void)state;
+	through_an_image(queue, (struct tare_image){ 128, 64, 1 });
+	through_an_image(queue, (struct tare_image){ 32, 16, 8 });
+	tare_queue_free(queue);
+}
+
 void migration_keeps_the_bytes(void **state)
 {
 	struct tare_queue *queue = new_queue(false);

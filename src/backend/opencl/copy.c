@@ -93,6 +93,8 @@ int opencl_append_copy(const struct opencl_append *append, struct tare_error *er
 
 	if (from->bytes != to->bytes)
 		return tare_fail(error, EINVAL, "a copy's source and destination differ in size");
+	if (opencl_is_image(from->memory) || opencl_is_image(to->memory))
+		return opencl_append_image(append, error);
 	if (source == HOST && destination == HOST)
 		return tare_fail(error, ENOTSUP, "OpenCL copies nothing from host to host memory");
 	if (source != BUFFER && destination != BUFFER)

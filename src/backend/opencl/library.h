@@ -35,7 +35,8 @@
 	X(clSVMAlloc) X(clSVMFree) X(clEnqueueSVMMemcpy) X(clEnqueueSVMMemFill) \
 	X(clEnqueueSVMMap) X(clEnqueueSVMUnmap) X(clSetKernelArgSVMPointer) \
 	X(clEnqueueSVMMigrateMem) X(clGetDeviceAndHostTimer) X(clCreateProgramWithIL) \
-	X(clGetKernelSubGroupInfo)
+	X(clGetKernelSubGroupInfo) \
+	X(clCreateImage) X(clEnqueueReadImage) X(clEnqueueWriteImage)
 
 struct opencl_functions {
 #define X(function) __typeof__(function) *function;

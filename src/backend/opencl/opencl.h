@@ -60,6 +60,7 @@ struct opencl_memory {
 	void *mapped;          // what mapping gave, and unmapping wants; NULL while not mapped
 	void *reserved;        // our own mmap
 	size_t reserved_bytes;
+	struct tare_image image; // `buffer` is an image of this shape; width 0: it is none
 	bool svm_fine;         // SHARED: the host may touch it without mapping
 };
 
@@ -124,6 +125,12 @@ void opencl_memory_free(struct tare_memory *memory);
 int opencl_memory_import(struct tare_device *device, void *host, uint64_t bytes,
                          struct tare_memory **memory, struct tare_error *error);
 
+// ---- image.c
+
+int opencl_image_create(struct tare_device *device, const struct tare_image *shape,
+                        struct tare_memory **memory, struct tare_error *error);
+bool opencl_is_image(const struct tare_memory *memory);
+
 // ---- queue.c
 
 int opencl_queue_create(struct tare_device *device, const struct tare_queue_options *options,
@@ -155,6 +162,8 @@ struct opencl_append {
 // Whether a COPY or RECTANGLE is done by a call from buffer to buffer, which has no blocking form.
 bool opencl_copies_between_buffers(const struct tare_operation *operation);
 int opencl_append_copy(const struct opencl_append *append, struct tare_error *error);
+// A copy between an image and host memory (image.c).
+int opencl_append_image(const struct opencl_append *append, struct tare_error *error);
 int opencl_append_rectangle(const struct opencl_append *append, struct tare_error *error);
 int opencl_append_map(const struct opencl_append *append, struct tare_error *error);
 int opencl_append_unmap(const struct opencl_append *append, struct tare_error *error);

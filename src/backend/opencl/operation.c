@@ -33,6 +33,8 @@ static int append_fill(const struct opencl_append *append, struct tare_error *er
 	size_t pattern_bytes = append->operation->fill.pattern_bytes;
 	cl_int code;
 
+	if (opencl_is_image(to->memory))
+		return tare_fail(error, ENOTSUP, "images are not filled");
 	switch (to->memory->kind) {
 	case TARE_MEMORY_SHARED:
 		code = cl->clEnqueueSVMMemFill(

@@ -74,7 +74,7 @@ void simulated_effect(struct simulated_command *command)
 			memory->base.host = NULL;
 		break;
 	case TARE_OPERATION_LAUNCH:
-		simulated_run_kernel(command);
+		simulated_compute(command->device, command);
 		break;
 	case TARE_OPERATION_MIGRATE:
 	case TARE_OPERATION_MARKER:

@@ -41,13 +41,6 @@ struct simulated_device {
 	struct simulated_product product;      // the last large one
 };
 
-// Writes c, where the last product was of these very matrices, which do not overlap c. A stand-in has no such device:
-// NULL.
-bool simulated_product_recall(const struct simulated_device *device, unsigned char *c,
-                              const unsigned char *a, const unsigned char *b, uint64_t n);
-// Keeps a product for that.
-void simulated_product_keep(struct simulated_device *device, const unsigned char *c,
-                            const unsigned char *a, const unsigned char *b, uint64_t n);
 
 struct simulated_memory {
 	struct tare_memory base;
@@ -242,6 +235,8 @@ void simulated_move(unsigned char *to, const unsigned char *from, uint64_t bytes
 
 // ---- kernel_effect.c: what kernels compute.
 void simulated_run_kernel(const struct simulated_command *command);
+// The same; but a matrix product of the very matrices of the last one is looked up. product.c
+void simulated_compute(struct simulated_device *device, const struct simulated_command *command);
 // What the kernel writes; its memory is NULL for one that writes nothing.
 struct tare_span simulated_kernel_output(const struct simulated_command *command);
 // The 32-bit value of argument `index`, which the launch was checked to have.
