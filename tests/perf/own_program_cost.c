@@ -105,9 +105,9 @@ static void open_levelzero(void)
 	ze_event_pool_desc_t pool_type = { .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, .count = 1 };
 	ze_event_desc_t event_type = { .stype = ZE_STRUCTURE_TYPE_EVENT_DESC };
 	ze_event_pool_handle_t pool;
-	ze_driver_handle_t driver;
-	ze_device_handle_t device;
-	ze_context_handle_t context;
+	ze_driver_handle_t driver = NULL;
+	ze_device_handle_t device = NULL;
+	ze_context_handle_t context = NULL;
 	uint32_t one = 1;
 
 	need(zeInit(0) == ZE_RESULT_SUCCESS && zeDriverGet(&one, &driver) == ZE_RESULT_SUCCESS, "zeDriverGet");
@@ -146,7 +146,7 @@ static cu_event cuda_events[2];
 static void open_cuda(const char *path)
 {
 	void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-	cu_context context;
+	cu_context context = NULL;
 
 	need(library != NULL, "dlopen");
 #define X(name, parameters) *(void **)&cuda.name = dlsym(library, #name);
