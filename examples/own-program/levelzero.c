@@ -15,6 +15,7 @@
 struct program {
 	struct device device;
 	ze_command_queue_handle_t queue;
+	ze_module_handle_t module;
 	ze_kernel_handle_t kernel;
 	size_t n, bytes;
 	void *host, *a, *b, *c;
@@ -191,7 +192,8 @@ static void prepare(struct program *program)
 
 	program->bytes = program->n * program->n * sizeof(float);
 	program->queue = queue_of(device, device->compute, 0);
-	program->kernel = kernel_of(module_of(device, NULL), "matmul_coalesced");
+	program->module = module_of(device, NULL);
+	program->kernel = kernel_of(program->module, "matmul_coalesced");
 	program->host = memory_of(device, HOST, program->bytes);
 	program->a = memory_of(device, DEVICE, program->bytes);
 	program->b = memory_of(device, DEVICE, program->bytes);
@@ -203,6 +205,20 @@ static void prepare(struct program *program)
 	set_argument(program->kernel, 2, sizeof program->b, &program->b);
 	set_argument(program->kernel, 3, sizeof n, &n);
 	check(zeKernelSetGroupSize(program->kernel, GROUP, GROUP, 1), "zeKernelSetGroupSize");
+}
+
+static void finish(struct program *program)
+{
+	const struct device *device = &program->device;
+
+	check(zeKernelDestroy(program->kernel), "zeKernelDestroy");
+	check(zeModuleDestroy(program->module), "zeModuleDestroy");
+	check(zeCommandQueueDestroy(program->queue), "zeCommandQueueDestroy");
+	free_memory(device, HOST, program->host);
+	free_memory(device, DEVICE, program->a);
+	free_memory(device, DEVICE, program->b);
+	free_memory(device, DEVICE, program->c);
+	close_device(device);
 }
 
 int main(int count, char **arguments)
@@ -220,5 +236,6 @@ int main(int count, char **arguments)
 	time_kernel(&program);
 	time_copy(&program);
 	time_sequence(&program);
+	finish(&program);
 	return 0;
 }

@@ -158,7 +158,8 @@ int main(void)
 		return 1;
 	program.queue = clCreateCommandQueue(device.context, device.id, CL_QUEUE_PROFILING_ENABLE, &status);
 	check(status, "clCreateCommandQueue");
-	program.kernel = kernel_of(build(&device, source, ""), "steps");
+	cl_program built = build(&device, source, "");
+	program.kernel = kernel_of(built, "steps");
 	program.memory = buffer_of(&device, CL_MEM_READ_WRITE, BYTES, NULL);
 	set_argument(program.kernel, 0, sizeof program.memory, &program.memory);
 	write_all(&program);
@@ -167,5 +168,11 @@ int main(void)
 	time_copy(&program);
 	time_sequence(&program);
 	need(tare_time_close(program.timer, &error), &error);
+	clReleaseMemObject(program.memory);
+	clReleaseKernel(program.kernel);
+	clReleaseProgram(built);
+	clReleaseCommandQueue(program.queue);
+	close_device(&device);
+	free(program.host);
 	return 0;
 }

@@ -86,3 +86,60 @@ def test_a_program_of_one_s_own_reads_traces(installed, tmp_path, compiler):
     assert re.findall(r"(\d+)  (\w+) +(\d+) bytes", counted) == 2 * [
         ("3", "clEnqueueWriteBuffer", "12288"), ("3", "clEnqueueNDRangeKernel", "0")]
     assert counted.count("6  commands, 6 with device times") == 2
+
+
+TIMED = """
+int main(void)
+{
+	struct tare_time_error error;
+	struct tare_timer *timer;
+
+	return tare_time_open_opencl(&timer, NULL, NULL, &error) == 0 || puts(error.message) < 0;
+}
+"""
+
+
+@pytest.fixture(name="timed")
+def timed_source(installed, tmp_path):
+    """The first lines of docs/own-program.md, and a beginning and an end."""
+    root = pathlib.Path(__file__).parents[2]
+    lines = re.search(r"^```c\n(.*?)^```", (root / "docs/own-program.md").read_text(encoding="utf-8"), re.M | re.S)[1]
+    (tmp_path / "timed.c").write_text(
+        f"#define CL_TARGET_OPENCL_VERSION 120\n#include <CL/cl.h>\n#include <stdio.h>\n{lines}{TIMED}", encoding="utf-8")
+    found = subprocess.run(["cc", "-x", "c", "-", "-lOpenCL", "-o", tmp_path / "links"], check=False, capture_output=True,
+                           text=True, input="#include <CL/cl.h>\nint main(void) { return 0; }\n") if shutil.which("cc") else None
+    sanitized = b"__asan_init" in next(installed.rglob("libtare.so")).read_bytes()
+    if not found or found.returncode or sanitized:
+        pytest.skip("no cc, nothing to link OpenCL with, or a build with sanitizers")
+    return tmp_path / "timed.c"
+
+
+def check_timed(program, library):
+    done = subprocess.run([program], capture_output=True, text=True, check=True,
+                          env={**os.environ, "LD_LIBRARY_PATH": str(library)})
+    assert done.stdout == "the command queue is NULL\n"
+
+
+@pytest.mark.skipif(not shutil.which("pkg-config"), reason="no pkg-config")
+def test_a_program_of_one_s_own_is_timed(installed, timed):
+    described = next(installed.rglob("pkgconfig/tare.pc"))
+    destination = str(installed).removesuffix(re.search(r"^prefix=(.*)$", described.read_text(), re.M)[1])
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "tare"], capture_output=True, text=True, check=True,
+                           env={**os.environ, "PKG_CONFIG_PATH": str(described.parent),
+                                "PKG_CONFIG_SYSROOT_DIR": destination}).stdout.split()
+    program = timed.parent / "timed"
+    subprocess.run(["cc", "-Wall", "-Werror", timed, *flags, "-lOpenCL", "-o", program], check=True)
+    check_timed(program, described.parent.parent)
+
+
+def test_so_it_is_by_cmake(installed, timed):
+    described = next(installed.rglob("tareConfig.cmake"), None)
+    if not described or not shutil.which("cmake"):
+        pytest.skip("no CMake")
+    (timed.parent / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.10)\nproject(timed C)\nfind_package(tare 0.1 REQUIRED)\n"
+        "add_executable(timed timed.c)\ntarget_link_libraries(timed tare::tare OpenCL)\n", encoding="utf-8")
+    built = timed.parent / "built"
+    for command in (["cmake", f"-Dtare_DIR={described.parent}", "-B", built, timed.parent], ["cmake", "--build", built]):
+        subprocess.run(command, check=True, capture_output=True)
+    check_timed(built / "timed", described.parents[2])

@@ -27,7 +27,7 @@ static struct played {
 		uint64_t floor, start, end;
 		int64_t done_ns;
 	} slots[SLOTS];
-	int begins, ends, floors, releases, closes, flushes;
+	int begins, ends, floors, closes, flushes;
 	int refuse_begin, refuse_end, fail_done, fail_stamps, never, writes_later;
 } played;
 
@@ -110,13 +110,6 @@ static void play_flush(void *queue)
 	played.flushes++;
 }
 
-static void play_release(void *queue, uint32_t slot)
-{
-	(void)queue;
-	(void)slot;
-	played.releases++;
-}
-
 static void play_close(void *queue)
 {
 	(void)queue;
@@ -144,7 +137,7 @@ static int set_up(void **state)
 {
 	static const struct tare_time_api plain = {
 		.begin = play_begin, .end = play_end, .flush = play_flush, .done = play_done, .stamps = play_stamps,
-		.event_done = play_event_done, .event_stamps = play_event_stamps, .release = play_release,
+		.event_done = play_event_done, .event_stamps = play_event_stamps,
 		.close = play_close, .now_ns = play_now, .pause_ns = play_pause,
 	};
 	(void)state;

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tare_time.py on the first OpenCL device, which it is given by bare handles."""
+import ctypes
+import errno
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "src" / "time"))
+import tare_time  # noqa: E402  pylint: disable=wrong-import-position
+
+PROFILING = 2
+LIMIT_NS = 60_000_000_000
+
+
+@pytest.fixture(name="cl", scope="module")
+def opencl():
+    try:
+        cl = ctypes.CDLL("libOpenCL.so.1")
+    except OSError:
+        pytest.skip("there is no OpenCL")
+    for name in ("clCreateContext", "clCreateCommandQueue"):
+        getattr(cl, name).restype = ctypes.c_void_p
+    cl.platform, cl.device, count = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_uint()
+    cl.clGetPlatformIDs(1, ctypes.byref(cl.platform), ctypes.byref(count))
+    every = ctypes.c_ulong(0xffffffff)
+    if count.value == 0 or cl.clGetDeviceIDs(cl.platform, every, 1, ctypes.byref(cl.device), None) != 0:
+        pytest.skip("there is no OpenCL device")
+    cl.context = ctypes.c_void_p(cl.clCreateContext(None, 1, ctypes.byref(cl.device), None, None, None))
+    return cl
+
+
+class Queue:
+    """What pyopencl's queues have of a handle."""
+
+    def __init__(self, cl, properties):
+        self.int_ptr = cl.clCreateCommandQueue(cl.context, cl.device, ctypes.c_ulong(properties), None)
+
+
+def marker(cl, queue):
+    event = ctypes.c_void_p()
+    assert cl.clEnqueueMarkerWithWaitList(ctypes.c_void_p(queue.int_ptr), 0, None, ctypes.byref(event)) == 0
+    return event
+
+
+def test_a_span_is_timed(cl):
+    queue = Queue(cl, PROFILING)
+    timer = tare_time.Timer.opencl(queue, spans=2)
+    for _ in range(10):
+        with timer.span("markers") as span:
+            marker(cl, queue)
+        result = span.read(LIMIT_NS)
+        assert result.state in (tare_time.State.OK, tare_time.State.BELOW_FLOOR)
+        assert result.name == "markers"
+        # These say that the structure is read as the library writes it.
+        assert result.device_ns == result.end_ticks - result.start_ticks
+        assert (result.rate.hz_numerator, result.rate.hz_denominator, result.rate.valid_bits) == (10**9, 1, 64)
+        assert 0 <= result.host_ns < 10**10 and 0 <= result.floor_ns <= result.uncertainty_ns
+        assert result.reason == tare_time.Reason.NO_REASON and result.wraps_excluded
+        assert result.line().startswith("markers: ")
+    own = timer.event(marker(cl, queue).value, "own", LIMIT_NS)
+    assert own.floor_ns == 0 or own.state == tare_time.State.NOT_AVAILABLE
+
+
+def test_without_profiling_there_is_a_reason(cl):
+    queue = Queue(cl, 0)
+    timer = tare_time.Timer.opencl(queue.int_ptr)
+    with timer.span() as span:
+        marker(cl, queue)
+    result = span.read(LIMIT_NS)
+    assert (result.state, result.reason) == (tare_time.State.NOT_AVAILABLE, tare_time.Reason.NO_PROFILING)
+    assert "CL_QUEUE_PROFILING_ENABLE" in result.sentence and result.device_ns == -1
+
+
+def test_errors_say_what_is_wrong(cl):
+    timer = tare_time.Timer.opencl(Queue(cl, PROFILING), spans=1)
+    span = timer.span("one")
+    with pytest.raises(tare_time.Error, match="no such span") as wrong:
+        span.read(0)
+    assert wrong.value.code == -errno.ESTALE
+    with span:
+        with pytest.raises(tare_time.Error, match="not ended"):
+            span.read(0)
+        with pytest.raises(tare_time.Error, match="all 1 spans"):
+            with timer.span("two"):
+                pass
+    with pytest.raises(tare_time.Error, match="NULL"):
+        tare_time.Timer.opencl(None)
+    with pytest.raises(tare_time.Error, match="NULL|without"):
+        tare_time.Timer.levelzero(None, None, None, tare_time.List.IMMEDIATE)
+    with pytest.raises(tare_time.Error):
+        tare_time.Timer.cuda(None, spans=5000)
+    assert re.fullmatch(r"\d+\.\d+\.\d+", tare_time.version())
+
+
+def test_the_words_are_the_headers():
+    header = (ROOT / "include" / "tare" / "time.h").read_text(encoding="utf-8")
+    for words, name in ((tare_time.State, "tare_time_state"), (tare_time.Reason, "tare_time_reason"),
+                        (tare_time.List, "tare_time_list")):
+        body = re.search(rf"enum {name} {{(.*?)}};", header, re.S)[1]
+        found = re.findall(r"\bTARE_TIME_(\w+),", body)
+        assert [word.name for word in words] == found and [int(word) for word in words] == list(range(len(found)))
+
+
+def test_the_structures_are_the_headers(tmp_path):
+    program = tmp_path / "sizes.c"
+    program.write_text('#include <tare/time.h>\n#include <stdio.h>\nint main(void)\n{\n\tprintf("%zu %zu %zu %zu\\n", '
+                       "sizeof(struct tare_time_result), offsetof(struct tare_time_result, rate), "
+                       "sizeof(struct tare_time_error), offsetof(struct tare_time_result, wraps_excluded));\n}\n",
+                       encoding="utf-8")
+    subprocess.run([*shlex.split(os.environ.get("TARE_CC", "cc")), f"-I{ROOT / 'include'}", str(program), "-o", str(tmp_path / "sizes")], check=True)
+    sizes = subprocess.run([str(tmp_path / "sizes")], check=True, capture_output=True, text=True).stdout.split()
+    result = tare_time.Result
+    assert [int(size) for size in sizes] == [ctypes.sizeof(result), result.rate.offset,
+                                             ctypes.sizeof(tare_time._Error),  # pylint: disable=protected-access
+                                             result._wraps_excluded.offset]  # pylint: disable=protected-access
