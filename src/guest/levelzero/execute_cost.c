@@ -2,8 +2,8 @@
 // What it takes to execute a list with one of ours behind it, measured before the program's first such execution, on a
 // queue of our own in its context, with lists of our own that hold nothing but barriers. The device does these, some
 // thousand: a change. Executed are, by turns: a list as the program would have it; one with events and a ready list of
-// ours behind it; the same by our wrapper, on a thread and records that nobody else sees. Of one command and of several,
-// for what is read is more then. Timed is the call alone; the wait for the device has a limit. Whatever fails, or takes
+// ours behind it; the same by our wrapper, on a thread and records that nobody else sees. Of one command and of
+// several, for what is read is more then. Timed is the call alone; the wait for the device has a limit. Whatever fails, or takes
 // too long, means that nothing is known.
 #include "guest/levelzero/bench.h"
 
