@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the report says that recording a Level Zero program cost: our own code by calibration, the driver's part where
 it can be measured without giving the device anything to do."""
+import os
 import pathlib
 import struct
 import sys
@@ -42,11 +43,13 @@ def test_events_of_ours_have_a_price(on):
 
 
 def priced(on, style):
-    """As recorded; on a machine that is too busy the measuring gives up."""
-    for _ in range(5):
+    """As recorded; on a machine that is too busy the measuring gives up, as it waits for the device for a while only."""
+    for _ in range(8):
         coverage, changes = recorded(on, style)
         if coverage["cost_source"] == "calibration":
             break
+    if coverage["cost_source"] != "calibration" and os.getloadavg()[0] > 3 * os.cpu_count():
+        pytest.skip("the machine was too busy in every try")
     assert coverage["cost_source"] == "calibration"
     assert coverage["driver_cost_low_ns"] <= coverage["driver_cost_ns"] <= coverage["driver_cost_high_ns"]
     return coverage, changes
@@ -65,7 +68,7 @@ def test_what_executing_took_is_measured(on):
     assert changes["lists"] >= 1 and changes["calibration"] == 2
     assert rounds >= 5 and all(low[i] <= best[i] <= high[i] for i in range(3))
     assert best[0] > 0, "our own code takes something"
-    # Ten commands appended, and three executions.
+    # What was appended, and three executions.
     assert coverage["self_cost_ns"] > 3 * best[0] / 1e3
     assert coverage["driver_cost_ns"] >= 3 * max(best[1], 0) / 1e3
     assert coverage["cost_high_ns"] is None or coverage["cost_low_ns"] <= coverage["cost_ns"] <= coverage["cost_high_ns"]

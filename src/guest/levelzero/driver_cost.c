@@ -13,7 +13,7 @@
 #define MOST_NS 4000000 // that a measurement is to take; the least rounds may take BUSY times as long
 
 enum { COMMANDS = 32, ROUNDS = 21, LEAST_ROUNDS = 5, BUSY = 8, BYTES = 64 };
-// Without an event, with one, with one that has timestamps; the last two are NATIVE and STAMPED with our own code around.
+// Without an event, with one, with one that has timestamps; the last two: NATIVE and STAMPED with our own code around.
 enum trial { NATIVE, PLAIN, STAMPED, TRIALS, OURS_UNTIMED = TRIALS, OURS, ALL_TRIALS };
 enum work { FILL, COPY, WORKS };
 

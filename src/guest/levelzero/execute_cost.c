@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it takes to execute a list with one of ours behind it, measured before the program's first such execution: on a
+// What it takes to execute a list with one of ours behind it, measured before the program's first such execution, on a
 // queue of our own in its context, with lists of our own that hold nothing but barriers. The device does these, some
-// hundred: a change. Executed are, by turns: a list as the program would have it; one with events and a ready list of
-// ours behind it; the same by our wrapper, on a thread and records that nobody else sees. Of one command and of several,
-// for what is read is more then. Timed is the call alone; the wait for the device has a limit. Whatever fails, or takes
+// thousand: a change. Executed are, by turns: a list as the program would have it; one with events and a ready list of
+// ours behind it; the same by our wrapper, on a thread and records that nobody else sees. Of one command and of
+// several, for what is read is more then. Timed is the call alone; the wait for the device has a limit. Whatever fails, or takes
 // too long, means that nothing is known.
 #include "guest/levelzero/bench.h"
 
@@ -233,12 +233,22 @@ static void end(struct bench *bench)
 		bench->call->zeCommandQueueDestroy(bench->queue);
 }
 
+// A driver may lack what the program does not need: one that only knows immediate lists has no queues.
+static bool can_measure(const struct ze_calls *call)
+{
+	return call->zeCommandQueueCreate != NULL && call->zeCommandQueueDestroy != NULL &&
+	       call->zeCommandQueueExecuteCommandLists != NULL && call->zeCommandQueueSynchronize != NULL &&
+	       call->zeCommandListCreate != NULL && call->zeCommandListDestroy != NULL &&
+	       call->zeCommandListClose != NULL && call->zeCommandListAppendBarrier != NULL;
+}
+
 void ze_execute_cost_first(const struct guest_thread *thread, const struct ze_list *like)
 {
 	static struct bench bench; // the program's stack may be a small one
 	static _Atomic bool begun;
 	if (ZE_LIKELY(atomic_load_explicit(&begun, memory_order_relaxed)) || thread->depth != 1 || like->device == NULL ||
-	    like->copies || guest_options.calibrated != TARE_TRACE_LEVELZERO || atomic_exchange(&begun, true))
+	    like->copies || guest_options.calibrated != TARE_TRACE_LEVELZERO || !can_measure(&like->driver->call) ||
+	    atomic_exchange(&begun, true))
 		return;
 	int saved = errno;
 	uint64_t from = guest_ticks();
