@@ -160,7 +160,7 @@ static void what_makes_the_driver_build_anew_is_named(void **state)
 {
 	static const struct { const char *text, *name; } rows[] = {
 		{ "CUDA_CACHE_DISABLE=1", "CUDA_CACHE_DISABLE" }, { "CUDA_CACHE_DISABLE=0", NULL },
-		{ "CUDA_FORCE_PTX_JIT=1", "CUDA_FORCE_PTX_JIT" }, { "CUDA_CACHE_DISABLE_NOT=1", NULL },
+		{ "CUDA_FORCE_PTX_JIT=1", "CUDA_FORCE_PTX_JIT" }, { "CUDA_CACHE_DISABLE_1=1", NULL },
 		{ "CUDA_CACHE_DISABLE=", NULL },
 	};
 	const struct tare_view view = { .process = 3 };
