@@ -2,6 +2,8 @@
 // Findings with CUDA's causes: streams that are full, and calls of memory that wait for the device.
 #include "judged.h"
 
+#include "analysis/findings_internal.h"
+
 #define US INT64_C(1000)
 
 // A thread launches kernels of `run_ns` into one stream; from `full` pending on each launch takes `full_ns` instead of
@@ -162,9 +164,32 @@ static void waits_are_about_copies_only_where_much_is_copied(void **state)
 	}
 }
 
+// Variables of the environment that are recorded, each by its whole name and by its value.
+static void what_makes_the_driver_build_anew_is_named(void **state)
+{
+	static const struct { const char *text, *name; } rows[] = {
+		{ "CUDA_CACHE_DISABLE=1", "CUDA_CACHE_DISABLE" }, { "CUDA_CACHE_DISABLE=0", NULL },
+		{ "CUDA_FORCE_PTX_JIT=1", "CUDA_FORCE_PTX_JIT" }, { "CUDA_CACHE_DISABLE_1=1", NULL },
+		{ "CUDA_CACHE_DISABLE=", NULL },
+	};
+	const struct tare_view view = { .process = 3 };
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct tare_recorded_variable variables[] = { { 3, "CUDA_MODULE_LOADING=EAGER" }, { 3, rows[i].text } };
+		const struct tare_recording recording = { .variables = variables, .variable_count = 2 };
+		struct judging judging = { .recording = &recording, .view = &view };
+		const char *said = finding_rebuilds(&judging);
+		assert_true(rows[i].name ? strstr(said, rows[i].name) != NULL : !*said);
+		assert_string_equal(finding_variable(&judging, "CUDA_MODULE_LOADING"), "EAGER");
+		variables[1].process = 2; // not in the view
+		assert_string_equal(finding_rebuilds(&judging), "");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_makes_the_driver_build_anew_is_named),
 		cmocka_unit_test(a_full_stream_is_told_where_it_holds_up_others),
 		cmocka_unit_test(waits_are_about_copies_only_where_much_is_copied),
 		cmocka_unit_test(calls_that_wait_cost_no_more_than_what_the_device_does_not_need),

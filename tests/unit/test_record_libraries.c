@@ -4,6 +4,7 @@
 
 #include "base/other_api.h"
 #include "record/closure.h"
+#include "record/cupti.h"
 #include "record/loader.h"
 
 #include <stdint.h>
@@ -156,6 +157,39 @@ static void a_library_tells_its_api(void **state)
 	}
 }
 
+// What is beside the recorder, unless the program does not bear it.
+static void a_front_is_for_programs_that_bear_it(void **state)
+{
+	static const struct { const char *interpreter, *needed; bool borne; } rows[] = {
+		{ "/lib64/ld-linux-x86-64.so.2", "libc.so.6", true },
+		{ "/lib64/ld-linux-x86-64.so.2", "libasan.so.8", false },
+		{ "/lib64/ld-linux-x86-64.so.2", "libtsan.so.2", false },
+		{ "/lib/ld-musl-x86_64.so.1", "libc.so.6", false },
+		{ NULL, NULL, true },
+	};
+	char layer[300], front[300];
+	(void)state;
+	snprintf(layer, sizeof layer, "%s/libtare-recorder.so", folder);
+	snprintf(front, sizeof front, "%s/libtare-cuda.so", folder);
+	struct tare_closure none = { 0 };
+	assert_null(tare_cuda_front_find(layer, &none, NULL, "/nowhere", true));
+	FILE *file = fopen(front, "w");
+	assert_non_null(file);
+	fclose(file);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct tare_object object = { .interpreter = (char *)(uintptr_t)rows[i].interpreter,
+			                      .needed = { (char *)(uintptr_t)rows[i].needed },
+			                      .needed_count = rows[i].needed != NULL };
+		struct tare_closure closure = { &object, 1 };
+		char *found = tare_cuda_front_find(layer, &closure, NULL, "/nowhere", true);
+		assert_int_equal(found != NULL, rows[i].borne);
+		if (found)
+			assert_string_equal(found, front);
+		free(found);
+	}
+	unlink(front);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +198,7 @@ int main(void)
 		cmocka_unit_test(this_test_needs_the_c_library),
 		IN_A_FOLDER(a_damaged_object_does_no_harm),
 		cmocka_unit_test(a_library_tells_its_api),
+		IN_A_FOLDER(a_front_is_for_programs_that_bear_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
