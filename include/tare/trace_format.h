@@ -324,6 +324,7 @@ enum tare_trace_fact {
 	TARE_TRACE_FACT_CAPABILITY = 36,       // device: compute capability, 100 times the major number and the minor
 	TARE_TRACE_FACT_FIXED_LOCAL_BYTES = 37, // kernel: local memory that it has itself
 	TARE_TRACE_FACT_PRIORITY = 38,         // queue: as a signed number; lower is more urgent
+	TARE_TRACE_FACT_MAY_WRITE = 39,        // kernel: handle of a memory object that is its argument, and not constant
 };
 struct tare_trace_fact_record {
 	uint64_t head;

@@ -510,6 +510,7 @@ void tare_recording_free(struct tare_recording *r)
 	free(r->stacks);
 	free(r->frames);
 	free(r->places);
+	free(r->arguments);
 	free(r->lists);
 	free(r->executions);
 	free(r);

@@ -95,3 +95,12 @@ def test_times_that_are_not_asked_for(recorder):
     done = recorder.record([PROGRAMS / "contents"], "--contents", "--times", "none")
     rows = [row for row in contents(done.folder) if row[1] > 256]
     assert [row[2] for row in rows] == [WHOLE, UNSEEN, WHOLE, WHOLE, NO_ROW, UNSEEN]
+
+
+def test_what_kernels_may_have_overwritten_is_not_sure(recorder):
+    """The same bytes each time, to a buffer that the kernel gets and writes."""
+    folder = recorder.record([PROGRAMS / "pairs_transfers", "transfers-dominate", "raise"], "--contents").folder
+    found = {finding["id"]: finding for finding in recorder.report(folder)["findings"]}
+    figures = {figure["name"]: figure["value"] for figure in found["duplicate-transfers"]["figures"]}
+    assert figures["maybe_overwritten"] == figures["copies"] > 0
+    assert found["duplicate-transfers"]["cost_low_ns"] == 0
