@@ -344,6 +344,7 @@ enum tare_trace_fact {
 	TARE_TRACE_FACT_PRIORITY = 38,         // queue: as a signed number; lower is more urgent
 	TARE_TRACE_FACT_SUB_DEVICE = 39,       // device: its number among the sub-devices of the fact's `device`
 	TARE_TRACE_FACT_ENVIRONMENT = 40,      // string, platform: NAME=VALUE, a variable that its driver reads, as it began
+	TARE_TRACE_FACT_MAY_WRITE = 41,        // kernel: handle of a memory object that is its argument, and not constant
 };
 struct tare_trace_fact_record {
 	uint64_t head;

@@ -92,6 +92,7 @@ int finding_leave_out_hashing(struct judging *judging)
 		                                                             : hashing - computing;
 		parts[TARE_LEDGER_COMPUTING] -= computing;
 		parts[TARE_LEDGER_OFF_CPU] -= off;
+		judging->steady_ns -= (int64_t)(computing + off);
 	}
 	return 0;
 }

@@ -38,6 +38,8 @@ struct repeats {
 	uint64_t *changed;        // of each memory object: the step at which anything but the copy of a part changed it
 	uint64_t any_changed;     // the same of all that kernels may write
 	uint32_t *first;          // part of each memory object; TARE_NO_INDEX
+	uint32_t *writes;         // places in recording->arguments where those of a kernel begin, and the end
+	uint32_t *written;        // memory objects, by kernel
 	struct tare_id_map part_of;
 	struct last_copy *last;
 	size_t last_count, last_room;
@@ -67,13 +69,13 @@ static uint32_t root_of(const struct tare_recording *recording, uint32_t memory)
 	return memory;
 }
 
-// OpenCL says so of what is made with CL_MEM_READ_ONLY.
+#define READ_ONLY (1 << 2) // CL_MEM_READ_ONLY: of an OpenCL memory object
+
 static bool kernels_may_write(const struct tare_recording *recording, const struct tare_recorded_command *command)
 {
-	const uint64_t read_only = 1 << 2;
 	bool opencl = command->queue < recording->queue_count &&
 	              recording->queues[command->queue].api == TARE_TRACE_OPENCL;
-	return !opencl || !(recording->memories[root_of(recording, command->object)].flags & read_only);
+	return !opencl || !(recording->memories[root_of(recording, command->object)].flags & READ_ONLY);
 }
 
 // Whether two parts of an object may have bytes in common. A part of a buffer that is itself one (a sub-buffer)
@@ -101,6 +103,55 @@ static void note_write(struct repeats *r, const struct last_copy *now)
 		r->changed[now->root] = r->step;
 }
 
+// Whether all memory that a kernel may write is told.
+static bool is_told(const struct repeats *r, const struct tare_recorded_command *kernel)
+{
+	const struct tare_recording *recording = r->judging->recording;
+	uint32_t process = tables_process(recording, kernel->thread);
+	if (kernel->kind != TARE_KIND_KERNEL || kernel->object >= recording->kernel_count ||
+	    kernel->queue >= recording->queue_count || process >= recording->process_count ||
+	    recording->queues[kernel->queue].api != TARE_TRACE_OPENCL)
+		return false;
+	const struct tare_recorded_process *of = &recording->processes[process];
+	// What a fork has inherited was told to its parent.
+	return (of->flags & (TARE_TRACE_COMPARED | TARE_TRACE_FORKED)) == TARE_TRACE_COMPARED && of->lost_records == 0 &&
+	       of->damaged_windows == 0;
+}
+
+static void note_kernel(struct repeats *r, const struct tare_recorded_command *kernel)
+{
+	const struct tare_recording *recording = r->judging->recording;
+	bool known = is_told(r, kernel);
+	for (uint32_t i = known ? r->writes[kernel->object] : 0; known && i < r->writes[kernel->object + 1]; i++) {
+		uint32_t memory = root_of(recording, r->written[i]);
+		// An image may be made of a buffer.
+		known = memory < recording->memory_count && recording->memories[memory].kind != TARE_TRACE_MEMORY_IMAGE;
+		if (known && !(recording->memories[memory].flags & READ_ONLY))
+			r->changed[memory] = r->step;
+	}
+	if (!known)
+		r->any_changed = r->step;
+}
+
+// The arguments by kernel. Returns 0 or -ENOMEM.
+static int sort_arguments(struct repeats *r)
+{
+	const struct tare_recording *recording = r->judging->recording;
+	r->writes = calloc(recording->kernel_count + 2, sizeof *r->writes);
+	r->written = calloc(recording->argument_count + 1, sizeof *r->written);
+	if (!r->writes || !r->written)
+		return -ENOMEM;
+	for (size_t i = 0; i < recording->argument_count; i++)
+		if (recording->arguments[i].kernel < recording->kernel_count)
+			r->writes[recording->arguments[i].kernel + 2]++;
+	for (size_t i = 2; i < recording->kernel_count + 2; i++)
+		r->writes[i] += r->writes[i - 1];
+	for (size_t i = 0; i < recording->argument_count; i++)
+		if (recording->arguments[i].kernel < recording->kernel_count)
+			r->written[r->writes[recording->arguments[i].kernel + 1]++] = recording->arguments[i].memory;
+	return 0;
+}
+
 // A command that is no copy of a part.
 static void note_change(struct repeats *r, const struct tare_recorded_command *command)
 {
@@ -120,10 +171,13 @@ static void note_change(struct repeats *r, const struct tare_recorded_command *c
 			return;
 		}
 		break;
+	case TARE_KIND_KERNEL:
+		note_kernel(r, command);
+		return;
 	default:
 		break;
 	}
-	// A copy's destination and a kernel's arguments are not recorded.
+	// A copy's destination is not recorded.
 	r->any_changed = r->step;
 }
 
@@ -380,7 +434,9 @@ int finding_repeats(struct judging *judging, struct tare_error *error)
 	r.first = malloc((memories + 1) * sizeof *r.first);
 	for (size_t i = 0; r.first && i < memories; i++)
 		r.first[i] = TARE_NO_INDEX;
-	int code = r.changed && r.first ? walk(&r) : -ENOMEM;
+	int code = r.changed && r.first ? sort_arguments(&r) : -ENOMEM;
+	if (!code)
+		code = walk(&r);
 	if (!code)
 		code = raise_kind(&r, false);
 	if (!code)
@@ -390,6 +446,8 @@ int finding_repeats(struct judging *judging, struct tare_error *error)
 	tare_id_map_free(&r.part_of);
 	free(r.changed);
 	free(r.first);
+	free(r.writes);
+	free(r.written);
 	free(r.last);
 	free(r.found);
 	return code;

@@ -239,13 +239,11 @@ int judging_open(struct judging *judging, const struct tare_recording *recording
 		code = find_first_launches(judging);
 	if (!code && judging->working_ns > 0)
 		code = find_gaps(judging);
-	if (!code)
-		code = finding_leave_out_hashing(judging);
 	if (code)
 		return code;
 	keep_working_commands(judging);
 	sum_first_uses(judging);
-	return code;
+	return finding_leave_out_hashing(judging);
 }
 
 void judging_close(struct judging *judging)

@@ -520,6 +520,7 @@ void tare_recording_free(struct tare_recording *r)
 	free(r->frames);
 	free(r->places);
 	free(r->parts);
+	free(r->arguments);
 	free(r->lists);
 	free(r->executions);
 	free(r);

@@ -314,6 +314,12 @@ struct tare_recorded_stack {
 	int64_t seen_ns;            // modules that were seen later are none of its
 };
 
+// What a kernel may write: a memory object that was its argument at some time. Told of OpenCL's kernels where
+// contents were asked for.
+struct tare_recorded_argument {
+	uint32_t kernel, memory;
+};
+
 // Where a write, read or unmap took place: equal for the same part of the memory object, if object and amount
 // of the commands are equal, too (of an unmap: and the host's address). In the order of `command`.
 struct tare_recorded_place {
@@ -423,12 +429,13 @@ struct tare_recording {
 	uint64_t *frames;
 	struct tare_recorded_place *places;
 	struct tare_recorded_part *parts;
+	struct tare_recorded_argument *arguments;
 	struct tare_recorded_list *lists;
 	struct tare_recorded_execution *executions;
 	size_t process_count, thread_count, device_count, queue_count, kernel_count,
 	    kernel_fact_count, program_count, memory_count, shape_count, command_count, wait_count,
 	    call_count, callback_count, function_count, change_count, loss_count, cpu_sample_count,
-	    phase_count, module_count, stack_count, frame_count, place_count, list_count,
+	    phase_count, module_count, stack_count, frame_count, place_count, argument_count, list_count,
 	    execution_count, part_count, variable_count;
 	uint64_t failed_commands;   // enqueues that the API refused; their calls are in `calls`
 	uint64_t unresolved;        // records that name an object, queue or event that was not found

@@ -121,6 +121,7 @@ static uint8_t fact_kind(uint16_t key)
 	case TARE_TRACE_FACT_COMPILED_GROUP:
 	case TARE_TRACE_FACT_SUB_GROUP:
 	case TARE_TRACE_FACT_REGISTERS:
+	case TARE_TRACE_FACT_MAY_WRITE:
 	case TARE_TRACE_FACT_FIXED_LOCAL_BYTES: return TARE_OBJECT_KERNEL;
 	case TARE_TRACE_FACT_SOURCE_HASH:
 	case TARE_TRACE_FACT_SOURCE_BYTES:
@@ -164,6 +165,15 @@ static void add_variable(struct loading *l, const struct tare_trace_fact_record 
 		*added = (struct tare_recorded_variable){ l->process, text };
 }
 
+static void add_argument(struct loading *l, uint32_t kernel, uint8_t api, const struct tare_trace_fact_record *fact)
+{
+	uint32_t memory = loading_resolve(l, api, TARE_OBJECT_MEMORY, fact->value, fact->ticks);
+	struct tare_recorded_argument *argument = LOADING_ADD(l, arguments, argument_count, argument_room);
+
+	if (argument)
+		*argument = (struct tare_recorded_argument){ kernel, memory };
+}
+
 static void apply_fact(struct loading *l, const struct tare_trace_fact_record *fact)
 {
 	uint16_t key = tare_trace_detail(fact->head);
@@ -187,7 +197,9 @@ static void apply_fact(struct loading *l, const struct tare_trace_fact_record *f
 		l->recording->unresolved++;
 		return;
 	}
-	if (kind == TARE_OBJECT_KERNEL && object->index != TARE_NO_INDEX)
+	if (key == TARE_TRACE_FACT_MAY_WRITE)
+		add_argument(l, object->index, api, fact);
+	else if (kind == TARE_OBJECT_KERNEL && object->index != TARE_NO_INDEX)
 		apply_to_kernel(l, object->index, fact);
 	else if (kind == TARE_OBJECT_DEVICE)
 		apply_to_device(l, object->index, fact);

@@ -65,7 +65,7 @@ struct loading {
 	size_t process_room, thread_room, device_room, queue_room, kernel_room, kernel_fact_room,
 	    program_room, memory_room, shape_room, command_room, wait_room, call_room,
 	    callback_room, function_room, changed_room, loss_room, sample_room, module_room,
-	    stack_room, frame_room, place_room, list_room, execution_room, part_room,
+	    stack_room, frame_room, place_room, argument_room, list_room, execution_room, part_room,
 	    variable_room;
 	uint32_t *sample_threads; // of each CPU sample
 	size_t sample_thread_room;

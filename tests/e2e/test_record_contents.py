@@ -14,6 +14,7 @@ COMMAND, CONTENTS = 18, 35
 WRITE, READ, UNMAP = 3, 4, 8
 WHOLE, SAMPLED, SKIPPED, UNREADABLE, UNSEEN, NO_ROW = range(1, 7)
 LATE = 1
+TRIES = 8
 SIZE = 1 << 20
 
 
@@ -55,23 +56,27 @@ def contents(folder):
 
 def test_what_is_hashed_when(recorder):
     plain = recorder.native([PROGRAMS / "contents"])
-    done = recorder.record([PROGRAMS / "contents"], "--contents")
-    assert (done.status, done.out, done.errors) == (plain.status, plain.out, plain.errors) == (0, b"7\n0\n", b"")
-    # Without the setting up: of the program's own memory.
-    rows = [row for row in contents(done.folder) if row[1] > 256]
-    kinds = [(kind, size, of) for kind, size, of, *_ in rows]
-    gone = rows[-1]
-    assert kinds[:5] == [(WRITE, SIZE, WHOLE), (READ, SIZE, WHOLE), (READ, SIZE // 2, WHOLE), (UNMAP, SIZE, WHOLE),
-                         (WRITE, 512, NO_ROW)]
-    late = [row[3] for row in rows]
-    assert late[:5] == [False, True, False, False, False]
-    hashes = [(row[4], row[5]) for row in rows]
-    # The same bytes, written, read and unmapped.
+    # Who is kept from the processors may hash a part only, or see a read late: not each time.
+    for _ in range(TRIES):
+        done = recorder.record([PROGRAMS / "contents"], "--contents")
+        assert (done.status, done.out, done.errors) == (plain.status, plain.out, plain.errors) == (0, b"7\n0\n", b"")
+        # Without the setting up: of the program's own memory.
+        rows = [row for row in contents(done.folder) if row[1] > 256]
+        *kept, gone = rows
+        assert [row[:2] for row in rows] == [(WRITE, SIZE), (READ, SIZE), (READ, SIZE // 2), (UNMAP, SIZE), (WRITE, 512),
+                                             (READ, SIZE)]
+        # It was let go of by a callback, in the wait or before it; hashed before that, or not at all.
+        assert gone[2] in (UNREADABLE, WHOLE, SAMPLED, SKIPPED, UNSEEN)
+        assert gone[2] != UNREADABLE or gone[4] == 14  # EFAULT
+        # The same bytes, written, read and unmapped; as far as they were hashed.
+        same = [kept[at] for at in (0, 1, 3) if kept[at][2] in (WHOLE, SAMPLED)]
+        assert len({row[5] for row in same}) <= 1
+        if [row[2] for row in kept] == [WHOLE] * 4 + [NO_ROW] and gone[2] == UNREADABLE:
+            break
+    assert [row[2] for row in kept] == [WHOLE] * 4 + [NO_ROW]
+    assert [row[3] for row in kept] == [False, True, False, False, False]
+    hashes = [(row[4], row[5]) for row in kept]
     assert hashes[0] == hashes[1] == hashes[3] != hashes[2] and hashes[0][0] != 0
-    # It was let go of by a callback, in the wait or before it; hashed before that, or not at all.
-    assert gone[:2] == (READ, SIZE) and gone[2] in (UNREADABLE, WHOLE, SAMPLED)
-    if gone[2] == UNREADABLE:
-        assert gone[4] == 14  # EFAULT
 
 
 def test_without_it_nothing_is_hashed(recorder):
@@ -93,5 +98,18 @@ def test_what_it_costs_is_told(recorder):
 def test_times_that_are_not_asked_for(recorder):
     """Nobody sees when a read is complete that has no event; those that block are seen nevertheless."""
     done = recorder.record([PROGRAMS / "contents"], "--contents", "--times", "none")
-    rows = [row for row in contents(done.folder) if row[1] > 256]
-    assert [row[2] for row in rows] == [WHOLE, UNSEEN, WHOLE, WHOLE, NO_ROW, UNSEEN]
+    found = [row[2] for row in contents(done.folder) if row[1] > 256]
+    assert [found[1], found[4], found[5]] == [UNSEEN, NO_ROW, UNSEEN]
+    assert all(of in (WHOLE, SAMPLED, SKIPPED) for of in (found[0], found[2], found[3]))
+
+
+def test_what_kernels_may_have_overwritten_is_not_sure(recorder):
+    """The same bytes each time, to a buffer that the kernel gets and writes."""
+    for _ in range(TRIES):
+        folder = recorder.record([PROGRAMS / "pairs_transfers", "transfers-dominate", "raise"], "--contents").folder
+        found = {finding["id"]: finding for finding in recorder.report(folder)["findings"]}
+        if "duplicate-transfers" in found:
+            break
+    figures = {figure["name"]: figure["value"] for figure in found["duplicate-transfers"]["figures"]}
+    assert figures["maybe_overwritten"] == figures["copies"] > 0
+    assert found["duplicate-transfers"]["cost_low_ns"] == 0

@@ -96,7 +96,7 @@ static void facts(const char *folder)
 	struct tare_trace_writer *w = begin_usual(folder, "facts");
 
 	base_objects(w);
-	for (uint16_t fact = 1; fact <= TARE_TRACE_FACT_ENVIRONMENT; fact++)
+	for (uint16_t fact = 1; fact <= TARE_TRACE_FACT_MAY_WRITE; fact++)
 		add(w, RECORD(fact, FACT, fact, 1, .object = of[0], .ticks = t0, .value = fact, .device = DEVICE,
 		              .text = 1));
 	for (uint16_t fact = TARE_TRACE_FACT_GROUP_LIMIT; fact <= TARE_TRACE_FACT_PROFILING; fact++)
@@ -104,6 +104,7 @@ static void facts(const char *folder)
 			if (fact % 5 == i % 5)
 				add(w, RECORD(fact, FACT, fact, 1, .object = of[i], .ticks = t0,
 				              .value = fact == TARE_TRACE_FACT_DEVICE_OF ? DEVICE : 3));
+	add(w, RECORD(fact, FACT, TARE_TRACE_FACT_MAY_WRITE, 1, .object = KERNEL, .ticks = t0, .value = BUFFER));
 	for (uint16_t change = 1; change <= TARE_CHANGE_FRONT; change++)
 		add(w, RECORD(change, CHANGE, change, 1, .object = QUEUE, .ticks = t0, .from = change % 3, .to = 2));
 	end(w);

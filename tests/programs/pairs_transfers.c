@@ -175,9 +175,9 @@ int main(int argument_count, char **arguments)
 		return 2;
 	}
 	pair.program = open_program(0);
-	// What kernels may not write is known to hold what was copied to it.
+	// What no kernel gets is known to hold what was copied to it.
 	bool kept = run == duplicate_transfers || run == ping_pong;
-	pair.memory = clCreateBuffer(pair.program.context, kept ? CL_MEM_READ_ONLY : run == zero_copy ? CL_MEM_ALLOC_HOST_PTR : CL_MEM_READ_WRITE, MEGABYTE, NULL,
+	pair.memory = clCreateBuffer(pair.program.context, run == zero_copy ? CL_MEM_ALLOC_HOST_PTR : CL_MEM_READ_WRITE, MEGABYTE, NULL,
 	                             &status);
 	check(status, "clCreateBuffer");
 	if (!kept)

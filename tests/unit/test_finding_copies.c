@@ -28,6 +28,7 @@ struct hand {
 	struct made *made;
 	struct tare_recorded_memory memory;
 	struct tare_recorded_place places[MADE_MOST];
+	struct tare_recorded_argument argument; // the kernel may write the memory
 	int64_t now_ns;
 };
 
@@ -88,6 +89,8 @@ static struct hand *by_hand(const struct copies *c)
 	recording->places = hand->places;
 	recording->memories = &hand->memory;
 	recording->memory_count = 1;
+	recording->arguments = &hand->argument;
+	recording->argument_count = 1;
 	hand->memory = (struct tare_recorded_memory){ .kind = TARE_TRACE_MEMORY_BUFFER,
 		                                      .parent = TARE_NO_INDEX,
 		                                      .bytes = 1 << 30 };
@@ -435,6 +438,43 @@ static void another_part_may_reach_into_it(void **state)
 	}
 }
 
+// Which memory a kernel may write is told of OpenCL's.
+static void kernels_change_what_they_may_write(void **state)
+{
+	static const struct {
+		uint32_t kernels, memory, flags; // kernels 0: not told of which kernel
+		uint64_t lost;
+		double low_ns;
+	} rows[] = {
+		{ 1, 1, TARE_TRACE_COMPARED, 0, 3900000 },
+		{ 1, 0, TARE_TRACE_COMPARED, 0, 0 },
+		{ 0, 1, TARE_TRACE_COMPARED, 0, 0 },
+		{ 1, TARE_NO_INDEX, TARE_TRACE_COMPARED, 0, 0 },
+		{ 1, 1, TARE_TRACE_COMPARED | TARE_TRACE_FORKED, 0, 0 },
+		{ 1, 1, TARE_TRACE_COMPARED, 1, 0 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct copies copies = SAME(.kernel_before = true);
+		struct hand *hand = by_hand(&copies);
+		struct tare_recorded_memory memories[2] = { hand->memory, hand->memory };
+		struct tare_recorded_argument argument = { 0, rows[i].memory };
+		hand->made->recording.memories = memories;
+		hand->made->recording.memory_count = 2;
+		hand->made->recording.arguments = &argument;
+		hand->made->recording.argument_count = 1;
+		hand->made->recording.kernel_count = rows[i].kernels;
+		hand->made->processes[0].flags = rows[i].flags;
+		hand->made->processes[0].lost_records = rows[i].lost;
+		struct tare_findings findings = judge(hand->made);
+		const struct tare_finding *finding = find(&findings, "duplicate-transfers");
+		assert_non_null(finding);
+		if ((double)finding->cost_low_ns != rows[i].low_ns)
+			fail_msg("row %zu: %lld", i, (long long)finding->cost_low_ns);
+		put_away(hand, &findings);
+	}
+}
+
 // Copies that a kernel hides cost nothing.
 static void what_is_hidden_is_not_saved(void **state)
 {
@@ -544,6 +584,7 @@ int main(void)
 		cmocka_unit_test(the_fixed_cost_is_fitted),
 		cmocka_unit_test(hashing_is_no_computing),
 		cmocka_unit_test(another_part_may_reach_into_it),
+		cmocka_unit_test(kernels_change_what_they_may_write),
 		cmocka_unit_test(what_is_hidden_is_not_saved),
 		cmocka_unit_test(what_was_not_compared_is_told),
 		cmocka_unit_test(copies_in_one_memory_need_not_be),

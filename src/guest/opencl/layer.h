@@ -307,5 +307,6 @@ bool layer_objects_begin(void);
 // In the child of a fork; for struct guest_api.
 void layer_in_child(void);
 void layer_callbacks_begin(void);
+void layer_arguments_begin(void);
 void layer_extensions_begin(void);
 void layer_devices_begin(void);

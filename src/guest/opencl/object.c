@@ -18,6 +18,7 @@ void layer_in_child(void)
 	     mine = mine->following) {
 		atomic_store(&mine->calls, 0);
 		mine->callbacks = 0;
+		mine->stands_by = false;
 		memset(&mine->sampler, 0, sizeof mine->sampler);
 		mine->waited_count = 0;
 	}
@@ -27,6 +28,7 @@ bool layer_objects_begin(void)
 {
 	guest_lock_register(&spare_lock);
 	objects = guest_map_new();
+	layer_arguments_begin();
 	return objects != NULL;
 }
 
