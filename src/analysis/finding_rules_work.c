@@ -83,7 +83,7 @@ const struct finding_rule finding_rules_work[] = {
 	// After idle-host-builds, which it takes back.
 	{ { "start-up-builds", "programs are built before the first kernel for much of the run",
 	    "25 % of the run, half a second; the whole run alone", "time inside the calls, what overlaps once; low: half of "
-	    "it, for what was built must be loaded", PAIR("start-up-builds") },
+	    "it, for what was built must be loaded; CUDA: 0, for that may be all that it was", PAIR("start-up-builds") },
 	  FINDING_NEEDS_NOTHING, finding_start_up_builds },
 	{ { "queries-in-loop", "the host asks between kernels for what it could know",
 	    "before 16 kernels; 5 % of the working part", "idle: host was in queries", PAIR("queries-in-loop") },

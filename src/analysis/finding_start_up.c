@@ -80,6 +80,12 @@ static double beside_ns(const struct builds *builds, double ns)
 	return saved_ns > 0 ? saved_ns : 0;
 }
 
+// CUDA's modules may be machine code as well as PTX, and which of them is not recorded.
+static bool is_told(const struct judging *judging)
+{
+	return !(judging->recording->apis >> TARE_TRACE_CUDA & 1);
+}
+
 static void say(struct finding_draft *draft, const struct builds *builds, double ns)
 {
 	const struct judging *judging = draft->judging;
@@ -93,8 +99,10 @@ static void say(struct finding_draft *draft, const struct builds *builds, double
 	              finding_word(judging, FINDING_WORD_PROGRAMS),
 	              100 * ns / (double)summary->wall_ns);
 	finding_evidence(draft, "%llu build calls take %s of %s, the longest %s; side by side they could save %s at most; "
-	                        "what loading the binaries takes instead is not known",
-	                 (unsigned long long)builds->count, built, wall, longest, beside);
+	                        "%s",
+	                 (unsigned long long)builds->count, built, wall, longest, beside,
+	                 is_told(judging) ? "what loading the binaries takes instead is not known"
+	                                  : "whether they were compiled, or only loaded, is not told");
 	finding_advice(draft, "Keep the binaries %s, or a cache that lasts, and build from source only where they do not "
 	                      "fit; build the rest in parallel, or while the data are made",
 	               finding_word(judging, FINDING_WORD_KEEP_BINARIES));
@@ -125,7 +133,7 @@ int finding_start_up_builds(struct judging *judging, struct tare_error *error)
 	}
 	finding_take_back(judging, "idle-host-builds", ns);
 	say(&draft, &builds, ns);
-	finding_cost(&draft, LOADING * ns, ns, ns);
-	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
+	finding_cost(&draft, is_told(judging) ? LOADING * ns : 0, ns, ns);
+	draft.finding.confidence = is_told(judging) ? TARE_CONFIDENCE_LIKELY : TARE_CONFIDENCE_POSSIBLE;
 	return finding_raise(&draft);
 }

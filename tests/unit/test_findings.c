@@ -446,6 +446,23 @@ static void what_a_launch_loop_does_now_and_then_is_its_own(void **state)
 }
 
 // Kernels that share the device with others would not make the run shorter.
+// What a module of CUDA's was made from is not recorded: it may be machine code already.
+static void builds_that_may_be_loads_are_only_possible(void **state)
+{
+	static const struct script opencl = { .start_build_ns = 600 * MS };
+	static const struct script cuda = { .start_build_ns = 600 * MS, .cuda = true };
+	struct scene *scene = run_script(&opencl);
+	(void)state;
+	assert_int_equal(found(scene, "start-up-builds")->confidence, TARE_CONFIDENCE_LIKELY);
+	assert_int_equal(found(scene, "start-up-builds")->cost_low_ns, 300 * MS);
+	free_scene(scene);
+	scene = run_script(&cuda);
+	assert_int_equal(found(scene, "start-up-builds")->confidence, TARE_CONFIDENCE_POSSIBLE);
+	assert_int_equal(found(scene, "start-up-builds")->cost_low_ns, 0);
+	assert_int_equal(found(scene, "start-up-builds")->cost_ns, 600 * MS);
+	free_scene(scene);
+}
+
 static void only_kernels_that_run_alone_count(void **state)
 {
 	static const struct script script = { .dimensions = 2, .global = { 640, 64 } };
@@ -680,6 +697,7 @@ int main(void)
 		cmocka_unit_test(what_it_costs_at_least_ranks),
 		cmocka_unit_test(the_residual_counts_once_a_gap),
 		cmocka_unit_test(what_a_launch_loop_does_now_and_then_is_its_own),
+		cmocka_unit_test(builds_that_may_be_loads_are_only_possible),
 		cmocka_unit_test(only_kernels_that_run_alone_count),
 		cmocka_unit_test(places_are_kernels_where_no_stack_is_known),
 		cmocka_unit_test(places_are_stacks_where_they_are_known),

@@ -388,6 +388,29 @@ static void start_up_is_not_judged(void **state)
 	assert_true(fabs(summary->kernel_share - 0.08) < 1e-12);
 }
 
+static void a_long_tear_down_is_said_first(void **state)
+{
+	struct run *run = *state;
+	const struct tare_run_summary *summary;
+	const int64_t ms = 1000000;
+	run->recording.end_ns = run->processes[0].end_ns = 1000 * ms;
+	run->view = tare_view_all(&run->recording);
+	run->ledger.wall_ns = 1000 * ms;
+	for (int i = 0; i < 8; i++)
+		add(run, 10 * ms * i, 1000, 10 * ms * i + 2000, 10 * ms * i + 9 * ms);
+	summary = compute(run);
+	assert_parts(summary, (const int64_t[]){ 0, 79 * ms, 921 * ms });
+	assert_int_equal(strncmp(summary->verdict, "Tear-down takes 92.1 % of this run (1.00 s): 921 ms", 51), 0);
+	assert_non_null(strstr(summary->verdict, "Its working part, 79.0 ms, is device-bound"));
+	assert_null(strstr(summary->verdict, "start-up"));
+	// Of a part of the run nothing is said to be start-up or tear-down.
+	run->view.to_ns = 999 * ms;
+	summary = compute(run);
+	assert_false(summary->has_parts);
+	assert_non_null(strstr(summary->verdict, "of its working part"));
+	assert_non_null(strstr(summary->evidence, " before and 920 ms after are not judged"));
+}
+
 // What the program calls a phase has no start-up: the view's ledger is judged, whatever was enqueued
 // when.
 static void all_of_a_phase_is_judged(void **state)
@@ -519,6 +542,7 @@ int main(void)
 		WITH_RUN(all_of_a_phase_is_judged),
 		WITH_RUN(without_commands_or_times_nothing_is_claimed),
 		WITH_RUN(start_up_is_not_judged),
+		WITH_RUN(a_long_tear_down_is_said_first),
 		WITH_RUN(shares_are_of_the_unions_ledger),
 		WITH_RUN(launches_are_calls_that_do_not_block),
 		WITH_RUN(cpu_time_is_known_for_the_whole_run_only),
