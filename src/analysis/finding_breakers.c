@@ -111,7 +111,9 @@ static void cut_to_union(struct finding_draft *draft, const struct pinned pinned
 	for (size_t i = 0; i < finding->claim_count; i++)
 		ns += (double)(finding->claims[i].to_ns - finding->claims[i].from_ns);
 	*low_ns = fmax(0, fmin(*low_ns, ns - in_ns - out_ns));
-	*best_ns = fmax(0, fmin(*best_ns, ns - fmax(in_ns, out_ns)));
+	// Where nothing is known half of that time is the estimate, as of each copy.
+	bool unknown = isnan(pinned[0].ns) || isnan(pinned[1].ns);
+	*best_ns = fmax(0, fmin(*best_ns, unknown && *low_ns <= 0 ? ns / 2 : ns - fmax(in_ns, out_ns)));
 }
 
 static int judge_pageable(struct judging *judging, uint32_t device)
