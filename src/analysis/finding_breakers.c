@@ -111,7 +111,34 @@ static void cut_to_union(struct finding_draft *draft, const struct pinned pinned
 	for (size_t i = 0; i < finding->claim_count; i++)
 		ns += (double)(finding->claims[i].to_ns - finding->claims[i].from_ns);
 	*low_ns = fmax(0, fmin(*low_ns, ns - in_ns - out_ns));
-	*best_ns = fmax(0, fmin(*best_ns, ns - fmax(in_ns, out_ns)));
+	// Where nothing is known half of that time is the estimate, as of each copy.
+	bool unknown = isnan(pinned[0].ns) || isnan(pinned[1].ns);
+	*best_ns = fmax(0, fmin(*best_ns, unknown && *low_ns <= 0 ? ns / 2 : ns - fmax(in_ns, out_ns)));
+}
+
+static bool is_plain(const struct judging *judging, const struct tare_recorded_command *c, uint32_t device)
+{
+	return finding_is_copy(judging, c) && tare_command_device(judging->recording, c) == device &&
+	       c->memory == TARE_TRACE_MEMORY_PAGEABLE && !(c->flags & TARE_COMMAND_BLOCKING) && c->amount >= LEAST_BYTES;
+}
+
+// How long these copies alone kept the device busy: faster ones end the run no earlier than that. INFINITY: no memory.
+static double alone_ns(const struct judging *judging, uint32_t device)
+{
+	TARE_FREE struct tables_span *spans = calloc(judging->order_count + 1, sizeof *spans);
+	double both_ns[2];
+	if (!spans)
+		return INFINITY;
+	for (int others = 0; others < 2; others++) {
+		size_t count = 0;
+		for (size_t i = 0; i < judging->order_count; i++) {
+			const struct tare_recorded_command *c = &judging->recording->commands[judging->order[i]];
+			if (!others || !is_plain(judging, c, device))
+				spans[count++] = (struct tables_span){ c->start_ns, c->end_ns };
+		}
+		both_ns[others] = (double)tables_union(spans, count);
+	}
+	return both_ns[0] - both_ns[1];
 }
 
 static int judge_pageable(struct judging *judging, uint32_t device)
@@ -136,8 +163,10 @@ static int judge_pageable(struct judging *judging, uint32_t device)
 		high_ns += unknown ? ways[i].ns : saved_ns;
 	}
 	cut_to_union(&draft, pinned, &low_ns, &best_ns);
-	if (known)
-		high_ns = best_ns;
+	double most_ns = ways[0].count + ways[1].count >= FEWEST_COPIES ? alone_ns(judging, device) : INFINITY;
+	low_ns = fmin(low_ns, most_ns);
+	best_ns = fmin(best_ns, most_ns);
+	high_ns = known ? best_ns : fmin(high_ns, most_ns);
 	uint64_t count = ways[0].count + ways[1].count;
 	if (count < FEWEST_COPIES ||
 	    ways[0].ns + ways[1].ns < COPY_SHARE * (double)judging->working_ns ||

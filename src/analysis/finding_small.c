@@ -152,8 +152,8 @@ static int gather(struct judging *judging, uint8_t kind, uint32_t device, struct
 		finding_claim(draft, c->enter_ns, c->exit_ns);
 		finding_claim(draft, c->start_ns, c->end_ns);
 	}
-	int code = find_alone(judging, kind, device, small);
-	return code ? code : sum_idle(judging, kind, device, small, draft);
+	int code = small->count < FEWEST_SMALL ? 0 : find_alone(judging, kind, device, small);
+	return code || small->count < FEWEST_SMALL ? code : sum_idle(judging, kind, device, small, draft);
 }
 
 static int judge_small(struct judging *judging, uint8_t kind, uint32_t device)

@@ -17,7 +17,7 @@ DATA = pathlib.Path(__file__).parents[1] / "data"
 DRIVER = BUILD / "drivers/ze-cpu/libze_cpu.so"
 FAKES = BUILD / "tests/fakes"
 # Rounds go on until the fastest runs are near each other.
-FEWEST_ROUNDS, MOST_ROUNDS = 5, 25
+FEWEST_ROUNDS, MOST_ROUNDS = 5, 12
 SHARE, LEAST_MS = 0.25, 2
 
 
@@ -27,7 +27,10 @@ class Change:
     platform: str      # of PLATFORMS
     broken: str
     fixed: str
-    measure: str = "wall"  # "cpu": of all of the process's; "recording": of the program that is broken by recording
+    # What the program says without a recorder, of the wall; "cpu": of the whole process's; "recording": what a recorded
+    # one says beyond that; "device": the working part of a recording, which on a scripted device has the script's times
+    # without what this machine takes to move the bytes.
+    measure: str = "wall"
     bound: str = ""        # why the estimate may be less than what is gained, where it may
 
 
@@ -59,18 +62,31 @@ class Outcome:
         return found
 
 
-def pairs(platform, program, *findings):
-    return [Change(finding, platform, f"{program} {finding} raise", f"{program} {finding} fixed") for finding in findings]
+def pairs(platform, program, *findings, measure="wall"):
+    return [Change(finding, platform, f"{program} {finding} raise", f"{program} {finding} fixed", measure)
+            for finding in findings]
 
 
-def forms(platform, program, fixed, **broken):
-    return [Change(name.replace("_", "-"), platform, f"{program} {form}", f"{program} {fixed}")
+def forms(platform, program, fixed, measure="wall", **broken):
+    return [Change(name.replace("_", "-"), platform, f"{program} {form}", f"{program} {fixed}", measure)
             for name, form in broken.items()]
 
 
+CUDA = "CUDA's stand-in"
+# Younger than this file: nobody has made their changes yet.
+UNTRIED = ("queries-in-loop", "releases-in-loop", "start-up-builds", "zero-copy")
+# Seen to be kept. Of the others it was not to be told on the machine where they were tried.
+KEPT = {
+    "PoCL basic": ("many-short-kernels", "slow-first-use", "idle-host-builds", "small-transfers"),
+    "PoCL pthread": ("idle-host-waits",),
+    "ze-cpu": ("many-short-kernels", "synchronous-launches", "idle-host-builds", "idle-host-sleeps", "small-transfers",
+               "transfers-dominate", "unaligned-transfers", "single-queue", "synchronize-drains", "pageable-memory"),
+    CUDA: ("idle-host-builds", "managed-memory-moves", "single-queue"),
+}
 FLOOR = "the kernels' own fixed time goes as well: a recording does not tell it from their work"
 # For these nothing is advised whose gain a program could show, or only a model says what it is.
 UNDEFINED = {
+    "allocation-in-loop": "what new memory costs on its first use is not told apart from the copy: the high end is a bound",
     "one-kernel-dominates": "how much faster another kernel is depends on what is written: half of its time is a guess",
     "drift": "what makes a kernel slower over the run is to be found out",
     "low-occupancy": "more warps gain what they hide, of which there is no counter; the stand-in's kernels hide nothing",
@@ -81,7 +97,8 @@ UNDEFINED = {
 }
 
 CHANGES = [
-    *pairs("PoCL basic", "pairs_work", "many-short-kernels", "launch-bound", "slow-first-use", "idle-host-builds", "idle-host-sleeps"),
+    *pairs("PoCL basic", "pairs_work", "many-short-kernels", "launch-bound", "slow-first-use", "idle-host-builds",
+           "idle-host-sleeps"),
     *pairs("PoCL basic", "pairs_transfers", "transfers-dominate", "small-transfers"),
     Change("recording-cost", "PoCL basic", "pairs_work recording-cost raise", "pairs_work recording-cost raise", "recording"),
     *pairs("PoCL pthread", "pairs_work", "under-filled-device", "idle-host-computes", "idle-host-waits",
@@ -89,29 +106,30 @@ CHANGES = [
     Change("host-polling", "PoCL pthread", "pairs_work host-polling raise", "pairs_work host-polling fixed", "cpu"),
     *forms("PoCL pthread", "pipeline", "concurrent 16 1024 64", overlap_missed="sequential 16 1024 64",
            single_queue="default-queue 16 1024 64", blocking_call="blocking 16 1024 64",
-           allocation_in_loop="allocation 16 1024 4", build_in_loop="build 16 1024 4"),
+           build_in_loop="build 16 1024 4"),
     Change("many-short-kernels", "ze-cpu", "pairs_levelzero many-short-kernels raise",
            "pairs_levelzero many-short-kernels fixed", bound=FLOOR),
-    *pairs("ze-cpu", "pairs_levelzero", "launch-bound", "synchronous-launches", "list-rebuilt",
-           "idle-host-computes", "idle-host-waits", "synchronize-drains", "idle-host-builds", "idle-host-sleeps", "transfers-dominate", "small-transfers",
-           "unaligned-transfers"),
+    *pairs("ze-cpu", "pairs_levelzero", "launch-bound", "synchronous-launches", "list-rebuilt", "idle-host-computes",
+           "idle-host-waits", "synchronize-drains", "idle-host-builds", "idle-host-sleeps"),
+    *pairs("ze-cpu", "pairs_levelzero", "transfers-dominate", "small-transfers", "unaligned-transfers", measure="device"),
     Change("host-polling", "ze-cpu", "pairs_levelzero host-polling raise", "pairs_levelzero host-polling fixed", "cpu"),
-    *forms("ze-cpu", "levelzero-forms", "concurrent", overlap_missed="sequential", single_queue="default-queue",
-           blocking_call="blocking", pageable_memory="pageable", allocation_in_loop="allocation",
+    *forms("ze-cpu", "levelzero-forms", "concurrent", measure="device", overlap_missed="sequential",
+           single_queue="default-queue", blocking_call="blocking", pageable_memory="pageable",
            build_in_loop="build"),
-    *pairs("CUDA's stand-in", "pairs_cuda", "many-short-kernels", "launch-bound", "synchronous-launches",
-           "synchronize-drains", "idle-host-computes", "idle-host-waits", "idle-host-builds", "idle-host-sleeps", "transfers-dominate", "small-transfers",
-           "unaligned-transfers", "launch-queue-full", "managed-memory-moves"),
-    Change("host-polling", "CUDA's stand-in", "pairs_cuda host-polling raise", "pairs_cuda host-polling fixed", "cpu"),
-    *forms("CUDA's stand-in", "cuda-pipeline", "concurrent 16 64", overlap_missed="sequential 16 64",
-           single_queue="default-queue 16 64", blocking_call="blocking 16 64", legacy_default_stream="legacy-stream 16 64",
-           pageable_memory="pageable 16 64", allocation_in_loop="allocation 16 64", build_in_loop="build 16 64"),
+    *pairs(CUDA, "pairs_cuda", "many-short-kernels", "launch-bound", "synchronous-launches", "synchronize-drains",
+           "idle-host-computes", "idle-host-waits", "idle-host-builds", "idle-host-sleeps"),
+    *pairs(CUDA, "pairs_cuda", "transfers-dominate", "small-transfers", "unaligned-transfers", "launch-queue-full",
+           "managed-memory-moves", measure="device"),
+    Change("host-polling", CUDA, "pairs_cuda host-polling raise", "pairs_cuda host-polling fixed", "cpu"),
+    *forms(CUDA, "cuda-pipeline", "concurrent 16 64", measure="device", overlap_missed="sequential 16 64",
+           single_queue="default-queue 16 64", blocking_call="blocking 16 64",
+           legacy_default_stream="legacy-stream 16 64"),
+    Change("pageable-memory", CUDA, "cuda-pipeline pageable 16 64", "cuda-pipeline concurrent 16 64", "device",
+           "copies keep their recorded speed in it, and pinned memory is faster as well"),
 ]
 
 
 class Pocl:
-    scripted = False
-
     def __init__(self, tare, folder, device):
         self.recorder = Recorder(tare, folder, folder / "cache", device)
         # Memory is not filled when it is got, which would take the first touch out of the copies.
@@ -123,8 +141,6 @@ class Pocl:
 
 
 class ZeCpu(Pocl):
-    scripted = True
-
     def __init__(self, tare, folder):
         super().__init__(tare, folder, "basic")
         self.recorder.environment.update({"ZE_ENABLE_ALT_DRIVERS": str(DRIVER), "ZE_CPU_TYPE": "gpu",
@@ -138,8 +154,6 @@ class ZeCpu(Pocl):
 
 
 class Cuda(Pocl):
-    scripted = True
-
     def __init__(self, tare, folder):
         super().__init__(tare, folder, "basic")
         (folder / "lib").mkdir()
@@ -159,7 +173,7 @@ class Cuda(Pocl):
 
 PLATFORMS = {"PoCL basic": lambda tare, folder: Pocl(tare, folder, "basic"),
              "PoCL pthread": lambda tare, folder: Pocl(tare, folder, "pthread"),
-             "ze-cpu": ZeCpu, "CUDA's stand-in": Cuda}
+             "ze-cpu": ZeCpu, CUDA: Cuda}
 
 
 def took_ms(run, measure):
@@ -185,7 +199,7 @@ def recorded(platform, program, change):
     done = platform.recorder.record(platform.command(program))
     report = platform.recorder.report(done.folder)
     took = took_ms(done, change.measure)
-    if platform.scripted and change.measure == "wall":
+    if change.measure == "device":
         took = working_ms(report)
     found = [finding for finding in report["findings"] if finding["id"] == change.finding]
     # One a kernel, direction or device: together, as the change is made for all.
@@ -194,21 +208,19 @@ def recorded(platform, program, change):
 
 
 def native(platform, program, change):
-    """What the program takes without a recorder. On a scripted device the machine's own work is beside the script's,
-    and only a recording tells the script's times."""
-    if platform.scripted and change.measure == "wall":
+    if change.measure == "device":
         return recorded(platform, program, change)[0]
     return took_ms(platform.recorder.native(platform.command(program)), change.measure)
 
 
-def outcome_of(platform, change, tries, broken, fixed):
+def outcome_of(change, tries, broken, fixed):
     """None where the finding was not raised."""
     raised = [(took, promised) for took, promised in tries if promised]
     if not raised:
         return None
     if change.measure == "recording":
         broken, fixed = [took for took, _ in tries], broken
-    elif platform.scripted:
+    elif change.measure == "device":
         broken = broken + [took for took, _ in tries]
     # All of the runs that were disturbed least.
     _, (low, best, high) = min(raised)
@@ -225,7 +237,7 @@ def try_change(platform, change, most=MOST_ROUNDS):
         fixed.append(native(platform, change.fixed, change))
         if done < FEWEST_ROUNDS:
             continue
-        outcome = outcome_of(platform, change, tries, broken, fixed)
+        outcome = outcome_of(change, tries, broken, fixed)
         if outcome and outcome.is_sharp() and not outcome.faults():
             break
     return outcome

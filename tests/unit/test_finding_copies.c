@@ -331,13 +331,26 @@ static void copies_that_overlap_are_not_saved_twice(void **state)
 		hand->made->commands[i].start_ns = hand->made->commands[i - 1].start_ns;
 		hand->made->commands[i].end_ns = hand->made->commands[i - 1].end_ns;
 	}
-	struct tare_findings findings = judge_with(hand->made, &ceiling, 1);
+	for (int known = 0; known < 2; known++) {
+		struct tare_findings findings = judge_with(hand->made, &ceiling, known);
+		const struct tare_finding *finding = find(&findings, "pageable-memory");
+		assert_non_null(finding);
+		// Busy for 2 ms; all of them would take 1 ms, and where that is not known half is the estimate.
+		assert_close((double)finding->cost_ns, 1000000);
+		assert_close((double)finding->cost_high_ns, known ? 1000000 : 2000000);
+		tare_findings_free(&findings);
+	}
+	// The kernel hides all but the last half millisecond, of which they run for half: no more than that is lost to them.
+	hand->made->commands[40].start_ns = hand->made->commands[0].start_ns;
+	hand->made->commands[40].end_ns = hand->made->commands[39].end_ns - 500000;
+	struct tare_findings findings = judge(hand->made);
 	const struct tare_finding *finding = find(&findings, "pageable-memory");
 	assert_non_null(finding);
-	// Busy for 2 ms; all of them would take 1 ms.
-	assert_close((double)finding->cost_ns, 1000000);
-	assert_close((double)finding->cost_high_ns, 1000000);
-	put_away(hand, &findings);
+	assert_in_range(finding->cost_ns, 200000, 300000);
+	assert_in_range(finding->cost_high_ns, 200000, 300000);
+	tare_findings_free(&findings);
+	free(hand->made);
+	free(hand);
 }
 
 static void maps_are_compared_with(void **state)
