@@ -426,7 +426,7 @@ def overlap():
             cells.append(computed(labels | {'what': 'error'}, 'error', '%', 2.0, 'predicted over measured'))
         # What the speed-up rests on is the measured one, not the sum of the stages.
         cells.append(cell({'group': 'concurrent', 'cycles': cycles, 'chunks': 1, 'queues': 1, 'order': 'depth-first',
-                           'mechanism': 'chunk-queues', 'sizes': 'equal'}, [serial] * 15, 'host', 'first append until finish returned', verified=True))
+                           'mechanism': 'chunk-queues', 'sizes': 'equal'}, [round(serial)] * 15, 'host', 'first append until finish returned', verified=True))
         for what, unit, value in (('bound', 'ns', longest * 1.01), ('serial', 'ns', 0.97 * serial), ('attainable', 'ns', longest * 1.03),
                                   ('speed-up', 'times', serial / best), ('share', '%', 100 * longest * 1.01 / best),
                                   ('amdahl', 'times', serial / (serial - min(sum(copies), kernel)))):
