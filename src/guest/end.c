@@ -6,6 +6,7 @@
 #include "guest/internal.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 static void mark_end(struct guest_thread *thread)
 {
@@ -23,6 +24,7 @@ static void at_exit(void)
 {
 	struct guest_thread *thread;
 	struct guest_quiet quiet;
+	uint64_t from_ns = guest_ns(CLOCK_MONOTONIC);
 	if (atomic_load(&guest_life) != GUEST_RECORDING || !atomic_exchange(&guest_alive, false))
 		return;
 	guest_helper_leave_harvest();
@@ -32,6 +34,7 @@ static void at_exit(void)
 	if (thread)
 		guest_cpu_time_write(thread, guest_ticks());
 	guest_clock_pairs();
+	guest_setup_took(from_ns);
 	mark_end(thread);
 	guest_quiet_leave(&quiet);
 }

@@ -250,7 +250,7 @@ static void put_cost(struct tare_json *json, const struct tare_coverage *coverag
 	tare_json_put(json, object, "cost_high_ns", tare_json_time(coverage->cost_high_ns));
 	tare_json_put(json, object, "cost_share", tare_json_number(coverage->cost_share));
 	tare_json_put(json, object, "cost_source", source ? json_string(source) : json_null());
-	tare_json_put(json, object, "calibration_ns", json_integer(coverage->calibration_ns));
+	tare_json_put(json, object, "once_ns", json_integer(coverage->once_ns));
 	tare_json_put(json, object, "contents_ns", json_integer(coverage->contents_ns));
 	tare_json_put(json, object, "contents_whole", json_integer((json_int_t)coverage->contents_whole));
 	tare_json_put(json, object, "contents_sampled", json_integer((json_int_t)coverage->contents_sampled));
