@@ -131,6 +131,7 @@ struct tare_trace_header {
 	uint64_t sampled_from_ticks;    // when the first command was left without times by choice; 0: none was
 	int64_t self_untimed_cost_ps;   // as self_cost_ps, of a command without times
 	int64_t self_low_ps[2], self_high_ps[2]; // the interval of self_cost_ps and of self_untimed_cost_ps; 0: not known
+	int64_t setup_ns;               // that beginning and ending the recording took of the program's threads
 };
 
 // ---- records

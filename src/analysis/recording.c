@@ -135,6 +135,7 @@ static int add_process(struct loading *l, const struct tare_trace_header *refere
 	p->stalled_ns = loading_ns(l, h->start_ticks + h->stalled_ticks) - p->recorded_from_ns;
 	p->harvest_ns = loading_ns(l, h->start_ticks + h->harvest_ticks) - p->recorded_from_ns;
 	p->calibration_ns = loading_ns(l, h->start_ticks + h->calibration_ticks) - p->recorded_from_ns;
+	p->setup_ns = within(h->setup_ns, 0, INT64_MAX);
 	if (h->sampled_from_ticks)
 		p->sampled_from_ns = loading_ns(l, h->sampled_from_ticks);
 	int64_t own_ps[] = { p->self_cost_ps, p->self_untimed_cost_ps };

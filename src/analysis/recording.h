@@ -45,6 +45,7 @@ struct tare_recorded_process {
 	int64_t driver_ps[TARE_DRIVER_COST_COUNT]; // what the driver takes for what is changed
 	int64_t driver_low_ps[TARE_DRIVER_COST_COUNT], driver_high_ps[TARE_DRIVER_COST_COUNT];
 	int64_t calibration_ns;        // that measuring all this took
+	int64_t setup_ns;              // that beginning and ending the recording took
 	int64_t sampled_from_ns;       // first command that is not of the sample; TARE_NO_TIME: none
 	int64_t self_stack_cost_ps; // on top, of a command or call whose stack is known
 	int64_t harvest_ns;            // its threads spent asking the driver for device times

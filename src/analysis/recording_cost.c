@@ -159,7 +159,7 @@ static void conclude(const struct tables_context *context, struct tare_coverage 
 		bool all = coverage->cost_source == TARE_COST_CALIBRATED;
 		// When the measuring was, is not recorded.
 		int64_t rest_ns = tables_add(coverage->stalled_ns,
-		                             is_whole(context) ? coverage->calibration_ns : 0);
+		                             is_whole(context) ? coverage->once_ns : 0);
 		coverage->cost_ns = sum_of(rest_ns, coverage->self_cost_ns, all ? coverage->driver_ns : 0);
 		coverage->cost_low_ns =
 		    sum_of(rest_ns, coverage->self_low_ns, all ? coverage->driver_low_ns : 0);
@@ -201,10 +201,12 @@ void tables_cost(const struct tables_context *context, struct tare_coverage *cov
 			add_command(&sum, &recording->processes[process],
 			            cost_of(recording, command));
 	}
-	for (size_t i = 0; i < recording->process_count; i++)
+	for (size_t i = 0; i < recording->process_count; i++) {
+		const struct tare_recorded_process *process = &recording->processes[i];
 		if (context->process_in[i])
-			coverage->calibration_ns = tables_add(coverage->calibration_ns,
-			                                      recording->processes[i].calibration_ns);
+			coverage->once_ns = tables_add(coverage->once_ns,
+			                               tables_add(process->setup_ns, process->calibration_ns));
+	}
 	coverage->driver_ns = sum.known ? ns_of(sum.best) : TARE_NO_TIME;
 	coverage->driver_low_ns = sum.known ? ns_of(sum.low) : TARE_NO_TIME;
 	coverage->driver_high_ns = sum.known ? ns_of(sum.high) : TARE_NO_TIME;

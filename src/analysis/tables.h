@@ -169,7 +169,7 @@ struct tare_coverage {
 	int64_t cost_ns, cost_low_ns, cost_high_ns;
 	double cost_share;        // of the wall; NaN
 	enum tare_cost_source cost_source;
-	int64_t calibration_ns;   // that measuring these costs took of the program
+	int64_t once_ns;   // that beginning, measuring these costs and ending took of the program
 };
 
 enum tare_bound {

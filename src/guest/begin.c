@@ -2,6 +2,7 @@
 #include "guest/internal.h"
 
 #include <string.h>
+#include <time.h>
 
 _Atomic bool guest_active;
 _Atomic bool guest_alive;
@@ -95,6 +96,18 @@ static bool begin_file(uint32_t flags)
 	return true;
 }
 
+// With begin_lock held. What a process pays once, however little it does.
+static void begin_timed(uint32_t flags, uint64_t from_ns)
+{
+	if (begin_file(flags))
+		guest_setup_took(from_ns);
+}
+
+void guest_setup_took(uint64_t from_ns)
+{
+	__atomic_fetch_add(&guest_header->setup_ns, (int64_t)(guest_ns(CLOCK_MONOTONIC) - from_ns), __ATOMIC_RELAXED);
+}
+
 // There is one set of costs: those of one API are not told of another's calls, too.
 static void forget_costs(void)
 {
@@ -124,6 +137,7 @@ static void add_api(const struct guest_api *api)
 bool guest_begin(const struct guest_api *api)
 {
 	struct guest_quiet quiet;
+	uint64_t from_ns = guest_ns(CLOCK_MONOTONIC);
 	guest_quiet_enter(&quiet);
 	guest_acquire(&begin_lock);
 	if (atomic_load(&guest_life) == GUEST_UNBORN) {
@@ -135,7 +149,7 @@ bool guest_begin(const struct guest_api *api)
 			guest_end_register();
 			guest_lock_register(&begin_lock);
 			atomic_fetch_add(&guest_process, 1);
-			begin_file(0);
+			begin_timed(0, from_ns);
 		} else {
 			atomic_store(&guest_life, GUEST_OVER);
 		}
@@ -152,7 +166,7 @@ bool guest_begin_child(void)
 {
 	guest_acquire(&begin_lock);
 	if (atomic_load(&guest_life) == GUEST_FORKED)
-		begin_file(TARE_TRACE_FORKED);
+		begin_timed(TARE_TRACE_FORKED, guest_ns(CLOCK_MONOTONIC));
 	guest_release(&begin_lock);
 	return atomic_load(&guest_life) == GUEST_RECORDING;
 }

@@ -6,6 +6,7 @@
 #include "guest/internal.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 static void mark_end(struct guest_thread *thread)
 {
@@ -24,6 +25,7 @@ static void at_exit(void)
 	static unsigned char room[GUEST_FILL_BYTES]; // the program's stack may be a small one
 	struct guest_thread *thread;
 	struct guest_quiet quiet;
+	uint64_t from_ns = guest_ns(CLOCK_MONOTONIC);
 	if (atomic_load(&guest_life) != GUEST_RECORDING || !atomic_exchange(&guest_alive, false))
 		return;
 	guest_helper_leave_harvest();
@@ -34,6 +36,7 @@ static void at_exit(void)
 		guest_cpu_time_write(thread, guest_ticks());
 	guest_clock_pairs();
 	guest_fill_measure(room);
+	guest_setup_took(from_ns);
 	mark_end(thread);
 	guest_quiet_leave(&quiet);
 }

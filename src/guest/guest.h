@@ -45,6 +45,8 @@ bool guest_begin(const struct guest_api *api);
 extern struct guest_options guest_options;
 // Writes what guest_options has of our own code's cost into a header, the file's or one to come.
 void guest_tell_self_cost(struct tare_trace_header *header);
+// To the process's file: it took a thread of the program from then on (CLOCK_MONOTONIC) to begin or end the recording.
+void guest_setup_took(uint64_t from_ns);
 
 // True while events are wanted (--delay, --duration). Definitions always are. It stays true when
 // there is no room any more, so that what is lost is counted.

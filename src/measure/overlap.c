@@ -45,6 +45,11 @@ void overlap_progress(struct overlap *overlap, const char *what)
 		              -1);
 }
 
+int overlap_go_on(const struct overlap *overlap, struct tare_error *error)
+{
+	return tare_run_interrupted(overlap->run) ? tare_fail(error, EINTR, "interrupted") : 0;
+}
+
 struct overlap_time overlap_time_of(const struct overlap *overlap, size_t cell)
 {
 	const struct tare_cell *at = &overlap->run->result->cells[cell];
@@ -301,8 +306,10 @@ static int cut_points(struct overlap *overlap, struct tare_error *error)
 	for (; status == 0 && kept < count; kept++) {
 		int64_t ns = 0;
 		overlap_set_cycles(overlap, points[kept].cycles);
-		status = tare_pipeline_run(overlap->pipeline, &serial, TARE_BREAK_NONE, &ns, NULL,
-		                           error);
+		status = overlap_go_on(overlap, error);
+		if (status == 0)
+			status = tare_pipeline_run(overlap->pipeline, &serial, TARE_BREAK_NONE, &ns, NULL,
+			                           error);
 		points[kept].serial_once_ns = (double)ns;
 		runs_ns += RUNS_A_POINT * (double)ns;
 		if (kept > 0 && runs_ns > (double)overlap->budget_ns)
@@ -453,6 +460,7 @@ int tare_measure_overlap(struct tare_run *run, const struct tare_overlap_options
 		else
 			overlap->options.breaks = TARE_OVERLAP_ALL_BREAKS;
 		status = prepare(overlap, log, error);
+		run->result->interrupted = status == -EINTR;
 	}
 	if (status == 0)
 		status = measure(overlap, error);

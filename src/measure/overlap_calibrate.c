@@ -53,8 +53,10 @@ static int measure_point(struct overlap *overlap, enum tare_stage stage, uint64_
 
 	for (uint32_t i = 0; status == 0 && i < overlap->repeats; i++) {
 		struct tare_stage_point once = { 0 };
-		status = tare_pipeline_stage_point(overlap->pipeline, stage, items,
-		                                   overlap->in_a_row, &once, error);
+		status = overlap_go_on(overlap, error);
+		if (status == 0)
+			status = tare_pipeline_stage_point(overlap->pipeline, stage, items,
+			                                   overlap->in_a_row, &once, error);
 		if (status == 0 && kernels)
 			status = tare_pipeline_kernels_across(
 			    overlap->pipeline, items, most_queues(overlap), &once, error);
@@ -124,8 +126,10 @@ int overlap_median_run(struct overlap *overlap, const struct tare_schedule *sche
 
 	for (uint32_t i = 0; status == 0 && i < runs; i++) {
 		int64_t time = 0, issue = 0;
-		status = tare_pipeline_run(overlap->pipeline, schedule, TARE_BREAK_NONE, &time,
-		                           &issue, error);
+		status = overlap_go_on(overlap, error);
+		if (status == 0)
+			status = tare_pipeline_run(overlap->pipeline, schedule, TARE_BREAK_NONE, &time,
+			                           &issue, error);
 		times[i] = (double)time;
 		issues[i] = (double)issue;
 	}
@@ -349,10 +353,11 @@ int overlap_calibrate(struct overlap *overlap, struct tare_error *error)
 	// The rest differs in how long the kernel takes.
 	for (size_t i = 0; status == 0 && i < overlap->point_count; i++) {
 		struct overlap_point *point = &overlap->points[i];
-		if (tare_run_interrupted(overlap->run))
-			return tare_fail(error, EINTR, "interrupted");
 		if (i == overlap->balanced)
 			continue;
+		status = overlap_go_on(overlap, error);
+		if (status < 0)
+			return status;
 		point->calibration = *balanced;
 		point->calibration.modes = point->modes;
 		overlap_set_cycles(overlap, point->cycles);

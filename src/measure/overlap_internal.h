@@ -116,6 +116,8 @@ void overlap_phase(struct overlap *overlap, double share);
 // Host time left of the phase.
 int64_t overlap_phase_left_ns(const struct overlap *overlap);
 void overlap_progress(struct overlap *overlap, const char *what);
+// 0, or -EINTR once the user has interrupted the run.
+int overlap_go_on(const struct overlap *overlap, struct tare_error *error);
 struct overlap_time overlap_time_of(const struct overlap *overlap, size_t cell);
 // A cell of source "model" labelled `group` and, for tare's own kernel, `cycles`. NULL: no memory.
 struct tare_cell *overlap_model(struct overlap *overlap, const char *group, const char *what,

@@ -248,8 +248,10 @@ static int probe(struct overlap *overlap, uint64_t bytes, double *serial_ns_a_by
 	for (int round = 0; status == 0 && round < 2; round++) // the first one warms up
 		for (int i = 0; status == 0 && i < TARE_STAGE_COUNT; i++) {
 			int64_t ps = 0;
-			status = tare_pipeline_stage(overlap->pipeline, (enum tare_stage)i, &ps,
-			                             &device, error);
+			status = overlap_go_on(overlap, error);
+			if (status == 0)
+				status = tare_pipeline_stage(overlap->pipeline, (enum tare_stage)i, &ps,
+				                             &device, error);
 			stage_ns[i] = (double)ps / 1000;
 		}
 	tare_pipeline_free(overlap->pipeline);
@@ -363,8 +365,9 @@ static int kernel_ns(struct overlap *overlap, uint64_t cycles, double *ns, doubl
 	overlap_set_cycles(overlap, cycles);
 	for (int i = 0; status == 0 && i < 3; i++) {
 		struct tare_host_time begin = tare_run_now(overlap->run);
-		status =
-		    tare_pipeline_stage(overlap->pipeline, TARE_STAGE_KERNEL, &ps, &device, error);
+		status = overlap_go_on(overlap, error);
+		if (status == 0)
+			status = tare_pipeline_stage(overlap->pipeline, TARE_STAGE_KERNEL, &ps, &device, error);
 		int64_t passed = tare_host_elapsed_ns(begin, tare_run_now(overlap->run));
 		if (ps < best)
 			best = ps;
@@ -387,8 +390,9 @@ static int copy_ns(struct overlap *overlap, double *ns, struct tare_error *error
 	for (size_t c = 0; status == 0 && c < 2; c++) {
 		int64_t ps = 0, best = INT64_MAX;
 		for (int i = 0; status == 0 && i < 3; i++) {
-			status =
-			    tare_pipeline_stage(overlap->pipeline, copies[c], &ps, &device, error);
+			status = overlap_go_on(overlap, error);
+			if (status == 0)
+				status = tare_pipeline_stage(overlap->pipeline, copies[c], &ps, &device, error);
 			if (ps < best)
 				best = ps;
 		}

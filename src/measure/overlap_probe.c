@@ -183,9 +183,8 @@ static int probe_point(struct overlap *overlap, struct overlap_point *point,
 	for (int m = 0; status == 0 && m < TARE_MECHANISM_COUNT; m++)
 		for (int o = 0; status == 0 && o < TARE_ORDER_COUNT; o++) {
 			struct kind kind = { (enum tare_mechanism)m, (enum tare_issue_order)o };
-			if (tare_run_interrupted(overlap->run))
-				return tare_fail(error, EINTR, "interrupted");
-			if (mechanisms >> m & 1 && orders >> o & 1)
+			status = overlap_go_on(overlap, error);
+			if (status == 0 && mechanisms >> m & 1 && orders >> o & 1)
 				status = probe_kind(overlap, point, kind, error);
 		}
 	return status;

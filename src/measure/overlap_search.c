@@ -126,8 +126,9 @@ static int time_point(struct overlap *overlap, size_t at, int64_t limit_ns,
 	for (int round = 0; status == 0 && round < ROUNDS; round++)
 		for (size_t i = from; status == 0 && i < to; i++) {
 			int64_t used = tare_host_elapsed_ns(begin, tare_run_now(overlap->run));
-			if (tare_run_interrupted(overlap->run))
-				return tare_fail(error, EINTR, "interrupted");
+			status = overlap_go_on(overlap, error);
+			if (status < 0)
+				return status;
 			if (used > limit_ns && (round > 0 || i > from))
 				return 0;
 			status = time_once(overlap, &overlap->timed[i], error);
@@ -411,8 +412,9 @@ int overlap_verify_timed(struct overlap *overlap, struct tare_error *error)
 		bool right = true;
 		if (timed->series.n == 0 || timed->in_final)
 			continue;
-		if (tare_run_interrupted(overlap->run))
-			return tare_fail(error, EINTR, "interrupted");
+		status = overlap_go_on(overlap, error);
+		if (status < 0)
+			return status;
 		if (overlap_phase_left_ns(overlap) == 0)
 			break;
 		overlap_set_cycles(overlap, overlap->points[timed->point].cycles);

@@ -288,7 +288,7 @@ static void put_cost(struct tare_json *json, const struct tare_coverage *coverag
 	tare_json_put(json, object, "cost_high_ns", tare_json_time(coverage->cost_high_ns));
 	tare_json_put(json, object, "cost_share", tare_json_number(coverage->cost_share));
 	tare_json_put(json, object, "cost_source", source ? json_string(source) : json_null());
-	tare_json_put(json, object, "calibration_ns", json_integer(coverage->calibration_ns));
+	tare_json_put(json, object, "once_ns", json_integer(coverage->once_ns));
 }
 
 static void put_coverage(struct tare_json *json, const struct tare_coverage *coverage, json_t *root)

@@ -175,8 +175,8 @@ static int write_cost(const struct tare_text *text, const struct tare_run_report
 	    "%s; %s%s; %s of CPU time in the recorder's own threads%s%s", words,
 	    tare_run_driver_cost(run, driver), waited,
 	    tare_run_span(coverage->helper_cpu_ns, helper),
-	    coverage->calibration_ns ? "; measuring these costs took " : "",
-	    coverage->calibration_ns ? tare_run_span(coverage->calibration_ns, calibration) : "");
+	    coverage->once_ns ? "; beginning, measuring these costs and ending took " : "",
+	    coverage->once_ns ? tare_run_span(coverage->once_ns, calibration) : "");
 }
 
 // ---- processes

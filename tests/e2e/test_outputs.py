@@ -385,6 +385,17 @@ def test_an_interruption_keeps_what_was_measured(on_terminal, tmp_path, number):
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.json"]
 
 
+def test_what_comes_before_the_first_figure_can_be_interrupted(on_terminal, tmp_path):
+    with on_terminal("overlap", "--json", "a.json") as run:
+        run.wait_for("choosing cycles")
+        run.signal(signal.SIGINT)
+        status, output, errors = run.end()
+    assert status == 130 and "interrupted" in errors[-1], errors
+    document = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    assert document["interrupted"] is True and document["cells"] == []
+    assert "No figures" in output
+
+
 def test_a_second_interruption_ends_at_once_and_leaves_nothing(on_terminal, tmp_path):
     with on_terminal("bandwidth", "--budget", "60", "--json", "a.json", "--sizes", "64M..256M") as run:
         run.wait_for(r"\d+ of \d+")

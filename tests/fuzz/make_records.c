@@ -345,7 +345,7 @@ static void headers(const char *folder)
 			.calls_seen = 50, .self_stack_cost_ps = 7, .harvest_ticks = 40, .fill_bytes_s = 60000000000, .apis = i % 2 ? 2 : 10,
 			.driver_rounds = 9, .driver_native_ps = 500000, .driver_ps = { 1, 2, 3, -4, 5, 6 },
 			.driver_low_ps = { 0, 1, 2, INT64_MIN, 4, 5 }, .driver_high_ps = { 2, 3, 4, 5, 6, INT64_MAX },
-			.calibration_ticks = 30, .sampled_from_ticks = 3 * t0 + 4, .self_untimed_cost_ps = 1,
+			.calibration_ticks = 30, .setup_ns = INT64_MAX, .sampled_from_ticks = 3 * t0 + 4, .self_untimed_cost_ps = 1,
 			.self_low_ps = { 2, 1 }, .self_high_ps = { INT64_MAX, 4 },
 			.alive_ticks = 3 * t0 + 900, .end_ticks = i % 2 ? 3 * t0 + 1000 : 0 };
 		char name[32];

@@ -34,7 +34,7 @@ def test_events_of_ours_have_a_price(on):
         if coverage["cost_source"] == "calibration":
             break
     assert coverage["cost_source"] == "calibration" and changes["calibration"] == 1
-    assert coverage["self_cost_ns"] > 0 < coverage["calibration_ns"]
+    assert coverage["self_cost_ns"] > 0 < coverage["once_ns"]
     assert coverage["driver_cost_low_ns"] <= coverage["driver_cost_ns"] <= coverage["driver_cost_high_ns"]
     assert coverage["cost_low_ns"] <= coverage["cost_ns"]
     assert coverage["cost_high_ns"] is None or coverage["cost_ns"] < coverage["cost_high_ns"]

@@ -43,7 +43,7 @@ def measure(options, folder, command, environment):
 def print_row(name, found, coverage):
     commands = coverage["enqueued"]
     own, stalled = coverage["self_cost_ns"], coverage["stalled_ns"]
-    once = coverage["calibration_ns"]
+    once = coverage["once_ns"]
     driver = [coverage[key] for key in ("driver_cost_ns", "driver_cost_low_ns", "driver_cost_high_ns")]
     printed = [own + stalled + once + (one or 0) if one is not None or not place else None
                for place, one in enumerate(driver)]
@@ -54,7 +54,7 @@ def print_row(name, found, coverage):
           f"{measured['cpu_ns'][2]:.1f}){each[0]:9.1f} ({each[1]:.1f} to {each[2]:.1f})"
           f"{each[0] / measured['cpu_ns'][1] if measured['cpu_ns'][1] else float('nan'):7.2f}"
           f"   own {own / commands:.1f}, driver {(driver[0] or 0) / commands:.1f}, room {stalled / commands:.1f}, "
-          f"measuring {once / commands:.1f} ({once / 1e6:.1f} ms); printed {100 * sum(printed[:1]) / found['native_wall_ns']:.1f} %"
+          f"once {once / commands:.1f} ({once / 1e6:.1f} ms); printed {100 * sum(printed[:1]) / found['native_wall_ns']:.1f} %"
           f" of the native run, measured {100 * found['wall_ns'][1] / found['native_wall_ns']:.1f} %", flush=True)
 
 

@@ -72,7 +72,7 @@ def print_costs(taken, reports, commands):
         measured = middle((loop - base) / commands
                           for loop, base in zip(taken["times " + times], taken["native"]))
         # Measuring the costs is not in the loop.
-        cost = [[one["coverage"][key] - one["coverage"]["calibration_ns"] for one in found
+        cost = [[one["coverage"][key] - one["coverage"]["once_ns"] for one in found
                  if one["coverage"][key] is not None] for key in ("cost_ns", "cost_low_ns", "cost_high_ns")]
         printed = [middle(row or [float("nan")]) / commands for row in cost]
         sources = {one["coverage"]["cost_source"] for one in found}

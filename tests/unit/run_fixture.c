@@ -273,7 +273,7 @@ static void set_tables(struct tare_tables *tables)
 			.driver_ns = 22 * MS, .driver_low_ns = 20 * MS, .driver_high_ns = 25 * MS,
 			.profiling_share = 0.0011, .cost_ns = 36 * MS, .cost_low_ns = 34 * MS,
 			.cost_high_ns = 39 * MS, .cost_share = 0.0029,
-			.cost_source = TARE_COST_CALIBRATED, .calibration_ns = 4 * MS } };
+			.cost_source = TARE_COST_CALIBRATED, .once_ns = 4 * MS } };
 	set_summary(tables);
 }
 
