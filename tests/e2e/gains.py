@@ -80,7 +80,8 @@ KEPT = {
     "PoCL basic": ("many-short-kernels", "slow-first-use", "idle-host-builds", "small-transfers"),
     "PoCL pthread": ("idle-host-waits",),
     "ze-cpu": ("many-short-kernels", "synchronous-launches", "idle-host-builds", "idle-host-sleeps", "small-transfers",
-               "transfers-dominate", "unaligned-transfers", "single-queue", "synchronize-drains", "pageable-memory"),
+               "transfers-dominate", "unaligned-transfers", "single-queue", "synchronize-drains", "pageable-memory",
+               "idle-host-computes"),
     CUDA: ("idle-host-builds", "managed-memory-moves", "single-queue"),
 }
 FLOOR = "the kernels' own fixed time goes as well: a recording does not tell it from their work"
