@@ -201,7 +201,7 @@ int latency_add_mapping(struct latency *latency, size_t *first_cell)
 // time is longer than device time.
 static int fill_drift(struct tare_cell *cell, const struct tare_clock_fit *fit)
 {
-	double gain = -fit->drift_ppm, error = fit->drift_error_ppm;
+	double gain = 0 - fit->drift_ppm, error = fit->drift_error_ppm;
 	char method[200], figure[TARE_UNIT_TEXT];
 	int status;
 

@@ -10,7 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from recorded import PROGRAMS, Recorder, built, kernel_cache  # noqa: E402, F401
 
 pytestmark = built()
-COMMAND, CONTENTS = 18, 35
+COMMAND, CONTENTS = 18, 36
 WRITE, READ, UNMAP = 3, 4, 8
 WHOLE, SAMPLED, SKIPPED, UNREADABLE, UNSEEN, NO_ROW = range(1, 7)
 LATE = 1

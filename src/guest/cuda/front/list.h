@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver's functions that the front stands before: those that function.c lists, with the number of their
 // parameters (facts of NVIDIA's cuda.h). All of them are integers and pointers, each in a register or in 8 bytes of
-// the stack. Most that take a stream are there a second time, for the default stream of each thread.
+// the stack. Queries are left out: nobody could tell the program's from the runtime's own. Most that take a stream are
+// there a second time, for the default stream of each thread.
 #pragma once
 
 #define CUDA_FRONT_ONE(F, count, name) F(count, name)
