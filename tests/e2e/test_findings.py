@@ -110,7 +110,12 @@ def test_the_pair(recorder, name, program, expected):
 
 
 def test_the_advice_on_the_matrix_product_leads_to_the_next_rung(recorder):
-    first = {finding["id"]: finding for finding in find(recorder, "matmul inner 64")["findings"]}
+    # While the driver compiles at the first launch of all, launches gather behind it, and the device never waits for one.
+    find(recorder, "matmul inner 64")
+    for _ in range(TRIES):
+        first = {finding["id"]: finding for finding in find(recorder, "matmul inner 64")["findings"]}
+        if "many-short-kernels" in first:
+            break
     assert first["many-short-kernels"]["title"].startswith("Too many small kernels")
     assert "a work-item for every turn" in first["many-short-kernels"]["advice"]
     for _ in range(TRIES):

@@ -315,7 +315,7 @@ static void start_up_builds(struct pair *pair)
 	do {
 		run(pair, 50000);
 		finish(pair);
-	} while (!pair->raise && now_us() - from < 8 * pair->built_us);
+	} while (!pair->raise && !pair->fixed && now_us() - from < 8 * pair->built_us);
 }
 
 static void queries_in_loop(struct pair *pair)

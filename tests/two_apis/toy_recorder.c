@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define API TARE_TRACE_CUDA
-enum { MOST_QUEUES = 64, MOST_PENDING = 1024 };
+// As many pending as a test launches: who harvests may be kept from the processors all the while.
+enum { MOST_QUEUES = 64, MOST_PENDING = 4096 };
 enum function { CREATE, LAUNCH, FINISH, POLL, FUNCTIONS };
 
 static const struct { const char *name; enum tare_trace_role role; } functions[FUNCTIONS] = {
