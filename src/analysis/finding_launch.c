@@ -2,10 +2,13 @@
 // What launching costs: kernels that are short against it, and a host that is slower than its device.
 #include "analysis/findings_work.h"
 
+#include "base/cleanup.h"
 #include "base/units.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Fewer launches are no loop; a kernel that takes longer is not short whatever launching costs.
@@ -327,13 +330,51 @@ static double found_ns(const struct judging *judging, const char *id)
 	return sum_ns;
 }
 
+static int compare_times(const void *a, const void *b)
+{
+	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+	return (left > right) - (left < right);
+}
+
+// When commands were issued, in the order of time.
+static int64_t *find_issues(const struct judging *judging, size_t *count)
+{
+	const struct tare_recording *recording = judging->recording;
+	int64_t *at_ns = calloc(recording->command_count + 1, sizeof *at_ns);
+	*count = 0;
+	for (size_t i = 0; at_ns && i < recording->command_count; i++)
+		if (tables_has_command_of_any_name(&judging->context, &recording->commands[i]))
+			at_ns[(*count)++] = recording->commands[i].enter_ns;
+	if (at_ns)
+		qsort(at_ns, *count, sizeof *at_ns, compare_times);
+	return at_ns;
+}
+
+// What of a gap went into recording the commands issued in it, of its part inside the API; *first as
+// judging_within_gap's. Nobody saves that by issuing less.
+static double recorders_ns(const struct judging *judging, const struct judged_gap *gap, double api_ns,
+                           const int64_t *at_ns, size_t count, size_t *first)
+{
+	size_t last;
+	while (*first < count && at_ns[*first] < gap->from_ns)
+		++*first;
+	for (last = *first; last < count && at_ns[last] < gap->to_ns;)
+		last++;
+	return fmin(api_ns, (double)judging->command_cost_ps / 1e3 * (double)(last - *first));
+}
+
 int finding_launch_bound(struct judging *judging, struct tare_error *error)
 {
 	struct finding_draft draft;
 	char cost[TARE_UNIT_TEXT];
 	struct gap_sum sum = { 0 };
 	uint64_t runs = 0;
+	size_t issued, first = 0;
+	double recorder_ns = 0;
+	TARE_FREE int64_t *issues = find_issues(judging, &issued);
 	(void)error;
+	if (!issues)
+		return -ENOMEM;
 	for (size_t i = 0; i < judging->order_count; i++)
 		runs += tare_command_effect(&judging->recording->commands[judging->order[i]]) !=
 		        TARE_EFFECT_NONE;
@@ -348,6 +389,7 @@ int finding_launch_bound(struct judging *judging, struct tare_error *error)
 		if (gap->command == TARE_NO_INDEX || api_ns <= 0)
 			continue;
 		judging_add_part(judging, TARE_NO_INDEX, gap, api_ns, &sum);
+		recorder_ns += recorders_ns(judging, gap, api_ns, issues, issued, &first);
 		finding_claim(&draft, gap->from_ns, gap->to_ns);
 		finding_saw_command(&draft, gap->command, gap->from_ns, gap->to_ns, llround(api_ns));
 	}
@@ -374,6 +416,6 @@ int finding_launch_bound(struct judging *judging, struct tare_error *error)
 	finding_figure(&draft, "commands", (double)runs, "counted");
 	finding_figure(&draft, "ran_out", (double)sum.gaps, "counted");
 	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
-	finding_cost(&draft, sum.low_ns, sum.ns, sum.high_ns);
+	finding_cost(&draft, fmax(0, sum.low_ns - recorder_ns), sum.ns - recorder_ns, sum.high_ns);
 	return finding_raise(&draft);
 }
