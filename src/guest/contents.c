@@ -75,7 +75,8 @@ static int hash_part(struct guest_contents_room *room, const char *start, uint64
 		size_t part = bytes < PART_BYTES ? (size_t)bytes : PART_BYTES;
 		struct iovec to = { room->part, part };
 		struct iovec from = { (char *)(uintptr_t)start, part };
-		long got = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &to, 1, &from, 1, 0);
+		// The sixth lies on the stack, where the upper half of an int is whatever was there.
+		long got = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &to, 1L, &from, 1L, 0L);
 		if (got <= 0)
 			return got < 0 ? errno : EFAULT;
 		XXH3_64bits_update(&room->state, room->part, (size_t)got);
