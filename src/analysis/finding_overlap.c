@@ -261,10 +261,8 @@ static int judge_gain(struct judging *judging, const struct tare_overlap_gain *g
 	advise(judging, &issue, apart, &draft);
 	add_figures(gain, &draft);
 	claim(judging, gain, &draft);
-	double low_ns = measured_ns - gain->predicted_high_ns;
-	// Copies by the cores that run the kernels take from them what they hide: the low end is the likely one.
-	bool same_cores = gain->shares_host && gain->beside != TARE_TOGETHER_SEEN && low_ns >= FINDING_LEAST_NS;
-	finding_cost(&draft, low_ns, same_cores ? low_ns : saved_ns, measured_ns - gain->predicted_low_ns);
+	finding_cost(&draft, measured_ns - gain->predicted_high_ns, saved_ns,
+	             measured_ns - gain->predicted_low_ns);
 	draft.finding.modelled = true;
 	draft.finding.device = gain->device;
 	if (apart == APART_CONNECTION)

@@ -35,7 +35,7 @@ const struct finding_rule finding_rules_work[] = {
 	  FINDING_NEEDS_TIMES, finding_many_short_kernels },
 	{ { "launch-bound", "the device runs out of work because the host is inside the API",
 	    "100 commands, before half of them; 10 % of the working part; many-short-kernels, synchronous-launches and synchronize-drains not half of it",
-	    "idle: host in API calls, without what recording takes of it; high: with it", PAIR("launch-bound") },
+	    "idle: host in API calls, without what recording takes of it; low: half of that; high: with it", PAIR("launch-bound") },
 	  FINDING_NEEDS_TIMES, finding_launch_bound },
 	{ { "launch-queue-full", "launches into a full stream hold up the host, which has work for another stream (CUDA)",
 	    "256 commands pending, 4 times the median of launches with fewer and 2 µs more; before 4 commands of others; 1 % of the working part",
